@@ -172,12 +172,14 @@ def make_nginx_line(dice: random.Random) -> str:
 
 
 def make_syslog_line(dice: random.Random) -> str:
-    return f"Nov 16 07:{dice.randrange(60):02}:00 host {dice.choice(WORDS)}[{dice.randrange(99999)}]: {pick_words(dice, 8)}"
+    program = f"{dice.choice(WORDS)}[{dice.randrange(99999)}]"
+    return f"Nov 16 07:{dice.randrange(60):02}:00 host {program}: {pick_words(dice, 8)}"
 
 
 def make_json_log_line(dice: random.Random) -> str:
     level = dice.choice(("info", "warn", "error"))
-    return f'{{"level":"{level}","at":{dice.getrandbits(40)},"msg":"{pick_words(dice, 7)}","status":{dice.randrange(600)}}}'
+    at, words = dice.getrandbits(40), pick_words(dice, 7)
+    return f'{{"level":"{level}","at":{at},"msg":"{words}","status":{dice.randrange(600)}}}'
 
 
 def make_code_line(dice: random.Random) -> str:

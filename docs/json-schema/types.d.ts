@@ -1,6 +1,15 @@
 // Generated from the operations' declarations. Do not edit.
 
-/** ``percent_remaining`` and ``resets_at`` are those of its scarcest limit. ``credentials`` says where they are. */
+/** One candidate and why it was chosen or not. */
+export interface AccountCandidate {
+  ref: string;
+  verdict: "chosen" | "excluded" | "fits" | "not_active" | "scarce" | "unknown";
+  why: string;
+  remaining?: number | null;
+}
+
+/** ``percent_remaining`` and ``resets_at`` are those of the limit with the least left. ``credentials`` is where they
+    are stored. */
 export interface AccountItem {
   service: "anthropic" | "google" | "openai";
   name: string;
@@ -18,7 +27,7 @@ export interface AccountItem {
   usage: Array<AllowanceItem>;
 }
 
-/** In the order of the config file. */
+/** Accounts, in the order of the config file. */
 export interface AccountListing {
   schema_version?: number;
   generated_at: string;
@@ -27,23 +36,35 @@ export interface AccountListing {
   items: Array<AccountItem>;
 }
 
-/** ``account`` is `service/name`; null where none fits. ``candidates`` are the accounts, the best first. */
-export interface AccountPicked {
+/** Choose the accounts. */
+export interface AccountsListArgs {
+  /** Only accounts of this service: `openai`, `anthropic` or `google`. */
+  service?: "anthropic" | "google" | "openai" | null;
+}
+
+/** Choose the service. */
+export interface AccountsPickArgs {
+  /** The service. */
+  service: "anthropic" | "google" | "openai";
+  /** Show for every account why it was picked or not. */
+  explain?: boolean;
+}
+
+/** ``account`` is `service/name`; null if none qualifies. ``candidates`` are all accounts, best first. */
+export interface AccountsPickResult {
   account: string | null;
   why: string;
-  candidates?: Array<Judged>;
+  candidates?: Array<AccountCandidate>;
 }
 
-export interface AccountShown {
-  account: AccountItem;
+/** Choose the accounts. */
+export interface AccountsRefreshArgs {
+  /** Only accounts of this service: `openai`, `anthropic` or `google`. */
+  service?: "anthropic" | "google" | "openai" | null;
 }
 
-export interface AccountUsed {
-  account: AccountItem;
-}
-
-/** ``told`` says why the tracker told nothing; then all is as it was known before. */
-export interface AccountsRefreshed {
+/** ``told`` is the reason if the tracker returned nothing; the accounts are then unchanged. */
+export interface AccountsRefreshResult {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
@@ -52,42 +73,61 @@ export interface AccountsRefreshed {
   told?: string;
 }
 
+/** Choose the account. */
+export interface AccountsShowArgs {
+  /** Account: `name` or `service/name`. */
+  account: string;
+}
+
+export interface AccountsShowResult {
+  account: AccountItem;
+}
+
 export interface AccountsSummary {
   accounts: number;
   by_service: Record<string, number>;
 }
 
-/** ``status`` is `already` where somebody was faster; what they did stands. */
-export interface AckItem {
-  cursor: string;
-  kind: string;
-  status: "already" | "handled" | "would_be";
-  detection: DetectionItem;
+/** Choose the account. */
+export interface AccountsUseArgs {
+  /** Account: `name` or `service/name`. */
+  account: string;
 }
 
-export interface Acked {
-  items: Array<AckItem>;
+export interface AccountsUseResult {
+  account: AccountItem;
 }
 
-/** Which pane. */
-export interface Activate {
-  /** Say what would be decided and done, and do nothing. */
+/** Outcome of an action. ``why`` is a stable code; ``correlation`` identifies the action in the audit log.
+    ``foreseen`` is set only by a dry run. */
+export interface ActionResult {
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: DryRunResult | null;
+}
+
+/** The pane to activate. */
+export interface ActivateArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
 }
 
-/** What a pane is doing, from marks and the stream. ``is_proven``: the marks carried our nonce. */
+/** Activity of a pane, from shell marks and its output. ``is_proven``: the marks carried our nonce. */
 export interface ActivityItem {
   kind: "alt_screen" | "command" | "gap" | "prompt" | "unknown";
   since: string | null;
@@ -97,20 +137,68 @@ export interface ActivityItem {
   is_proven: boolean;
 }
 
-/** One line for tmux.conf. ``now`` is what was found; ``is_followed`` is None where nobody could look. */
-export interface Advice {
-  line: string;
-  why: string;
-  now?: string;
-  is_followed?: boolean | null;
+/** ``channel`` is `native` if the agent's own server was used, `keys` if keys were pressed in its terminal, null if
+    nothing was executed. */
+export interface AgentCommandResult {
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: DryRunResult | null;
+  agent?: string;
+  channel?: "keys" | "native" | null;
+}
+
+/** Totals of the agents that share ``name``. */
+export interface AgentGroupItem {
+  agents: number;
+  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  waiting: number;
+  running: number;
+  needs_action: number;
+  by_state: Record<string, number>;
+  by_agent: Record<string, number>;
+  name: string;
+  panes: Array<number>;
+}
+
+/** ``version`` is the adapter's contract version; ``sources`` are its evidence sources, best first; ``panes`` are
+    those in which it is running, ``alive`` the program versions reported there, and ``recorded`` the versions covered
+    by test recordings. ``failures`` counts errors raised by the adapter itself. */
+export interface AgentProgramItem {
+  name: string;
+  version: string;
+  is_enabled: boolean;
+  capabilities: Array<string>;
+  sources: Array<string>;
+  panes: Array<number>;
+  alive: Array<string>;
+  recorded: Array<string>;
+  failures: number;
+}
+
+/** Agent programs, in the order in which their adapters are tried on a process. */
+export interface AgentProgramListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: AgentProgramsSummary;
+  items: Array<AgentProgramItem>;
+}
+
+export interface AgentProgramsSummary {
+  known: number;
+  enabled: number;
+  by_agent: Record<string, number>;
 }
 
 /** A pane and the agent in it. Without one, ``agent`` and ``state`` are null and ``presence`` is `unmanaged`.
 
-    ``evidence_mode`` is the tier of what the state rests on; `deterministic` is the agent's own word. ``reason`` says
-    why a state is `unknown`. ``cost`` is US dollars, by the agent's word or, where ``cost_is_estimated``, by the
-    setting `agent_prices`; what nobody told is null. ``signature_*`` say why the pane is taken for an agent's, or why
-    it is not: which agent its process, command, screen and title name. */
+    ``evidence_mode`` is the tier of the evidence for the state; `deterministic` means reported by the agent itself.
+    ``reason`` says why a state is `unknown`. ``cost`` is US dollars as the agent reports it or, if
+    ``cost_is_estimated``, computed from the setting `agent_prices`; null if unknown. ``signature_*`` say why the pane
+    was or was not recognized as an agent: which agent its process, command, screen and title point to. */
 export interface AgentRow {
   identity: PaneIdentity;
   presence: "managed" | "unmanaged";
@@ -141,36 +229,81 @@ export interface AgentRow {
   signature_inputs: SignatureInputs;
 }
 
+/** One session. ``external_id`` is the agent's own session id. ``tokens``, ``cost`` (US dollars) and the rest of
+    ``usage`` are null if the agent did not report them; ``usage.is_estimated`` means that the cost was computed from
+    the setting `agent_prices`. ``by_model`` is the usage per model, if the agent reports it. ``resume`` is the command
+    that resumes the session; empty if none is known. */
+export interface AgentSessionItem {
+  id: number;
+  identity: PaneIdentity;
+  agent: string;
+  external_id: string;
+  title: string;
+  model: string;
+  version: string;
+  cwd: string;
+  started_at: string;
+  ended_at: string | null;
+  end_reason: "completed" | "error" | "limit_reached" | "manual" | "pane_gone" | null;
+  seconds: number;
+  tokens: number | null;
+  cost: number | null;
+  usage: TokenUsage;
+  by_model: Record<string, TokenCounts>;
+  resume: string;
+  history?: CassHistory | null;
+}
+
 /** Sessions, oldest first. */
 export interface AgentSessionListing {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
-  summary: SessionsUse;
-  items: Array<SessionUse>;
+  summary: AgentSessionsSummary;
+  items: Array<AgentSessionItem>;
 }
 
-/** Which sessions. */
-export interface AgentsSessions {
-  /** At most so many. */
+/** ``tokens`` and ``cost`` are sums over the sessions that report them, null if none does; ``without_cost`` counts
+    the sessions without a reported cost. */
+export interface AgentSessionsSummary {
+  sessions: number;
+  by_agent: Record<string, number>;
+  tokens: number | null;
+  cost: number | null;
+  without_cost: number;
+}
+
+/** Totals over agents. ``top_state`` is the state with the highest precedence; null without agents. ``waiting``
+    counts agents that wait for a permission or an answer, ``needs_action`` all that need a person. */
+export interface AgentTotals {
+  agents: number;
+  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  waiting: number;
+  running: number;
+  needs_action: number;
+  by_state: Record<string, number>;
+  by_agent: Record<string, number>;
+}
+
+/** Takes no arguments. */
+export interface AgentsListArgs {
+}
+
+/** Choose the sessions to list. */
+export interface AgentsSessionsArgs {
+  /** Maximum number of sessions. */
   limit?: number;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** Only those of this agent. */
+  /** Only sessions of this agent. */
   agent?: string | null;
-  /** Only those that went on after this: ISO 8601, today, or an age such as 2h. */
+  /** Only sessions active after this: ISO 8601, today, or an age such as 2h. */
   since?: string | null;
-  /** Also what the program `cass` knows of each, where it is installed. */
+  /** Also look up each session in `cass`, if it is installed. */
   history?: boolean;
 }
 
-/** ``script`` is what all of the hooks run. */
-export interface AgentsSetup {
-  script: string;
-  items: Array<HookSetup>;
-}
-
-/** One limit. ``percent_remaining`` is what is left now; null: nobody knows. */
+/** One usage limit. ``percent_remaining`` is the current rest; null if unknown. */
 export interface AllowanceItem {
   span: string;
   usage_type: "credits" | "rate";
@@ -182,58 +315,79 @@ export interface AllowanceItem {
   source: string;
 }
 
-/** Which dialog, and what to pick. */
-export interface AnswerDialog {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane of the agent, and the choice. */
+export interface AnswerDialogArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Only if the pane's process has this id. */
+  /** Require this process id in the pane. */
   if_runtime?: number | null;
-  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
   if_state?: string | null;
-  /** Only if it printed within so many seconds. */
+  /** Require output within this many seconds. */
   if_updated_within?: number | null;
-  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  /** Require this text, or /pattern/ between slashes, on the screen. */
   if_screen?: string | null;
-  /** Only if a shell's prompt is shown. */
+  /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Only if it said `ready` since its last command began. */
+  /** Require that the program reported `ready` since its last command started. */
   if_ready?: boolean;
-  /** Only if the last lines fit this pattern. */
+  /** Require that the last lines match this pattern. */
   if_tail?: string | null;
-  /** How many last lines --if-tail looks at. */
+  /** Number of last lines that --if-tail checks. */
   lines?: number;
-  /** Seconds for which they must not have changed. */
+  /** Require that they have not changed for this many seconds. */
   stable?: number;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** `allow` (this once), `deny`, or the label of a choice, as it is shown. */
+  /** `allow` (once), `deny`, or the label of a choice as shown. */
   choice: string;
 }
 
-/** Which question, and how. */
-export interface Approve {
-  /** The question's number in `visor inbox`. */
+/** ``what`` describes the action, ``action`` has its fields, ``place`` its pane. ``answers`` of the ``needs``
+    required people approved it. ``left`` is the seconds until it expires, which denies it; null once it is closed. */
+export interface ApprovalItem {
   id: number;
-  /** With --edit: the text to type instead; all further words. */
+  state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
+  kind: string;
+  risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
+  what: string;
+  action: Record<string, unknown>;
+  by: string;
+  pane: number | null;
+  place: string;
+  why: Array<string>;
+  answers: number;
+  needs: number;
+  asked_at: string;
+  expires_at: string;
+  left: number | null;
+  correlation: string;
+}
+
+/** Choose the approval request and how to answer it. */
+export interface ApproveArgs {
+  /** The approval request's number in `visor inbox`. */
+  id: number;
+  /** With --edit: the text to send instead. */
   text?: string;
-  /** And the same caller may do this kind of thing in this pane for eight hours. */
+  /** Also permit this kind of action in this pane to the same caller for eight hours. */
   session?: boolean;
-  /** Type another text instead: the words that follow, or what your editor gives back. */
+  /** Send another text instead: the words that follow, or the text from your editor. */
   edit?: boolean;
 }
 
-/** ``instead`` is what came of the edited text. */
-export interface Approved {
+/** ``instead`` is the outcome of the edited text. */
+export interface ApproveResult {
   id: number;
   state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
   kind: string;
@@ -250,112 +404,91 @@ export interface Approved {
   expires_at: string;
   left: number | null;
   correlation: string;
-  instead?: Deed | null;
+  instead?: ActionResult | null;
 }
 
-/** ``what`` is the action in words, ``action`` its fields, ``place`` where. ``answers`` of ``needs`` people allowed
-    it. ``left`` are the seconds until it counts as a no; of a closed one there are none. */
-export interface Asked {
-  id: number;
-  state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
-  kind: string;
-  risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
-  what: string;
-  action: Record<string, unknown>;
-  by: string;
-  pane: number | null;
-  place: string;
-  why: Array<string>;
-  answers: number;
-  needs: number;
-  asked_at: string;
-  expires_at: string;
-  left: number | null;
-  correlation: string;
-}
-
-/** Which pane, and what must hold. */
-export interface Attach {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane to attach to, and preconditions. */
+export interface AttachArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Only if the pane's process has this id. */
+  /** Require this process id in the pane. */
   if_runtime?: number | null;
-  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
   if_state?: string | null;
-  /** Only if it printed within so many seconds. */
+  /** Require output within this many seconds. */
   if_updated_within?: number | null;
-  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  /** Require this text, or /pattern/ between slashes, on the screen. */
   if_screen?: string | null;
-  /** Only if a shell's prompt is shown. */
+  /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Only if it said `ready` since its last command began. */
+  /** Require that the program reported `ready` since its last command started. */
   if_ready?: boolean;
-  /** Only if the last lines fit this pattern. */
+  /** Require that the last lines match this pattern. */
   if_tail?: string | null;
-  /** How many last lines --if-tail looks at. */
+  /** Number of last lines that --if-tail checks. */
   lines?: number;
-  /** Seconds for which they must not have changed. */
+  /** Require that they have not changed for this many seconds. */
   stable?: number;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
 }
 
-/** ``outside`` is the program to run in a terminal of its own, ``inside`` in one that shows the same tmux server. */
-export interface Attached {
+/** ``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same tmux server. */
+export interface AttachResult {
   status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
   correlation?: string;
   pane?: PaneIdentity | null;
-  foreseen?: Foretold | null;
+  foreseen?: DryRunResult | null;
   socket?: string;
   outside?: Array<string>;
   inside?: Array<string>;
 }
 
-/** Which entries. */
-export interface Audit {
-  /** At most so many. */
+/** Choose the entries. */
+export interface AuditArgs {
+  /** Maximum number to list. */
   limit?: number;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
   /** Only this kind of action, for example send_text. */
   kind?: string | null;
   /** Only this caller: human, robot, …, or the name it gave. */
   actor?: string | null;
-  /** Only what came to this. */
+  /** Only entries with this outcome. */
   outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
-  /** Only the story of this action. */
+  /** Only entries with this correlation id. */
   correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
   /** Not newer than this: ISO 8601, or an age such as 5m. */
   until?: string | null;
-  /** The first ones after this cursor, not the newest. */
+  /** List the first entries after this cursor, not the newest. */
   after?: number | null;
-  /** Go on with what is put on record. */
+  /** Keep printing new entries. */
   follow?: boolean;
 }
 
-/** Where to. */
-export interface AuditExport {
-  /** Write to this file (made private) instead. */
+/** Choose the output. */
+export interface AuditExportArgs {
+  /** Write to this private file (mode 0600). */
   output?: string | null;
 }
 
 /** One entry. An action has several: `judged` or `asked`, `answered`, `intent`, `outcome`, joined by
-    ``correlation``. ``undoes`` is the correlation of the action that this one takes back. ``hash`` covers this entry
-    and all before it. */
+    ``correlation``. ``undoes`` is the correlation of the action that this one undoes. ``hash`` covers this entry and
+    all before it. */
 export interface AuditItem {
   id: number;
   at: string;
@@ -376,9 +509,9 @@ export interface AuditItem {
   hash: string;
 }
 
-/** One entry: ``entry`` is its text to the byte (JSON in itself), ``hash`` the BLAKE2b-256 of ``previous``, a
-    newline and that text; the first one has no ``previous``. ``is_masked``: a secret was taken out of it now, so only
-    its place can be proven. The last line has no entry but ``entries``, how many there are, and ``hash``, the newest. */
+/** One entry: ``entry`` is its exact text (itself JSON), ``hash`` the BLAKE2b-256 of ``previous``, a newline and
+    that text; the first has no ``previous``. ``is_masked``: redaction changed it, so only its position can be proven.
+    The last line has no entry but ``entries``, their number, and the newest ``hash``. */
 export interface AuditLine {
   id?: number;
   previous?: string;
@@ -388,8 +521,8 @@ export interface AuditLine {
   entries?: number | null;
 }
 
-/** Entries, oldest first. ``cursor`` is where the next call goes on, as `--after`. ``is_continued``: these came
-    after the first piece of a `--follow`. */
+/** Entries, oldest first. Pass ``cursor`` as `--after` to continue. ``is_continued`` is true for all but the first
+    listing of a `--follow`. */
 export interface AuditListing {
   schema_version?: number;
   generated_at: string;
@@ -400,9 +533,22 @@ export interface AuditListing {
   is_continued?: boolean;
 }
 
-/** ``entry`` is the first one that does not fit those before it, ``what`` is wrong with it. Of a file: how many
-    ``entries`` are proven, the newest ``hash``, and how many are ``masked``, whose content cannot be proven. */
-export interface AuditState {
+export interface AuditSummary {
+  entries: number;
+  by_stage: Record<string, number>;
+}
+
+/** Choose what to verify. */
+export interface AuditVerifyArgs {
+  /** Verify a file from `audit export`; needs no daemon. */
+  file?: string | null;
+  /** A `hash` that you saved elsewhere; it must be in the log. */
+  kept?: string;
+}
+
+/** ``entry`` is the first one that breaks the chain, ``what`` the reason. For a file: the number of verified
+    ``entries``, the newest ``hash``, and how many are ``masked``, whose content cannot be verified. */
+export interface AuditVerifyResult {
   is_whole: boolean;
   entry?: number | null;
   what?: string;
@@ -411,69 +557,33 @@ export interface AuditState {
   masked?: number;
 }
 
-export interface AuditSummary {
-  entries: number;
-  by_stage: Record<string, number>;
-}
-
-/** What to check. */
-export interface AuditVerify {
-  /** A file that `audit export` wrote; no daemon is needed. */
-  file?: string | null;
-  /** A `hash` that you kept elsewhere; it must be in the record. */
-  kept?: string;
-}
-
-/** ``version`` is the schema's. The copy holds text, events and all else, but no raw bytes. */
-export interface BackupMade {
-  path: string;
-  bytes: number;
-  taken_at: string;
-  version: number;
-  panes: number;
-  lines: number;
-  events: number;
-}
-
-export interface Bounds {
-  max_spans?: number;
-  max_bytes?: number;
-  truncated?: boolean;
-  truncated_fields?: Array<string>;
-}
-
-/** A file that is no workflow: where and why. */
-export interface BrokenFile {
+/** An invalid workflow file and its error. */
+export interface BrokenWorkflowFile {
   file: string;
   why: string;
 }
 
-/** Which run, and why. */
-export interface CancelRun {
-  /** The run's number. */
-  run: number;
-  /** The reason, for the record. */
-  why?: string;
+/** ``key`` is the key that the session was looked up by; ``answer`` is the output of `cass`, redacted; ``detail`` is
+    the error. */
+export interface CassHistory {
+  status: "failed" | "found" | "not_asked" | "not_installed" | "nothing";
+  key?: "" | "path" | "session_id";
+  answer?: unknown;
+  detail?: string;
 }
 
-/** The run as it stands right after; what follows from the change may take a moment. */
-export interface ChangedRun {
-  run: RunItem;
+/** ``skip`` means that it could not be checked; ``hint`` says how to fix a `warn` or `fail`. */
+export interface CheckFinding {
+  name: string;
+  status: "fail" | "ok" | "skip" | "warn";
+  message: string;
+  hint?: string;
 }
 
-/** ``wrong`` says what was found; empty when the database is whole. */
-export interface CheckReport {
-  path: string;
-  is_fine: boolean;
-  is_thorough: boolean;
-  wrong: string;
-  duration_secs: number;
-}
+/** One command. ``seconds`` is its duration so far; null for a `lost` command, whose end was never reported.
 
-/** One command. ``seconds`` is how long it ran, or has run until now; of a lost one it is not known.
-
-    Its output are the lines ``first_line`` to ``last_line``; ``last_line`` is one less than ``first_line`` where there
-    is none. ``is_proven``: the marks carried our nonce. A lost command is one whose end was never told. */
+    Its output is the lines ``first_line`` to ``last_line``; without output ``last_line`` is ``first_line`` - 1.
+    ``is_proven``: the marks carried our nonce. */
 export interface CommandFacts {
   id: number;
   status: "finished" | "lost" | "running";
@@ -488,7 +598,18 @@ export interface CommandFacts {
   is_proven: boolean;
 }
 
-/** A command and its pane; ``age`` are the seconds since it started. */
+export interface CommandHelp {
+  command: string;
+  chapter: string;
+  aliases: Array<string>;
+  robot: string | null;
+  usage: string;
+  summary: string;
+  effect: string;
+  examples?: Array<string>;
+}
+
+/** A command and its pane; ``age`` is the number of seconds since it started. */
 export interface CommandItem {
   id: number;
   status: "finished" | "lost" | "running";
@@ -503,17 +624,6 @@ export interface CommandItem {
   is_proven: boolean;
   identity: PaneIdentity;
   age: number;
-}
-
-export interface CommandLine {
-  command: string;
-  chapter: string;
-  aliases: Array<string>;
-  robot: string | null;
-  usage: string;
-  summary: string;
-  effect: string;
-  examples?: Array<string>;
 }
 
 /** Commands, oldest first. */
@@ -531,9 +641,9 @@ export interface CommandsSummary {
   by_status: Record<string, number>;
 }
 
-/** For which shell; `panes` is what the scripts themselves ask for. */
-export interface Completion {
-  /** Your shell; `panes` lists what a pane can be called. */
+/** Choose the shell; the scripts themselves call `panes`. */
+export interface CompletionArgs {
+  /** Your shell; `panes` lists panes for completion. */
   shell: "bash" | "fish" | "panes" | "zsh";
 }
 
@@ -542,8 +652,8 @@ export interface CompletionScript {
   script: string;
 }
 
-/** ``value`` is what the file says now, None where it says nothing any more. */
-export interface ConfigChanged {
+/** ``value`` is the value in the file, null if it is no longer there. */
+export interface ConfigChangeResult {
   path: string;
   name: string;
   value: string | null;
@@ -553,22 +663,22 @@ export interface ConfigChanged {
   warnings: Array<string>;
 }
 
-/** Whether an existing file may be replaced. */
-export interface ConfigInit {
-  /** Replace the file; the old one is kept as config.toml.old. */
+/** Choose whether to replace an existing file. */
+export interface ConfigInitArgs {
+  /** Replace an existing file; it is kept as config.toml.old. */
   force?: boolean;
 }
 
-export interface ConfigMade {
+export interface ConfigInitResult {
   path: string;
   kept: string | null;
 }
 
-/** Nothing to choose. */
-export interface ConfigPath {
+/** Takes no arguments. */
+export interface ConfigPathArgs {
 }
 
-export interface ConfigPlaces {
+export interface ConfigPathResult {
   config_file: string;
   data_dir: string;
   runtime_dir: string;
@@ -578,14 +688,15 @@ export interface ConfigPlaces {
   daemon_socket: string;
 }
 
-/** Nothing to choose. */
-export interface ConfigReload {
+/** Takes no arguments. */
+export interface ConfigReloadArgs {
 }
 
-/** ``applied`` hold from now on; ``needs_restart`` differ and wait for what ``restart_with`` names for each.
+/** ``applied`` settings are active now; ``needs_restart`` have changed but need the command in ``restart_with``.
 
-    ``rules`` is how many are in force now, null where none changed. Because of ``rule_troubles``, the old ones stay. */
-export interface ConfigReloaded {
+    ``rules`` is the number of active rules, null if none changed. ``rule_troubles`` are errors in rule files; with any,
+    the previous rules stay active. */
+export interface ConfigReloadResult {
   applied: Array<string>;
   needs_restart: Array<string>;
   restart_with: Record<string, string>;
@@ -593,53 +704,44 @@ export interface ConfigReloaded {
   rule_troubles: Array<string>;
 }
 
-/** Which setting, and its new value. */
-export interface ConfigSet {
+/** The setting and its new value. */
+export interface ConfigSetArgs {
   /** The setting. */
   name: string;
-  /** Its value; a list between commas (patterns: on lines) or as `["a", "b"]`. */
+  /** The value; a list is separated by commas (patterns: by newlines) or `["a", "b"]`. */
   value: string;
 }
 
-/** Which settings to show. */
-export interface ConfigShow {
-  /** All settings, also those at their default. */
+/** Choose the settings to show. */
+export interface ConfigShowArgs {
+  /** Include settings at their default. */
   effective?: boolean;
 }
 
-export interface ConfigShown {
+export interface ConfigShowResult {
   path: string;
   settings: Array<SettingItem>;
 }
 
-/** Which setting. */
-export interface ConfigUnset {
+/** Choose the setting. */
+export interface ConfigUnsetArgs {
   /** The setting. */
   name: string;
 }
 
-/** Nothing to choose. */
-export interface ConfigValidate {
+/** Takes no arguments. */
+export interface ConfigValidateArgs {
 }
 
-/** A config that cannot be used is an error; ``warnings`` name what is allowed but hardly meant. */
-export interface ConfigVerdict {
+/** ``warnings`` are valid but suspicious settings; invalid ones are an error. */
+export interface ConfigValidateResult {
   path: string;
   exists: boolean;
   settings_in_file: Array<string>;
   warnings: Array<string>;
 }
 
-/** What a database file holds. ``lines`` counts the lines that are kept, ``newest_at`` is its newest event. */
-export interface Contents {
-  version: number;
-  panes?: number;
-  lines?: number;
-  events?: number;
-  newest_at?: number | null;
-}
-
-/** ``by`` is the source that has been seeing ``state`` since then. */
+/** ``by`` is the source that has shown ``state`` since then. */
 export interface ContradictionItem {
   since: string;
   age: number;
@@ -647,67 +749,123 @@ export interface ContradictionItem {
   state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input";
 }
 
-/** Where to. */
-export interface DbBackup {
-  /** The path of a new file. */
+/** The id of the rule, and its pack. */
+export interface CreateRuleArgs {
+  /** The rule's id: words joined by dots: `deploy.rollout.stuck`. */
+  id: string;
+  /** The pack of the rule; created if it does not exist. */
+  pack?: string;
+  /** Only in panes of this agent. */
+  agent?: string;
+}
+
+export interface CreateRuleResult {
+  path: string;
+  pack: string;
+}
+
+/** Contents of a database file: numbers of rows, and the time of the newest event. */
+export interface DatabaseContents {
+  version: number;
+  panes?: number;
+  lines?: number;
+  events?: number;
+  newest_at?: number | null;
+}
+
+/** Choose the backup file. */
+export interface DbBackupArgs {
+  /** Path of the new file. */
   file: string;
 }
 
-/** How closely to look. */
-export interface DbCheck {
-  /** Read every row and compare the search index with the text; needs room for a copy. */
+/** ``version`` is the schema version. The backup has all tables, but not the raw log. */
+export interface DbBackupResult {
+  path: string;
+  bytes: number;
+  taken_at: string;
+  version: number;
+  panes: number;
+  lines: number;
+  events: number;
+}
+
+/** Choose how thorough the check is. */
+export interface DbCheckArgs {
+  /** Read every row and compare the search index with the text; needs space for a copy. */
   thorough?: boolean;
 }
 
-/** Whether only to tell. */
-export interface DbPrune {
-  /** Tell what would be done, and do nothing. */
+/** ``wrong`` is the problem; empty if the database is intact. */
+export interface DbCheckResult {
+  path: string;
+  is_fine: boolean;
+  is_thorough: boolean;
+  wrong: string;
+  duration_secs: number;
+}
+
+/** Choose a dry run. */
+export interface DbPruneArgs {
+  /** Show what would be done without doing it. */
   dry_run?: boolean;
 }
 
-/** Nothing to choose. */
-export interface DbReindex {
+/** Takes no arguments. */
+export interface DbReindexArgs {
 }
 
-/** Which copy, and whether to go through with it. */
-export interface DbRestore {
-  /** A file that `visor db backup` wrote; without it, the last snapshot in the data folder. */
+/** Choose the backup. */
+export interface DbRestoreArgs {
+  /** A file from `visor db backup`; default: the last snapshot in the data directory. */
   file?: string | null;
-  /** Tell what would be replaced, and change nothing. */
+  /** Show what would be replaced without changing anything. */
   dry_run?: boolean;
-  /** Do it without asking. */
+  /** Do not ask for confirmation. */
   yes?: boolean;
 }
 
-/** Nothing to choose. */
-export interface DbStatus {
+/** ``present`` are the contents of the replaced database, ``kept`` its new path; both null if there was none. */
+export interface DbRestoreResult {
+  path: string;
+  restored_from: string;
+  bytes: number;
+  backup: DatabaseContents;
+  present: DatabaseContents | null;
+  kept: string | null;
+  is_dry_run: boolean;
 }
 
-/** Nothing to choose. */
-export interface DbVacuum {
+/** Takes no arguments. */
+export interface DbStatusArgs {
 }
 
-/** What came of it. ``why`` is a stable code; ``correlation`` finds the whole story in the audit. ``foreseen`` is
-    all there is of a dry run. */
-export interface Deed {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
-  why?: string;
-  text?: string;
-  correlation?: string;
-  pane?: PaneIdentity | null;
-  foreseen?: Foretold | null;
+/** ``maintenance`` are the latest runs that changed something, newest first. */
+export interface DbStatusResult {
+  path: string;
+  is_writable: boolean;
+  db_bytes: number;
+  wal_pages: number;
+  last_checkpoint_at: string | null;
+  checkpoint_age_secs: number | null;
+  raw_bytes: number;
+  maintenance: Array<MaintenanceStep>;
 }
 
-/** Which question. */
-export interface Deny {
-  /** The question's number in `visor inbox`. */
+/** Takes no arguments. */
+export interface DbVacuumArgs {
+}
+
+/** Choose the approval request. */
+export interface DenyArgs {
+  /** The approval request's number in `visor inbox`. */
   id: number;
-  /** You do it in other words yourself; who asked is told so. */
+  /** Close it as edited: you run another command yourself. */
   edited?: boolean;
 }
 
-/** What an event has beside the others where a rule found it or an agent told it. ``proven`` is false for what
-    anybody could have said, which starts nothing; ``remedy`` is the workflow that would answer it now. */
+/** The part of an event that comes from a rule match or an agent signal. ``proven`` is false if any program could
+    have printed it: it never starts a workflow. ``remedy`` is the workflow that would handle it now. */
 export interface DetectionItem {
   rule: string;
   agent: string;
@@ -725,56 +883,8 @@ export interface DetectionItem {
   remedy?: string | null;
 }
 
-/** ``is_fine`` is false when a check failed; warnings and skipped checks do not count. */
-export interface Diagnosis {
-  is_fine: boolean;
-  summary: Record<string, number>;
-  items: Array<Finding>;
-}
-
-/** Which workflow, where. */
-export interface DryRun {
-  /** The workflow's name. */
-  name: string;
-  /** The pane; any reference. */
-  pane: string;
-}
-
-/** ``ok`` says whether ``data`` or ``error`` holds the answer; ``hint`` says what to do next. */
-export interface Envelope {
-  ok: boolean;
-  data?: unknown;
-  error?: Failure | null;
-  hint?: string | null;
-  elapsed_ms: number;
-  version?: string;
-  schema_version?: number;
-  now: string;
-}
-
-/** ``cursor`` names this event; what comes after it is found by giving it back. ``detection`` is null for what no
-    rule found and no agent told. */
-export interface EventItem {
-  cursor: string;
-  at: string;
-  kind: string;
-  pane: number | null;
-  data: Record<string, string | number | number | boolean | null>;
-  detection?: DetectionItem | null;
-}
-
-/** Events, oldest first. ``cursor`` is where the next call, or `watch-events`, goes on: beyond all passed over. */
-export interface EventListing {
-  schema_version?: number;
-  generated_at: string;
-  filters?: Record<string, string | number | boolean>;
-  summary: EventsSummary;
-  items: Array<EventItem>;
-  cursor: string | null;
-}
-
-/** The rule as it is now; ``is_in_force`` is false where it was removed or switched off since. */
-export interface EventRule {
+/** The current rule; ``is_in_force`` is false if it was removed or disabled since the detection. */
+export interface DetectionRuleItem {
   id: string;
   is_in_force: boolean;
   why: string;
@@ -786,28 +896,116 @@ export interface EventRule {
   remedy?: string;
 }
 
-/** Which events, and what you did. */
-export interface EventsAck {
-  /** Their cursors, as `visor events` shows them. */
+/** Takes no arguments. */
+export interface DoctorArgs {
+}
+
+/** ``is_fine`` is false if a check failed; warnings and skipped checks do not count. */
+export interface DoctorResult {
+  is_fine: boolean;
+  summary: Record<string, number>;
+  items: Array<CheckFinding>;
+}
+
+/** The policy's ``answer`` with its trace (``path``), and in ``refused`` the first failed precondition, or "". */
+export interface DryRunResult {
+  what: string;
+  by: string;
+  answer: "allow" | "ask" | "deny";
+  why: string;
+  path: Array<string>;
+  refused: string;
+  refused_why: string;
+}
+
+/** ``verdict`` is the policy's current verdict on an action, and ``why``; ``refused`` is a failed precondition of
+    the pane. ``assumed`` is what the dry run assumed: an answer, a text that appears, a time that passes. */
+export interface DryRunStepItem {
+  number: number;
+  kind: string;
+  name: string;
+  given: unknown;
+  verdict: "allow" | "ask" | "deny" | null;
+  why: string;
+  refused: string;
+  assumed: string;
+}
+
+/** The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` what to do next. */
+export interface Envelope {
+  ok: boolean;
+  data?: unknown;
+  error?: ErrorBody | null;
+  hint?: string | null;
+  elapsed_ms: number;
+  version?: string;
+  schema_version?: number;
+  now: string;
+}
+
+/** ``code`` is stable, for programs; ``message`` is for users. */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  details?: Record<string, string | number | number | boolean | Array<string> | null>;
+}
+
+/** ``status`` is `already` if it was handled before; the first handling is kept. */
+export interface EventAckItem {
+  cursor: string;
+  kind: string;
+  status: "already" | "handled" | "would_be";
+  detection: DetectionItem;
+}
+
+/** ``cursor`` identifies the event; pass it back to get the events after it. ``detection`` is null if the event
+    comes from neither a rule nor an agent. */
+export interface EventItem {
+  cursor: string;
+  at: string;
+  kind: string;
+  pane: number | null;
+  data: Record<string, string | number | number | boolean | null>;
+  detection?: DetectionItem | null;
+}
+
+/** Events, oldest first. ``cursor`` is where the next call, or `watch-events`, continues; it is beyond all events
+    that the filters skipped. */
+export interface EventListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: EventsSummary;
+  items: Array<EventItem>;
+  cursor: string | null;
+}
+
+/** Choose the events, and add a note. */
+export interface EventsAckArgs {
+  /** Cursors of the events, as in `visor events`. */
   ids: Array<string>;
-  /** What you did, for those who ask later. */
+  /** What you did about it. */
   note?: string;
-  /** Only say what would be marked. */
+  /** Only show what would be marked. */
   dry_run?: boolean;
 }
 
-/** What, where and for how long. */
-export interface EventsMute {
-  /** A rule, a type, or a glob of either: codex.usage.*, usage.warning. */
+export interface EventsAckResult {
+  items: Array<EventAckItem>;
+}
+
+/** Choose what to mute, where and for how long. */
+export interface EventsMuteArgs {
+  /** A rule, an event type, or a glob: codex.usage.*, usage.warning. */
   what: string;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** For so long, such as 2h or 7d; without it, until `events unmute`. */
+  /** Duration, such as 2h or 7d; default: until `events unmute`. */
   lasting?: string | null;
 }
 
-/** All that hold. */
-export interface EventsMutes {
+/** Takes no arguments. */
+export interface EventsMutesArgs {
 }
 
 export interface EventsSummary {
@@ -815,14 +1013,18 @@ export interface EventsSummary {
   by_kind: Record<string, number>;
 }
 
-/** Which one. */
-export interface EventsUnmute {
-  /** Its number in `visor events mutes`. */
+/** Choose the mute. */
+export interface EventsUnmuteArgs {
+  /** The mute's ID in `visor events mutes`. */
   id: number;
 }
 
-/** One stored signal. ``event_at`` is the source's own time, ``heard_at`` ours; ``payload`` is what it said, with
-    secrets taken out. */
+export interface EventsUnmuteResult {
+  mute_id: number;
+}
+
+/** One stored signal. ``event_at`` is the time that the source reported, ``heard_at`` the time of capture;
+    ``payload`` is its content, redacted. */
 export interface EvidenceItem {
   signal: number;
   source: string;
@@ -838,91 +1040,94 @@ export interface EvidenceItem {
   payload: Record<string, string | number | number | boolean | null>;
 }
 
-/** Of which pane, or of which recording. */
-export interface Explain {
+/** A stored line around the match; ``is_it`` marks the matching one. */
+export interface EvidenceLineItem {
+  number: number;
+  text: string;
+  is_it: boolean;
+}
+
+/** Choose a pane or a recording. */
+export interface ExplainArgs {
   /** The pane; any reference. */
   pane?: string | null;
-  /** A recording in place of a pane; read here, without a daemon. */
+  /** Explain this recording instead of a pane; needs no daemon. */
   file?: string | null;
-  /** Of a recording: so long after its beginning (90s), or ISO 8601; else its end. */
+  /** With --file: the instant, as time since its start (90s) or ISO 8601; default: its end. */
   at?: string | null;
-  /** Of a recording that does not say whose it is. */
+  /** With --file: the agent, if the recording does not name it. */
   agent?: string | null;
 }
 
-/** Of which event. */
-export interface ExplainEvent {
-  /** Its cursor, as `visor events` shows it: 120 or event:120. */
+/** Choose the event. */
+export interface ExplainEventArgs {
+  /** The event's cursor in `visor events`: 120 or event:120. */
   event: string;
 }
 
-/** ``evidence`` is the signal that decided; null when it aged away or nothing decided. ``doubts`` are what could not
-    be proven of the agent, and was therefore left out. ``recording`` is null for an agent that lives. */
-export interface Explained {
+/** ``evidence`` locates the match, ``lines`` are the lines stored there now; a repeated match with the same ``key``
+    within the cooldown is counted instead of stored. */
+export interface ExplainEventResult {
+  event: EventItem;
+  rule: DetectionRuleItem;
+  key: string;
+  cooldown: number;
+  evidence: Record<string, string | number | number | boolean | null>;
+  lines: Array<EvidenceLineItem>;
+  match_trace: MatchTrace | null;
+}
+
+/** ``evidence`` is the deciding signal; null if there is none or it is no longer stored. ``doubts`` are observations
+    that could not be attributed to this agent and were ignored. ``recording`` is null for a live agent. */
+export interface ExplainResult {
   agent: AgentRow;
   reference: string;
   evidence: EvidenceItem | null;
-  witnesses: Array<WitnessItem>;
-  would_change: Array<ProspectItem>;
+  witnesses: Array<SourceReadingItem>;
+  would_change: Array<PossibleChangeItem>;
   doubts?: Array<string>;
   recording?: RecordingItem | null;
 }
 
-/** ``evidence`` says where it stands, ``lines`` what is stored there now; ``key`` is what makes it the same thing
-    when it is seen again. */
-export interface ExplainedEvent {
-  event: EventItem;
-  rule: EventRule;
-  key: string;
-  cooldown: number;
-  evidence: Record<string, string | number | number | boolean | null>;
-  lines: Array<TextItem>;
-  match_trace: MatchTrace | null;
-}
-
-/** What to export, and in which form; text where none is named. */
-export interface Export {
-  /** The pane; any reference. Without it: all panes. */
+/** What to export, and the format; text by default. */
+export interface ExportArgs {
+  /** The pane: id, %id or session:window.pane. Default: all panes. */
   pane?: string | null;
   /** Plain lines (the default). */
   text?: boolean;
-  /** One JSON object a line, with pane, number and time. */
+  /** One JSON object per line, with pane, line number and time. */
   jsonl?: boolean;
-  /** The bytes of one pane, with escapes. */
+  /** Raw bytes of one pane, with escape sequences. */
   raw?: boolean;
-  /** A film of one pane: asciicast 3, which asciinema plays. */
+  /** Recording of one pane as asciicast v3, for asciinema. */
   cast?: boolean;
-  /** Markdown: panes, commands, events and gaps. */
+  /** Markdown report of panes, commands, events and gaps. */
   report?: boolean;
-  /** A consistent copy of the database; with --output, which must not exist yet. */
+  /** Consistent copy of the database; requires --output with a new file. */
   snapshot?: boolean;
-  /** Not older than this: ISO 8601, today, or an age such as 10m. */
+  /** Only data since this time: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
-  /** Not newer than this: ISO 8601, or an age such as 5m. */
+  /** Only data until this time: ISO 8601, or an age such as 5m. */
   until?: string | null;
-  /** With --raw: secrets stay in. This is logged. */
+  /** With --raw: do not redact secrets. This is logged. */
   unredacted?: boolean;
-  /** Write to this file (made private) instead. */
+  /** Write to this file (mode 0600) instead of stdout. */
   output?: string | null;
 }
 
-/** ``code`` is stable and meant for programs, ``message`` for people. */
-export interface Failure {
-  code: string;
-  message: string;
-  details?: Record<string, string | number | number | boolean | Array<string> | null>;
+/** A line, raw bytes (base64 in JSON), a line of an asciicast, a report, or the path of a snapshot. */
+export interface ExportChunk {
+  form: "cast" | "jsonl" | "raw" | "report" | "snapshot" | "text";
+  pane?: number | null;
+  at: string;
+  number?: number | null;
+  text?: string | null;
+  epoch?: number | null;
+  data?: string | null;
 }
 
-/** ``skip`` means that it could not be looked at; ``hint`` says what to do about a `warn` or `fail`. */
-export interface Finding {
-  name: string;
-  status: "fail" | "ok" | "skip" | "warn";
-  message: string;
-  hint?: string;
-}
-
-/** What is true beside the state. ``resets_in`` is seconds until the usage limit ends. ``ambiguous``: something that
-    was told may be about this agent or about another in its folder; it was left out, and `explain` says more. */
+/** Conditions beside the state. ``resets_in`` is seconds until the usage limit resets. ``ambiguous``: a signal may
+    belong to this agent or to another one in its directory and was ignored; `explain` gives details. */
 export interface FlagItem {
   usage_limited: boolean;
   resets_at: string | null;
@@ -934,19 +1139,7 @@ export interface FlagItem {
   ambiguous: boolean;
 }
 
-/** What would be said of it now: the policy's ``answer`` with its ``path``, and ``refused``, the first thing about
-    the pane itself that speaks against it; empty when nothing does. */
-export interface Foretold {
-  what: string;
-  by: string;
-  answer: "allow" | "ask" | "deny";
-  why: string;
-  path: Array<string>;
-  refused: string;
-  refused_why: string;
-}
-
-/** ``rows`` hold text and SGR colours, nothing else; ``note`` says what cannot be seen, for example a gap. */
+/** ``rows`` contain only text and SGR colours; ``note`` reports what is not visible, for example a gap. */
 export interface FrameItem {
   pane: number;
   at: string;
@@ -962,7 +1155,7 @@ export interface FrameItem {
   note: string;
 }
 
-/** ``after_epoch`` and ``before_epoch`` are the unbroken stretches on both sides. */
+/** ``after_epoch`` and ``before_epoch`` are the epochs (periods of continuous capture) around the gap. */
 export interface GapItem {
   identity: PaneIdentity;
   cause: "client_paused" | "cursor_jump" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
@@ -983,7 +1176,7 @@ export interface GapListing {
   items: Array<GapItem>;
 }
 
-/** Something is missing after ``position`` lines of the text. */
+/** Output is missing after ``position`` lines of the text. */
 export interface GapNote {
   position: number;
   cause: "client_paused" | "cursor_jump" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
@@ -997,56 +1190,35 @@ export interface GapsSummary {
   by_cause: Record<string, number>;
 }
 
-/** Nothing to choose. */
-export interface GetHealth {
-}
-
-/** Whose screen to take, and which one. */
-export interface GetScreen {
-  /** The pane; any reference. */
+/** The pane, and optionally which stored screen. */
+export interface GetScreenArgs {
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** Keep colours (SGR sequences only). */
+  /** Keep colours (SGR escape sequences). */
   escapes?: boolean;
-  /** Not now, but as it was: the number of a stored screen (a search hit has one), or a time: ISO 8601, today, or an age such as 10m. */
+  /** Show a stored screen: its id (from a search hit), ISO 8601, today, or an age such as 10m. */
   at?: string | null;
 }
 
-/** Which text to read. */
-export interface GetText {
-  /** The pane; any reference. */
+/** The pane, and which part of its text. */
+export interface GetTextArgs {
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** How many of the last lines. */
+  /** Number of lines from the end. */
   tail?: number;
-  /** Only what follows this cursor (from an earlier answer). */
+  /** Only lines after this cursor (from an earlier result). */
   since?: string | null;
-  /** With --since: at most so many lines. */
+  /** Maximum number of lines with --since or --command. */
   limit?: number;
-  /** Only the output of one command: `last` (started last) or a number from list-commands. */
+  /** Only the output of one command: `last` or an id from list-commands. */
   command?: string | null;
-  /** Also each line with its number and time. */
+  /** Also return each line with its number and time. */
   numbers?: boolean;
-  /** With colours: answered from the screen, since stored text has none. */
+  /** Return the screen with colours; stored text has none. */
   escapes?: boolean;
 }
 
-/** Nothing to choose. */
-export interface GetVersion {
-}
-
-/** ``name`` is what they have in common. */
-export interface GroupItem {
-  agents: number;
-  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  waiting: number;
-  running: number;
-  needs_action: number;
-  by_state: Record<string, number>;
-  by_agent: Record<string, number>;
-  name: string;
-  panes: Array<number>;
-}
-
-/** Who saw to it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`. */
+/** ``by`` is who handled it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`. */
 export interface HandlingItem {
   at: string;
   by: string;
@@ -1054,9 +1226,12 @@ export interface HandlingItem {
   run: number | null;
 }
 
-/** ``ingest_lag_*`` are seconds between a byte in the raw log and its text; ``forks`` are programs we started.
+/** Takes no arguments. */
+export interface HealthArgs {
+}
 
-    ``looks_per_minute`` is how often panes that repaint are looked at now, all together. */
+/** ``ingest_lag_*`` are seconds between a byte in the raw log and its stored text; ``forks`` counts started child
+    processes; ``looks_per_minute`` is the current number of screen captures of full-screen programs, over all panes. */
 export interface HealthReport {
   version: string;
   servers: Array<ServerHealth>;
@@ -1074,8 +1249,8 @@ export interface HealthReport {
   corrections: number;
   forks: number;
   looks_per_minute?: number;
-  daemon: ProcessCost;
-  recorder?: ProcessCost | null;
+  daemon: ProcessUsage;
+  recorder?: ProcessUsage | null;
   workflows_active?: number;
   oldest_run_secs?: number | null;
   alerts?: Array<string>;
@@ -1083,35 +1258,28 @@ export interface HealthReport {
   started_at: string;
   uptime_secs: number;
   last_checkpoint_at: string | null;
-  last_maintenance: UpkeepStep | null;
+  last_maintenance: MaintenanceStep | null;
 }
 
-/** Which command to explain; all of them, briefly, where none is named. */
-export interface Help {
-  /** A command. */
+/** The command to explain; without it all commands are listed. */
+export interface HelpArgs {
+  /** The command to explain. */
   topic?: string | null;
-  /** With examples. */
+  /** Include examples. */
   examples?: boolean;
 }
 
-/** ``page`` is the full text of one command, empty in a list. */
+/** ``page`` is the help page of a single command; empty in a list. */
 export interface HelpText {
-  commands: Array<CommandLine>;
+  commands: Array<CommandHelp>;
   page?: string;
 }
 
-/** A text that the rule must find, and what it takes from it. */
-export interface Hit {
-  text: string;
-  captures?: Record<string, string>;
-  version?: string;
-}
+/** ``spans`` are the (start, end) offsets of the matches in ``text``; ``number`` is the line number.
 
-/** ``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number.
-
-    A row that a repainting program showed has no number: it was first seen ``at`` and last at ``last_at``, and stood
-    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there. Nor
-    has a line of what was said in a conversation: by whom says its ``role``, with whom its ``agent``. */
+    A row of a full-screen program has no number: it was first seen ``at`` and last at ``last_at``, in the stored
+    ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it. A line of a transcript has
+    no number either; ``role`` is its author, ``agent`` the agent of the conversation. */
 export interface HitItem {
   identity: PaneIdentity;
   source: "screen" | "stream" | "transcript";
@@ -1128,7 +1296,7 @@ export interface HitItem {
   agent?: string | null;
 }
 
-/** What was found: newest first, or best first. */
+/** Hits, newest first or best match first. */
 export interface HitListing {
   schema_version?: number;
   generated_at: string;
@@ -1137,18 +1305,18 @@ export interface HitListing {
   items: Array<HitItem>;
 }
 
-/** ``is_complete`` is false when there may be older hits that were not looked at. */
+/** ``is_complete`` is false if older hits may exist that were not searched. */
 export interface HitsSummary {
   hits: number;
   panes: number;
   is_complete: boolean;
 }
 
-/** What the agent's hook was given, and from where it calls. */
-export interface HookPermission {
-  /** Whose hook this is. */
+/** The input of the agent's hook, and where it runs. */
+export interface HookPermissionArgs {
+  /** The agent that runs the hook. */
   agent: "claude_code" | "codex" | "copilot";
-  /** The request, as JSON; the command line takes it from stdin. */
+  /** The request as JSON; the command line reads it from stdin. */
   text?: string;
   /** The agent's TMUX variable. */
   tmux?: string;
@@ -1158,8 +1326,8 @@ export interface HookPermission {
   wait_secs?: number;
 }
 
-/** ``kept`` is where the file as it was before is, ``change`` what a dry run foresees. */
-export interface HookSetup {
+/** ``kept`` is the path of the backup, ``change`` the diff of a dry run. */
+export interface HookSetupItem {
   agent: "claude_code" | "codex" | "copilot" | "gemini" | "opencode";
   path: string;
   outcome: "foreseen" | "installed" | "removed" | "skipped" | "unchanged" | "updated";
@@ -1168,23 +1336,23 @@ export interface HookSetup {
   change?: string;
 }
 
-/** Which questions, and whether to wait for one. */
-export interface Inbox {
-  /** Also those that are closed. */
+/** Choose the requests, and whether to wait for one. */
+export interface InboxArgs {
+  /** Include closed requests. */
   all?: boolean;
-  /** While there is no open question, wait so many seconds. */
+  /** If there is no open request, wait up to this many seconds for one. */
   wait?: number;
-  /** At most so many. */
+  /** Maximum number of requests. */
   limit?: number;
 }
 
-/** Questions, oldest first. */
+/** Approval requests, oldest first. */
 export interface InboxListing {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
   summary: InboxSummary;
-  items: Array<Asked>;
+  items: Array<ApprovalItem>;
 }
 
 export interface InboxSummary {
@@ -1192,274 +1360,206 @@ export interface InboxSummary {
   open: number;
 }
 
-/** Whom to interrupt. */
-export interface Interrupt {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane of the agent. */
+export interface InterruptArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Only if the pane's process has this id. */
+  /** Require this process id in the pane. */
   if_runtime?: number | null;
-  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
   if_state?: string | null;
-  /** Only if it printed within so many seconds. */
+  /** Require output within this many seconds. */
   if_updated_within?: number | null;
-  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  /** Require this text, or /pattern/ between slashes, on the screen. */
   if_screen?: string | null;
-  /** Only if a shell's prompt is shown. */
+  /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Only if it said `ready` since its last command began. */
+  /** Require that the program reported `ready` since its last command started. */
   if_ready?: boolean;
-  /** Only if the last lines fit this pattern. */
+  /** Require that the last lines match this pattern. */
   if_tail?: string | null;
-  /** How many last lines --if-tail looks at. */
+  /** Number of last lines that --if-tail checks. */
   lines?: number;
-  /** Seconds for which they must not have changed. */
+  /** Require that they have not changed for this many seconds. */
   stable?: number;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
 }
 
-/** One candidate and why it is where it is. */
-export interface Judged {
-  ref: string;
-  verdict: "chosen" | "excluded" | "fits" | "not_active" | "scarce" | "unknown";
-  why: string;
-  remaining?: number | null;
-}
-
-/** What to end, and how. */
-export interface Kill {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane, and the signal or --close. */
+export interface KillArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Only if the pane's process has this id. */
+  /** Require this process id in the pane. */
   if_runtime?: number | null;
-  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
   if_state?: string | null;
-  /** Only if it printed within so many seconds. */
+  /** Require output within this many seconds. */
   if_updated_within?: number | null;
-  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  /** Require this text, or /pattern/ between slashes, on the screen. */
   if_screen?: string | null;
-  /** Only if a shell's prompt is shown. */
+  /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Only if it said `ready` since its last command began. */
+  /** Require that the program reported `ready` since its last command started. */
   if_ready?: boolean;
-  /** Only if the last lines fit this pattern. */
+  /** Require that the last lines match this pattern. */
   if_tail?: string | null;
-  /** How many last lines --if-tail looks at. */
+  /** Number of last lines that --if-tail checks. */
   lines?: number;
-  /** Seconds for which they must not have changed. */
+  /** Require that they have not changed for this many seconds. */
   stable?: number;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** The signal for the foreground program. */
+  /** Signal for the foreground program. */
   signal?: "HUP" | "INT" | "KILL" | "QUIT" | "TERM";
-  /** Close the pane itself, with all that runs in it. */
+  /** Close the pane and everything in it. */
   close?: boolean;
 }
 
-/** ``version`` is that of the contract which its adapter speaks; ``sources`` are where it speaks, the best first;
-    ``panes`` are those in which it lives now, ``alive`` the versions of the program there, as far as it told them, and
-    ``recorded`` those of which we have recordings. ``failures`` counts what went wrong in the adapter itself. */
-export interface KindItem {
-  name: string;
-  version: string;
-  is_enabled: boolean;
-  capabilities: Array<string>;
-  sources: Array<string>;
-  panes: Array<number>;
-  alive: Array<string>;
-  recorded: Array<string>;
-  failures: number;
-}
-
-/** In the order in which they are asked whether a process is theirs. */
-export interface KindListing {
-  schema_version?: number;
-  generated_at: string;
-  filters?: Record<string, string | number | boolean>;
-  summary: KindsSummary;
-  items: Array<KindItem>;
-}
-
-export interface KindsSummary {
-  known: number;
-  enabled: number;
-  by_agent: Record<string, number>;
-}
-
-/** What to look at. */
-export interface LintRules {
-  /** A rule's file, a pack, or a folder of packs; without it, all packs of this instance. */
-  path?: string | null;
-}
-
-/** Which ones. */
-export interface ListAccounts {
-  /** Only those of this service: `openai`, `anthropic` or `google`. */
-  service?: "anthropic" | "google" | "openai" | null;
-}
-
-/** Which commands to list. */
-export interface ListCommands {
-  /** At most so many, the newest. */
+/** Filters on commands. */
+export interface ListCommandsArgs {
+  /** Maximum number of commands, newest first. */
   limit?: number;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** Only those that ended with a status other than 0. */
+  /** Only commands with a nonzero exit status. */
   failed?: boolean;
-  /** Only those started since: ISO 8601, today, or an age such as 10m. */
+  /** Only commands started since: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
-  /** Only those whose line holds this text, in any case. */
+  /** Only commands that contain this text (ignores case). */
   text?: string | null;
 }
 
-/** Which events to list. */
-export interface ListEvents {
-  /** At most so many. */
+/** Choose the events to list. */
+export interface ListEventsArgs {
+  /** Maximum number of events. */
   limit?: number;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
   /** Only this kind, for example gap_recorded. */
   kind?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
-  /** The first ones after this cursor. */
+  /** List the first events after this cursor. */
   since_cursor?: string | null;
-  /** Only detections that nobody has seen to. */
+  /** Only detections that have not been handled. */
   unhandled?: boolean;
-  /** Only detections of this type, such as usage.reached; a glob such as usage.* too. */
+  /** Only detections of this type, such as usage.reached, or a glob such as usage.*. */
   type?: string | null;
-  /** Only what this rule found; a glob too. */
+  /** Only detections of this rule, or a glob. */
   rule?: string | null;
-  /** Only what is about this agent, such as codex. */
+  /** Only detections about this agent, such as codex. */
   agent?: string | null;
-  /** Only detections that are at least so severe. */
+  /** Only detections of at least this severity. */
   severity?: "critical" | "error" | "info" | "warning" | null;
-  /** Only detections, each with the workflow that would answer it now. */
+  /** Only detections, each with the workflow that would handle it now. */
   would_handle?: boolean;
-  /** With --would-handle: only say it. Listing never starts anything. */
+  /** With --would-handle: no effect; listing never starts a workflow. */
   dry_run?: boolean;
 }
 
-/** Which gaps to list. */
-export interface ListGaps {
-  /** Only this session. */
+/** Filters on gaps. */
+export interface ListGapsArgs {
+  /** Only panes of this session. */
   session?: string | null;
-  /** Only this target. */
+  /** Only panes of this target. */
   target?: string | null;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** Not older than this: ISO 8601, today, or an age such as 10m. */
+  /** Only gaps since this time: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
 }
 
-/** Nothing to choose. */
-export interface ListKinds {
-}
-
-/** Which panes to list. */
-export interface ListPanes {
-  /** Only this session. */
+/** Filters on panes. */
+export interface ListPanesArgs {
+  /** Only panes of this session. */
   session?: string | null;
-  /** Only this target. */
+  /** Only panes of this target. */
   target?: string | null;
   /** Only this agent, for example claude_code. */
   agent?: string | null;
-  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  /** Only agents in these states, comma-separated: running,idle; `waiting` means both kinds. */
   state?: string | null;
-  /** Only agents that need a person. */
+  /** Only agents that need you. */
   needs_action?: boolean;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** Also panes that ended. */
+  /** Also list closed panes. */
   gone?: boolean;
 }
 
-/** Nothing to choose. */
-export interface ListPermits {
+/** Takes no arguments. */
+export interface ListPermitsArgs {
 }
 
-/** Nothing to choose. */
-export interface ListReservations {
+/** Takes no arguments. */
+export interface ListReservationsArgs {
 }
 
-/** Which rules. */
-export interface ListRules {
-  /** Only those of this pack, such as `core.shell`. */
-  pack?: string | null;
-  /** Only those about this agent. */
-  agent?: string | null;
-  /** Only those that look here. */
-  scope?: "line" | "mark" | "screen" | "stream" | "transcript" | null;
-}
-
-/** Which sessions to list. */
-export interface ListSessions {
-  /** Only this session. */
+/** Filters, and how sessions are grouped. */
+export interface ListSessionsArgs {
+  /** Only panes of this session. */
   session?: string | null;
-  /** Only this target. */
+  /** Only panes of this target. */
   target?: string | null;
   /** Only this agent, for example claude_code. */
   agent?: string | null;
-  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  /** Only agents in these states, comma-separated: running,idle; `waiting` means both kinds. */
   state?: string | null;
-  /** Only agents that need a person. */
+  /** Only agents that need you. */
   needs_action?: boolean;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** What is one session: that of one server, or all of one name. */
+  /** Group sessions per server, or merge those of the same name. */
   group_by?: "session-name" | "target-session";
-  /** With the states of each kind of agent. */
+  /** Show the states of each kind of agent. */
   agent_summary?: boolean;
 }
 
-/** Which sources to list. */
-export interface ListSources {
-  /** Only those of this agent. */
+/** Choose the sources to list. */
+export interface ListSourcesArgs {
+  /** Only sources of this agent. */
   agent?: string | null;
-  /** Only those that are doing so. */
+  /** Only sources with this status. */
   status?: "absent" | "down" | "quiet" | "well" | null;
 }
 
-/** Which windows to list. */
-export interface ListWindows {
-  /** Only this session. */
+/** Filters on windows. */
+export interface ListWindowsArgs {
+  /** Only panes of this session. */
   session?: string | null;
-  /** Only this target. */
+  /** Only panes of this target. */
   target?: string | null;
   /** Only this agent, for example claude_code. */
   agent?: string | null;
-  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  /** Only agents in these states, comma-separated: running,idle; `waiting` means both kinds. */
   state?: string | null;
-  /** Only agents that need a person. */
+  /** Only agents that need you. */
   needs_action?: boolean;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** With a row for each agent in them. */
+  /** Show the state of each agent. */
   with_agent_status?: boolean;
-}
-
-/** Nothing to choose. */
-export interface ListWorkflows {
 }
 
 export interface LogLines {
@@ -1468,30 +1568,46 @@ export interface LogLines {
   lines: Array<string>;
 }
 
-/** One stage. ``hits`` are labels of the rule, such as `anchors[0]`. */
-export interface Look {
-  stage: "agent" | "anchor" | "captures" | "regex";
-  matched: boolean;
-  hits?: Array<string>;
+/** Which part of the log to show. */
+export interface LogsArgs {
+  /** Number of lines from the end. */
+  tail?: number;
+  /** Minimum level. */
+  level?: "debug" | "error" | "info" | "warning" | null;
+  /** Keep printing new lines. */
+  follow?: boolean;
+}
+
+/** ``rows`` and ``bytes`` are the amounts that ``operation`` deleted, sealed or freed. */
+export interface MaintenanceStep {
+  operation: string;
+  started_at: string;
+  duration_secs: number;
+  rows: number;
+  bytes: number;
+  detail: string;
+  is_done: boolean;
+  is_foretold?: boolean;
 }
 
 export interface MatchTrace {
   rule_id: string;
-  spans?: Array<Span>;
+  spans?: Array<TraceSpan>;
   extracted_keys?: Array<string>;
   confidence?: number | null;
-  eval_path?: Array<Look>;
-  bounds?: Bounds;
-  redaction?: Redaction;
+  eval_path?: Array<TraceStage>;
+  bounds?: TraceBounds;
+  redaction?: TraceRedaction;
 }
 
-/** A text that looks like it and is not. */
-export interface Miss {
+/** A text that the rule must match, and its captures. */
+export interface MatchingExample {
   text: string;
-  why?: string;
+  captures?: Record<string, string>;
+  version?: string;
 }
 
-/** ``pane`` is null where it holds for all, ``until`` where it holds until it is ended. */
+/** ``pane`` is null for all panes, ``until`` is null without an end. */
 export interface MuteItem {
   id: number;
   what: string;
@@ -1501,7 +1617,7 @@ export interface MuteItem {
   by: string;
 }
 
-/** Mutes that hold, oldest first. */
+/** Active mutes, oldest first. */
 export interface MuteListing {
   schema_version?: number;
   generated_at: string;
@@ -1514,68 +1630,74 @@ export interface MutesSummary {
   mutes: number;
 }
 
-/** Among which agents, and whether to go there. */
-export interface Next {
-  /** Say what would be decided and done, and do nothing. */
+/** Choose among the waiting agents, and whether to attach. */
+export interface NextArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
   /** Only in this session. */
   session?: string | null;
   /** Only this agent, for example claude_code. */
   agent?: string | null;
-  /** Pass over so many that come first. */
+  /** Skip this many of the most urgent ones. */
   skip?: number;
-  /** Look at it in this terminal, as `attach` does. */
+  /** Attach to its pane in this terminal, like `attach`. */
   go?: boolean;
 }
 
-/** ``found`` is null when nobody needs a person; ``waiting`` counts all that do. ``attached`` is there with
-    `--go`. */
-export interface NextUp {
+/** ``found`` is null if no agent needs a person; ``waiting`` counts all that do. ``attached`` is set by `--go`. */
+export interface NextResult {
   found: AgentRow | null;
   waiting: number;
-  attached?: Attached | null;
+  attached?: AttachResult | null;
 }
 
-/** ``ways`` in the order in which they were named. */
-export interface Notified {
-  pane: PaneIdentity | null;
-  ways: Array<Telling>;
+/** A similar text that the rule must not match. */
+export interface NonMatchingExample {
+  text: string;
+  why?: string;
 }
 
-/** What is told, and how. */
-export interface Notify {
-  /** What it is about. */
+/** The notification, and the channels to send it over. */
+export interface NotifyArgs {
+  /** Title of the notification. */
   title: string;
-  /** What there is to say; all further words. */
+  /** Body; all further words. */
   text?: string;
-  /** The pane that it is about; whoever looks at it is not told. */
+  /** The pane that it is about; not sent to a person who is looking at it. */
   pane?: string | null;
-  /** terminal, desktop, webhook or command; may be repeated. None: those of `notify_ways`. */
+  /** Channel: terminal, desktop, webhook or command; repeatable. Default: setting `notify_ways`. */
   way?: Array<"command" | "desktop" | "terminal" | "webhook">;
-  /** Say what would be decided, and tell nobody. */
+  /** Show the decision without sending anything. */
   dry_run?: boolean;
 }
 
-/** ``rules`` counts those that are in force. */
-export interface PackItem {
-  name: string;
-  version: string;
-  origin: string;
-  folder: string;
-  rules: number;
+/** The outcome of one channel. ``why`` is a stable code; ``correlation`` finds it in the audit log. */
+export interface NotifyChannelResult {
+  way: "command" | "desktop" | "terminal" | "webhook";
+  status: "denied" | "done" | "failed" | "foreseen" | "suppressed" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  foreseen?: DryRunResult | null;
 }
 
-/** ``id`` is our number, never reused; ``pane_id`` is the multiplexer's own, such as `%5`. */
+/** ``ways`` are the channels in the given order. */
+export interface NotifyResult {
+  pane: PaneIdentity | null;
+  ways: Array<NotifyChannelResult>;
+}
+
+/** ``id`` is assigned by Termvisor and never reused; ``pane_id`` is the multiplexer's id, such as `%5`. */
 export interface PaneIdentity {
   target: string;
   session_name: string;
@@ -1648,30 +1770,39 @@ export interface PaneListing {
   notes?: Array<string>;
 }
 
+/** ``text`` has the complete lines, ``pending`` the incomplete last one. Continue reading at ``cursor``. */
+export interface PaneText {
+  identity: PaneIdentity;
+  source: "screen" | "stream";
+  text: string;
+  pending: string;
+  cursor: string;
+  first_at?: string | null;
+  last_at?: string | null;
+  is_complete?: boolean;
+  command?: CommandFacts | null;
+  lines_gone?: number;
+  is_repainting?: boolean;
+  gaps?: Array<GapNote>;
+  lines?: Array<TextLine>;
+}
+
 export interface PanesSummary {
   panes: number;
   by_activity: Record<string, number>;
   by_target: Record<string, number>;
   gaps: number;
-  agents: Summed;
+  agents: AgentTotals;
 }
 
-/** Which run, and why. */
-export interface PauseRun {
-  /** The run's number. */
-  run: number;
-  /** The reason, for the record. */
-  why?: string;
-}
-
-/** ``text`` is what the hook prints, in the agent's own form. ``correlation`` finds the story in the audit. */
+/** ``text`` is the output of the hook in the agent's format. ``correlation`` finds the request in the audit log. */
 export interface PermissionAnswer {
   decision: "allow" | "deny";
   text: string;
   correlation: string;
 }
 
-/** ``caller`` may do ``kind`` in ``pane`` (null: in all) for ``left`` seconds; ``given_by`` said so. */
+/** ``caller`` may run actions of this ``kind`` in ``pane`` (null: in all) for ``left`` more seconds. */
 export interface PermitItem {
   id: number;
   caller: string;
@@ -1683,7 +1814,7 @@ export interface PermitItem {
   left: number;
 }
 
-/** Permits that hold, oldest first. */
+/** Permits in force, oldest first. */
 export interface PermitListing {
   schema_version?: number;
   generated_at: string;
@@ -1696,126 +1827,110 @@ export interface PermitsSummary {
   permits: number;
 }
 
-/** Of which service, and how much to say. */
-export interface PickAccount {
-  /** Of which service. */
-  service: "anthropic" | "google" | "openai";
-  /** Say of every account why it was taken or not. */
-  explain?: boolean;
-}
-
-/** A line, some raw bytes (base64 in JSON), a line of a film, a whole report, or where a copy was put. */
-export interface Piece {
-  form: "cast" | "jsonl" | "raw" | "report" | "snapshot" | "text";
-  pane?: number | null;
-  at: string;
-  number?: number | null;
-  text?: string | null;
-  epoch?: number | null;
-  data?: string | null;
-}
-
-/** A command line of an op that acts. */
-export interface PolicyExplain {
+/** The command line of an operation that executes an action. */
+export interface PolicyExplainArgs {
   /** A command that acts: send, send-keys, kill, spawn, … */
   command: string;
-  /** What would follow it; words that begin with - stand after --. */
+  /** Its arguments; put options after --. */
   words?: Array<string>;
 }
 
-/** ``policy`` is null when the file is wrong and none was in force before: then nothing is allowed. ``trouble``
-    says what is wrong with the file; the policy is then the one before it. */
-export interface PolicyInForce {
+/** Choose the values to show. */
+export interface PolicyShowArgs {
+  /** Only values that differ from the defaults. */
+  changed?: boolean;
+}
+
+/** ``policy`` is null if the file is invalid and no policy was active before: then nothing is allowed. ``trouble``
+    is the error in the file; the policy is then the previous one. */
+export interface PolicyShowResult {
   path: string;
   policy: Record<string, unknown> | null;
   trouble: string;
 }
 
-/** How much of it. */
-export interface PolicyShow {
-  /** Only what differs from the defaults. */
-  changed?: boolean;
-}
-
-/** Which file. */
-export interface PolicyTest {
-  /** The file; without it, the `policy.toml` beside your config file. */
+/** Choose the file. */
+export interface PolicyTestArgs {
+  /** The file; default: `policy.toml` in the config directory. */
   file?: string | null;
 }
 
-/** A file that is wrong is an error. ``exists`` is false where there is none and the defaults hold. */
-export interface PolicyTested {
+/** ``exists`` is false if there is no file and the defaults apply; an invalid file is an error. */
+export interface PolicyTestResult {
   path: string;
   exists: boolean;
 }
 
+/** ``at`` is the time of a change that a timeout makes; null if an event is needed. */
+export interface PossibleChangeItem {
+  what: string;
+  at: string | null;
+  in_secs: number | null;
+}
+
 /** ``cpu_percent`` is of one core over the last minute, ``cpu_seconds`` since the start. */
-export interface ProcessCost {
+export interface ProcessUsage {
   pid: number;
   rss_bytes: number;
   cpu_seconds: number;
   cpu_percent: number;
 }
 
-/** ``at`` is when time alone does it; null where something must happen. */
-export interface ProspectItem {
+/** Takes no arguments. */
+export interface QuickStartArgs {
+}
+
+/** ``robots`` has the commands for programs and agents, ``people`` those for users. */
+export interface QuickStartResult {
   what: string;
-  at: string | null;
-  in_secs: number | null;
+  robots: Array<QuickStartStep>;
+  people: Array<QuickStartStep>;
+  notes: Array<string>;
 }
 
-/** Nothing to choose. */
-export interface QuickStart {
+export interface QuickStartStep {
+  run: string;
+  does: string;
 }
 
-/** Who is to leave. */
-export interface QuitAgent {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane of the agent. */
+export interface QuitAgentArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Only if the pane's process has this id. */
+  /** Require this process id in the pane. */
   if_runtime?: number | null;
-  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
   if_state?: string | null;
-  /** Only if it printed within so many seconds. */
+  /** Require output within this many seconds. */
   if_updated_within?: number | null;
-  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  /** Require this text, or /pattern/ between slashes, on the screen. */
   if_screen?: string | null;
-  /** Only if a shell's prompt is shown. */
+  /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Only if it said `ready` since its last command began. */
+  /** Require that the program reported `ready` since its last command started. */
   if_ready?: boolean;
-  /** Only if the last lines fit this pattern. */
+  /** Require that the last lines match this pattern. */
   if_tail?: string | null;
-  /** How many last lines --if-tail looks at. */
+  /** Number of last lines that --if-tail checks. */
   lines?: number;
-  /** Seconds for which they must not have changed. */
+  /** Require that they have not changed for this many seconds. */
   stable?: number;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
 }
 
-/** How much of the log to show. */
-export interface ReadLogs {
-  /** How many of the last lines. */
-  tail?: number;
-  /** Only what is at least this serious. */
-  level?: "debug" | "error" | "info" | "warning" | null;
-  /** Go on with what is logged from now on. */
-  follow?: boolean;
-}
-
-/** ``moments`` are those up to ``at``, the instant that is explained. A `cast` holds screens alone, `scenes` also
-    what the agent said itself. */
+/** ``moments`` counts the recorded moments up to ``at``, the explained instant. A `cast` holds screens only,
+    `scenes` also the signals of the agent. */
 export interface RecordingItem {
   path: string;
   kind: "cast" | "scenes";
@@ -1826,105 +1941,48 @@ export interface RecordingItem {
   moments: number;
 }
 
-/** Values are left out, whatever they are. */
-export interface Redaction {
-  enabled?: boolean;
-  policy?: "omit_values";
-  redacted_fields?: Array<string>;
-}
-
-/** Which ones. */
-export interface RefreshAccounts {
-  /** Only those of this service: `openai`, `anthropic` or `google`. */
-  service?: "anthropic" | "google" | "openai" | null;
-}
-
-/** Nothing was done. ``ends`` is how it would end. */
-export interface Rehearsal {
-  workflow: string;
-  pane: number;
-  steps: Array<RehearsedStep>;
-  ends: string;
-}
-
-/** ``verdict`` is what the policy would say of an act now, and ``why``; ``refused`` what in the pane speaks against
-    it. ``assumed`` is what was taken for granted: an answer, a text that comes, a time that passes. */
-export interface RehearsedStep {
-  number: number;
-  kind: string;
-  name: string;
-  given: unknown;
-  verdict: "allow" | "ask" | "deny" | null;
-  why: string;
-  refused: string;
-  assumed: string;
-}
-
-/** Which reservation. */
-export interface Release {
-  /** The number that `reserve` gave. */
+/** The reservation to end. */
+export interface ReleaseArgs {
+  /** Id of the reservation, from `reserve`. */
   id: number;
 }
 
-export interface Released {
+export interface ReleaseResult {
   reservation_id: number;
 }
 
-/** Which part of a pane's past to show. */
-export interface Replay {
-  /** The pane; any reference. */
+/** The pane, the period and the speed. */
+export interface ReplayArgs {
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** Begin here: ISO 8601, today, or an age such as 10m. Without it: at the beginning. */
+  /** Start time: ISO 8601, today, or an age such as 10m. Default: the beginning. */
   at?: string | null;
-  /** End here: ISO 8601, or an age such as 5m. */
+  /** End time: ISO 8601, or an age such as 5m. */
   until?: string | null;
-  /** How many times as fast as it happened. Without it programs get all at once. */
+  /** Speed factor; 0 (the default for programs) means as fast as possible. */
   speed?: number;
 }
 
-/** What was heard, and in which pane. */
-export interface ReportEvent {
+/** The user variable and its pane. */
+export interface ReportEventArgs {
   /** The pane; any reference. */
   pane: string;
   /** The variable's name: visor-ready, visor-checkpoint, visor-… */
   name: string;
   /** Its value: JSON, or JSON in base64, at most 4 KB. */
   value: string;
-  /** It is a user variable; must be given. */
+  /** Report a user variable; required. */
   from_uservar?: boolean;
 }
 
-/** ``event`` is what was stored; null when the pane reports too much, which is counted in its next event. */
-export interface ReportedEvent {
+/** ``event`` is the stored event; null if the pane exceeds its rate limit, which its next event counts. */
+export interface ReportEventResult {
   identity: PaneIdentity;
   event: EventItem | null;
 }
 
-/** Reservations that hold, oldest first. */
-export interface ReservationListing {
-  schema_version?: number;
-  generated_at: string;
-  filters?: Record<string, string | number | boolean>;
-  summary: ReservationsSummary;
-  items: Array<Reserved>;
-}
-
-export interface ReservationsSummary {
-  reservations: number;
-}
-
-/** Which pane, for whom and for how long. */
-export interface Reserve {
-  /** The pane; any reference. */
-  pane: string;
-  /** Who holds it; `send --owner` says the same. Empty: who calls. */
-  owner?: string;
-  /** For so many seconds. */
-  ttl_secs?: number;
-}
-
-/** ``left`` are the seconds until it ends by itself. */
-export interface Reserved {
+/** ``left`` is the number of seconds until it expires. */
+export interface ReservationItem {
   reservation_id: number;
   pane: number;
   owner: string;
@@ -1933,78 +1991,84 @@ export interface Reserved {
   left: number;
 }
 
-/** ``present`` is what the database held before, ``kept`` its new name; both null where there was none. */
-export interface Restored {
-  path: string;
-  restored_from: string;
-  bytes: number;
-  backup: Contents;
-  present: Contents | null;
-  kept: string | null;
-  is_dry_run: boolean;
+/** Active reservations, oldest first. */
+export interface ReservationListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: ReservationsSummary;
+  items: Array<ReservationItem>;
 }
 
-/** Which run. */
-export interface ResumeRun {
-  /** The run's number. */
-  run: number;
+export interface ReservationsSummary {
+  reservations: number;
 }
 
-/** Which conversation. */
-export interface ResumeSession {
-  /** Say what would be decided and done, and do nothing. */
-  dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
-  yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
-  yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+/** The pane, the owner and the duration. */
+export interface ReserveArgs {
+  /** The pane: id, %id or session:window.pane. */
+  pane: string;
+  /** Name of the owner, to pass as `--owner` to actions. Default: the caller. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Duration in seconds. */
+  ttl_secs?: number;
+}
+
+/** Choose the session to resume. */
+export interface ResumeSessionArgs {
+  /** Show the policy decision and the action without executing it. */
+  dry_run?: boolean;
+  /** Approve the action, if it requires approval (terminal only). */
+  yes?: boolean;
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  yes_for_session?: boolean;
+  /** Owner of the reservation to act under. */
+  owner?: string;
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Its number in `visor agents sessions`, or the agent's own name of it. */
+  /** The session: its ID in `visor agents sessions`, or the agent's own session id. */
   session: string;
-  /** The new window's name. */
+  /** Name of the new window. */
   name?: string;
-  /** The account under which it goes on, by name or `service/name`. */
+  /** Run under this account: `name` or `service/name`. */
   account?: string;
 }
 
-/** What became of each session, oldest first; then those that broke off and cannot be taken up, as `skipped`. */
-export interface Revivals {
-  items: Array<Revived>;
-}
-
-/** Which conversations. */
-export interface Revive {
-  /** Say what would be decided and done, and do nothing. */
+/** Choose the sessions to revive. */
+export interface ReviveArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Its number in `visor agents sessions`, or the agent's own name of it. */
+  /** The session: its ID in `visor agents sessions`, or the agent's own session id. */
   session?: string;
-  /** All that broke off: their panes went away, or they crashed. */
+  /** All interrupted sessions: the pane went away, or the agent crashed. */
   all?: boolean;
-  /** With --all: those that ended after this: ISO 8601, today, or an age such as 2h. */
+  /** With --all: only sessions that ended after this: ISO 8601, today, or an age such as 2h. */
   since?: string;
-  /** Wait so many seconds for the agent to come up with its session. */
+  /** Seconds to wait for the agent to come up with its session. */
   verify_secs?: number;
 }
 
-/** One session. ``status``: `revived` (the agent came up with this very session), `started` (that was not proven in
-    time), `planned`, `skipped` or `failed`; ``why`` says more. ``where`` is `pane` (the shell that it left), `window`
-    or `session`; ``pane`` is where it lives now. ``verdict`` is what the policy would say, of a plan. */
-export interface Revived {
+/** Sessions, oldest first; then the interrupted ones that cannot be resumed, as `skipped`. */
+export interface ReviveResult {
+  items: Array<RevivedSessionItem>;
+}
+
+/** One session. ``status``: `revived` (the agent came up with this session), `started` (not verified in time),
+    `planned`, `skipped` or `failed`; ``why`` gives the reason. ``where`` is `pane` (the shell that the agent left),
+    `window` or `session`; ``pane`` is the pane it runs in now. ``verdict`` is the policy's verdict on a planned one. */
+export interface RevivedSessionItem {
   session: number;
   agent: string;
   external_id: string;
@@ -2018,17 +2082,17 @@ export interface Revived {
   correlation?: string;
 }
 
-/** Which permit. */
-export interface RevokePermit {
-  /** Its number in `visor permits`. */
+/** Choose the permit. */
+export interface RevokePermitArgs {
+  /** The permit's ID in `visor permits`. */
   id: number;
 }
 
-export interface RevokedPermit {
+export interface RevokePermitResult {
   permit_id: number;
 }
 
-/** ``agent`` is empty for a rule that holds in every pane; ``is_disabled``: the settings switched it off. */
+/** ``agent`` is empty for a rule that applies to every pane; ``is_disabled``: disabled in the settings. */
 export interface RuleItem {
   id: string;
   pack: string;
@@ -2041,34 +2105,37 @@ export interface RuleItem {
   is_disabled: boolean;
 }
 
-/** ``packs`` in the order in which they are loaded; ``troubles`` are what could not be, and why. */
+/** ``packs`` are in load order; ``troubles`` are the errors of rules that could not be loaded. */
 export interface RuleListing {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
   summary: RulesSummary;
-  packs: Array<PackItem>;
+  packs: Array<RulePackItem>;
   troubles: Array<string>;
   items: Array<RuleItem>;
 }
 
-export interface RuleMade {
-  path: string;
-  pack: string;
+/** ``rules`` counts the active ones. */
+export interface RulePackItem {
+  name: string;
+  version: string;
+  origin: string;
+  folder: string;
+  rules: number;
 }
 
-/** What it is called, and where it goes. */
-export interface RuleStart {
-  /** Its id: words joined by dots, such as `deploy.rollout.stuck`. */
-  id: string;
-  /** The pack to put it in; made where there is none. */
-  pack?: string;
-  /** Only in panes of this agent. */
-  agent?: string;
+/** One problem with a file; its rule is not active, all others are. */
+export interface RuleProblem {
+  file: string;
+  line?: number | null;
+  key?: string;
+  rule?: string;
+  why: string;
 }
 
-/** ``line`` counts from 1 and is where the match ends; null where the rule does not match. */
-export interface RuleTried {
+/** ``line`` is the line where the match ends, from 1; null if the rule does not match. */
+export interface RuleTestItem {
   rule: string;
   pack: string;
   matched: boolean;
@@ -2080,13 +2147,60 @@ export interface RuleTried {
   match_trace: MatchTrace | null;
 }
 
-/** ``rules`` counts those that are right; ``troubles`` is what is wrong with the others. ``doubts`` are of right
-    ones, which name an agent or a workflow that looks mistyped. */
-export interface RulesLinted {
+/** Choose the rules. */
+export interface RulesLintArgs {
+  /** A rule file, a pack, or a directory of packs; default: all packs of this instance. */
+  path?: string | null;
+}
+
+/** ``rules`` counts the valid rules; ``troubles`` are the errors of the others. ``doubts`` are warnings about valid
+    ones, such as a probably misspelled agent or workflow. */
+export interface RulesLintResult {
   rules: number;
   packs: Array<string>;
-  troubles: Array<Trouble>;
-  doubts: Array<Trouble>;
+  troubles: Array<RuleProblem>;
+  doubts: Array<RuleProblem>;
+}
+
+/** Choose the rules. */
+export interface RulesListArgs {
+  /** Only rules of this pack, such as `core.shell`. */
+  pack?: string | null;
+  /** Only rules for this agent. */
+  agent?: string | null;
+  /** Only rules with this scope. */
+  scope?: "line" | "mark" | "screen" | "stream" | "transcript" | null;
+}
+
+/** Choose the rule. */
+export interface RulesShowArgs {
+  /** The rule's id, such as `codex.usage.reached`. */
+  id: string;
+}
+
+/** ``replaces`` are the packs whose rule with this id it replaces. */
+export interface RulesShowResult {
+  id: string;
+  pack: string;
+  since: string;
+  agent: string;
+  versions: string;
+  scope: string;
+  part: string;
+  anchors: Array<string>;
+  pattern: string;
+  severity: string;
+  event: string;
+  state: string | null;
+  flag: string | null;
+  confidence: number;
+  cooldown: number;
+  remedy: string;
+  why: string;
+  hits: Array<MatchingExample>;
+  misses: Array<NonMatchingExample>;
+  is_disabled: boolean;
+  replaces: Array<string>;
 }
 
 export interface RulesSummary {
@@ -2095,24 +2209,37 @@ export interface RulesSummary {
   by_pack: Record<string, number>;
 }
 
-/** ``tried`` is how many rules were asked. */
-export interface RulesTried {
+/** The text, and the rules to test. */
+export interface RulesTestArgs {
+  /** The text; all further words. `-` reads it from stdin. */
+  text?: string;
+  /** Read the text from stdin; same as `-` as text. */
+  stdin?: boolean;
+  /** Read the text from this file; `-` for stdin. */
+  file?: string | null;
+  /** As if this agent were running in the pane; default: rules for all agents. */
+  agent?: string | null;
+  /** Only rules with this scope. */
+  scope?: "line" | "mark" | "screen" | "stream" | "transcript" | null;
+  /** Only this rule, even if it does not match. */
+  rule?: string | null;
+  /** Add a trace of each match. */
+  trace?: boolean;
+}
+
+/** ``tried`` is the number of tested rules. */
+export interface RulesTestResult {
   tried: number;
   matched: number;
-  items: Array<RuleTried>;
+  items: Array<RuleTestItem>;
 }
 
-/** Nothing to choose. */
-export interface RunDoctor {
-}
-
-/** What is on record of a run; every step was stored before it was taken, and again with what came of it. */
-export interface RunHistory {
+/** The run right after the request; the effect may take a moment. */
+export interface RunChangeResult {
   run: RunItem;
-  steps: Array<StepItem>;
 }
 
-/** ``why`` is how it ended or what it waits for; ``plan`` is what a paused run will do, at ``due_at``. */
+/** ``why`` is how it ended or what it waits for; ``plan`` is what a paused run does next, at ``due_at``. */
 export interface RunItem {
   id: number;
   workflow: string;
@@ -2149,7 +2276,7 @@ export interface RunsSummary {
 
 /** ``cursor_x`` and ``cursor_y`` count from 0 at the top left.
 
-    ``screen`` is the number of a stored screen; of the rows in ``left_out`` the text was not kept: people type there. */
+    ``screen`` is the id of a stored screen; the rows in ``left_out`` were not stored, because users type there. */
 export interface ScreenText {
   identity: PaneIdentity;
   at: string;
@@ -2163,132 +2290,132 @@ export interface ScreenText {
   left_out?: Array<number>;
 }
 
-/** The question. */
-export interface SearchHistory {
+/** The query and its filters. */
+export interface SearchHistoryArgs {
   /** Words, "phrases", prefix*, AND OR NOT, and filters such as pane:7 session:work since:10m. */
   text: string;
-  /** At most so many hits. */
+  /** Maximum number of hits. */
   limit?: number;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** Not older than this: ISO 8601, today, or an age such as 10m. */
+  /** Only hits since this time: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
-  /** Not newer than this. */
+  /** Only hits until this time. */
   until?: string | null;
-  /** A short piece around the match instead of the whole line. */
+  /** Show an excerpt around the match instead of the whole line. */
   snippets?: boolean;
   /** Newest first, or best match first. */
   rank?: "recency" | "relevance";
-  /** Lines before and after each hit. */
+  /** Lines of context before and after each hit. */
   context?: number;
 }
 
-/** Which keys, where, and what must hold. */
-export interface SendKeys {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane, the keys and preconditions. */
+export interface SendKeysArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Only if the pane's process has this id. */
+  /** Require this process id in the pane. */
   if_runtime?: number | null;
-  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
   if_state?: string | null;
-  /** Only if it printed within so many seconds. */
+  /** Require output within this many seconds. */
   if_updated_within?: number | null;
-  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  /** Require this text, or /pattern/ between slashes, on the screen. */
   if_screen?: string | null;
-  /** Only if a shell's prompt is shown. */
+  /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Only if it said `ready` since its last command began. */
+  /** Require that the program reported `ready` since its last command started. */
   if_ready?: boolean;
-  /** Only if the last lines fit this pattern. */
+  /** Require that the last lines match this pattern. */
   if_tail?: string | null;
-  /** How many last lines --if-tail looks at. */
+  /** Number of last lines that --if-tail checks. */
   lines?: number;
-  /** Seconds for which they must not have changed. */
+  /** Require that they have not changed for this many seconds. */
   stable?: number;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** Keys by their tmux names: C-c, Escape, Up, Enter, a, … */
+  /** Keys by tmux name: C-c, Escape, Up, Enter, a, … */
   keys: Array<string>;
 }
 
-/** What to type, where, and what must hold. */
-export interface SendText {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane, the text and preconditions. */
+export interface SendTextArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Only if the pane's process has this id. */
+  /** Require this process id in the pane. */
   if_runtime?: number | null;
-  /** Only if the pane's activity is this: prompt, command, alt_screen, … */
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
   if_state?: string | null;
-  /** Only if it printed within so many seconds. */
+  /** Require output within this many seconds. */
   if_updated_within?: number | null;
-  /** Only if the screen shows this text, or /pattern/ between slashes. */
+  /** Require this text, or /pattern/ between slashes, on the screen. */
   if_screen?: string | null;
-  /** Only if a shell's prompt is shown. */
+  /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Only if it said `ready` since its last command began. */
+  /** Require that the program reported `ready` since its last command started. */
   if_ready?: boolean;
-  /** Only if the last lines fit this pattern. */
+  /** Require that the last lines match this pattern. */
   if_tail?: string | null;
-  /** How many last lines --if-tail looks at. */
+  /** Number of last lines that --if-tail checks. */
   lines?: number;
-  /** Seconds for which they must not have changed. */
+  /** Require that they have not changed for this many seconds. */
   stable?: number;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** The text; all further words. `-`: read it from stdin. */
+  /** The text (all remaining words); `-` reads it from stdin. */
   text?: string;
-  /** Read the text from stdin. A text of just `-` says the same. */
+  /** Read the text from stdin; same as `-` as text. */
   stdin?: boolean;
-  /** Read the text from this file; `-` is stdin. */
+  /** Read the text from this file; `-` for stdin. */
   file?: string | null;
-  /** Type it and do not press Enter. */
+  /** Type the text without pressing Enter. */
   no_newline?: boolean;
-  /** A name for this call; the same one again types nothing twice. */
+  /** Idempotency key: a repeated call with the same key types nothing. */
   key?: string;
-  /** It is for the program that reads there, not for a shell at its prompt. */
+  /** Send to the program that reads input, not to a shell at its prompt. */
   program?: boolean;
-  /** With --program: also for one that fills the screen. */
+  /** With --program: also if it is a full-screen program. */
   into_screen?: boolean;
-  /** Once it is delivered, wait until a line holds this text. */
+  /** After delivery, wait until a line contains this text. */
   wait_for?: string | null;
   /** --wait-for is a regular expression (RE2 syntax). */
   wait_for_regex?: boolean;
-  /** Wait so many seconds at most. */
+  /** Maximum seconds to wait. */
   timeout_secs?: number;
 }
 
-/** ``status`` is `delivered` (the program took it), `typed_not_submitted` (it stands in the input), `unknown` (it
-    cannot be proven; it is not tried again), or `foreseen`. ``key`` names the call; ``is_repeated``: it was used
-    before, and this is what came of it then. ``would_type`` is what a dry run would type, as Python writes it.
+/** ``status`` is `delivered` (accepted by the program), `typed_not_submitted` (still in the input), `unknown` (could
+    not be verified; not retried), or `foreseen` (dry run). ``is_repeated``: the ``key`` was used before, and this is
+    the outcome of that call. ``would_type`` is the text of a dry run as a Python literal.
 
-    ``pattern_matched`` is null where nothing was waited for; ``wait_ended`` says how the waiting ended. */
-export interface Sent {
+    ``pattern_matched`` is null without `--wait-for`; ``wait_ended`` says how the wait ended. */
+export interface SendTextResult {
   status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
   correlation?: string;
   pane?: PaneIdentity | null;
-  foreseen?: Foretold | null;
+  foreseen?: DryRunResult | null;
   key?: string;
   channel?: "keys" | "native" | null;
   bytes_sent?: number;
@@ -2297,10 +2424,10 @@ export interface Sent {
   cursor?: string | null;
   pattern_matched?: boolean | null;
   wait_ended?: "matched" | "pane_gone" | "timeout" | null;
-  waited?: Waited | null;
+  waited?: WaitForResult | null;
 }
 
-/** One multiplexer server. ``client`` is how we talk to it: control, plain, or none while it is unreachable. */
+/** One multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable. */
 export interface ServerHealth {
   target: string;
   socket: string;
@@ -2311,22 +2438,13 @@ export interface ServerHealth {
   corrections?: number;
 }
 
-/** ``key`` is what the session was looked up by; ``answer`` what `cass` said, as it said it, with secrets taken
-    out; ``detail`` says what went wrong. */
-export interface SessionHistory {
-  status: "failed" | "found" | "not_asked" | "not_installed" | "nothing";
-  key?: "" | "path" | "session_id";
-  answer?: unknown;
-  detail?: string;
-}
-
 export interface SessionIdentity {
   target: string;
   session_name: string;
 }
 
-/** ``agent_states`` are there with `--agent-summary`. Sessions that were merged by name may have several targets:
-    then ``identity.target`` is empty. */
+/** ``agent_states`` is set with `--agent-summary`. Sessions merged by name may have several targets; then
+    ``identity.target`` is empty. */
 export interface SessionItem {
   agents: number;
   top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
@@ -2364,31 +2482,6 @@ export interface SessionListing {
   items: Array<SessionItem>;
 }
 
-/** One conversation. ``external_id`` is the agent's own name for it. ``tokens``, ``cost`` (US dollars) and the rest
-    of ``usage`` are null where the agent did not tell them; ``usage.is_estimated`` says that the cost is reckoned by
-    the setting `agent_prices`. ``by_model`` is what each model took, where the agent tells that. ``resume`` takes it up
-    again; empty where nothing does. */
-export interface SessionUse {
-  id: number;
-  identity: PaneIdentity;
-  agent: string;
-  external_id: string;
-  title: string;
-  model: string;
-  version: string;
-  cwd: string;
-  started_at: string;
-  ended_at: string | null;
-  end_reason: "completed" | "error" | "limit_reached" | "manual" | "pane_gone" | null;
-  seconds: number;
-  tokens: number | null;
-  cost: number | null;
-  usage: Usage;
-  by_model: Record<string, Spent>;
-  resume: string;
-  history?: SessionHistory | null;
-}
-
 export interface SessionsSummary {
   sessions: number;
   windows: number;
@@ -2396,37 +2489,27 @@ export interface SessionsSummary {
   by_target: Record<string, number>;
 }
 
-/** ``tokens`` and ``cost`` are the sums of what was told, null where nobody told any; ``without_cost`` counts the
-    sessions that told no cost. */
-export interface SessionsUse {
-  sessions: number;
-  by_agent: Record<string, number>;
-  tokens: number | null;
-  cost: number | null;
-  without_cost: number;
-}
-
-/** Which pane, and its title. */
-export interface SetTitle {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane and its new title. */
+export interface SetTitleArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** The title; all further words. */
+  /** The title (all remaining words). */
   title: string;
 }
 
-/** ``origin`` is `default`, `file` or `environment`; ``value`` is written as in the config file. */
+/** ``origin`` is `default`, `file` or `environment`; ``value`` is formatted as in the config file. */
 export interface SettingItem {
   name: string;
   value: string;
@@ -2435,40 +2518,42 @@ export interface SettingItem {
   doc: string;
 }
 
-/** Which agents, whose settings, and what to do with them. */
-export interface SetupAgents {
-  /** Only this agent; may be repeated. Without it all installed ones. */
+/** Choose agents, scope and direction. */
+export interface SetupAgentsArgs {
+  /** Only this agent; repeatable. Default: all installed agents. */
   agent?: Array<"claude_code" | "codex" | "copilot" | "gemini" | "opencode">;
-  /** Your own settings, or those of the project in this folder. */
+  /** Your user settings, or the project in this directory. */
   scope?: "project" | "user";
-  /** Take our hooks out again. */
+  /** Remove our hooks. */
   remove?: boolean;
-  /** Also a status line of Claude Code that shows nothing and tells cost and context. */
+  /** Also add an empty status line to Claude Code that reports cost and context. */
   status_line?: boolean;
-  /** Do it without asking. */
+  /** Do not ask for confirmation. */
   yes?: boolean;
   /** Only show the change to each file. */
   dry_run?: boolean;
 }
 
-/** Which shell, and what to do with its start file. */
-export interface SetupShell {
-  /** The shell; without it the one in $SHELL. */
+/** ``script`` is the path of the script that all hooks run. */
+export interface SetupAgentsResult {
+  script: string;
+  items: Array<HookSetupItem>;
+}
+
+/** Choose the shell and the direction. */
+export interface SetupShellArgs {
+  /** The shell; default: $SHELL. */
   shell?: "bash" | "fish" | "zsh" | null;
-  /** Take it out again: the file is as it was before. */
+  /** Remove the integration; the file is as before. */
   remove?: boolean;
-  /** Only print what would be put into the file. */
+  /** Only print the lines for the file. */
   print?: boolean;
-  /** Do it without asking. */
+  /** Do not ask for confirmation. */
   yes?: boolean;
 }
 
-/** Nothing to choose. */
-export interface SetupTmux {
-}
-
-/** ``kept`` is where the file as it was before is, ``snippet`` the shell code where it was asked for. */
-export interface ShellSetup {
+/** ``kept`` is the path of the backup, ``snippet`` the shell code of `--print`. */
+export interface SetupShellResult {
   shell: "bash" | "fish" | "zsh";
   path: string;
   outcome: "installed" | "printed" | "removed" | "unchanged" | "updated";
@@ -2477,60 +2562,17 @@ export interface ShellSetup {
   snippet?: string;
 }
 
-/** Which one. */
-export interface ShowAccount {
-  /** Its name, or `service/name`. */
-  account: string;
+/** Takes no arguments. */
+export interface SetupTmuxArgs {
 }
 
-/** Which rule. */
-export interface ShowRule {
-  /** Its id, such as `codex.usage.reached`. */
-  id: string;
+/** ``is_seen`` is false without a daemon that knows the servers' options. */
+export interface SetupTmuxResult {
+  is_seen: boolean;
+  items: Array<TmuxAdviceItem>;
 }
 
-/** Which one. */
-export interface ShowWorkflow {
-  /** The workflow's name. */
-  name: string;
-}
-
-/** ``replaces`` names the packs whose rule of this id is not in force because of it. */
-export interface ShownRule {
-  id: string;
-  pack: string;
-  since: string;
-  agent: string;
-  versions: string;
-  scope: string;
-  part: string;
-  anchors: Array<string>;
-  pattern: string;
-  severity: string;
-  event: string;
-  state: string | null;
-  flag: string | null;
-  confidence: number;
-  cooldown: number;
-  remedy: string;
-  why: string;
-  hits: Array<Hit>;
-  misses: Array<Miss>;
-  is_disabled: boolean;
-  replaces: Array<string>;
-}
-
-/** A run that waits for this very word goes on; of a question, the word is one of its choices. */
-export interface SignalRun {
-  /** The run's number. */
-  run: number;
-  /** The word. */
-  word: string;
-  /** What else it is to know. */
-  value?: string;
-}
-
-/** The agent that each trace names; empty where it names none. */
+/** The agent that each trace suggests; empty if none. */
 export interface SignatureInputs {
   provider_hint?: string;
   cmd_match?: string;
@@ -2538,9 +2580,11 @@ export interface SignatureInputs {
   title_match?: string;
 }
 
-/** ``status``: `well` speaks, `quiet` has nothing new, `absent` is not there (yet), `down` cannot be heard.
+/** ``status``: `well` delivers signals, `quiet` has none that are new, `absent` does not exist (yet), `down` cannot
+    be read.
 
-    ``lag`` is seconds from the agent's own time to ours. ``dropped`` counts signals that changed nothing. */
+    ``heard_at`` is the time of its last signal. ``lag`` is seconds from the time that the agent reported to ours.
+    ``dropped`` counts signals that changed nothing. */
 export interface SourceItem {
   agent: string;
   source: string;
@@ -2564,177 +2608,129 @@ export interface SourceListing {
   items: Array<SourceItem>;
 }
 
+/** One source: the state that it last reported (``said``), since when, and its role in the decision. */
+export interface SourceReadingItem {
+  source: string;
+  tier: "deterministic" | "heuristic";
+  rank: number;
+  role: "agrees" | "contradicts" | "decides" | "down" | "gap" | "overtaken" | "silent" | "stale" | "suppressed" | "unsettled";
+  meaning: string;
+  said: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  since: string | null;
+  age: number;
+  evidence: EvidenceItem | null;
+}
+
 export interface SourcesSummary {
   sources: number;
   by_status: Record<string, number>;
   by_agent: Record<string, number>;
 }
 
-/** Characters of the text that was looked at, by index; ``capture_keys`` are the captures that stand there. */
-export interface Span {
-  start: number;
-  end: number;
-  kind: "anchor" | "context" | "regex";
-  capture_keys?: Array<string>;
-}
-
-/** What to start, and where. */
-export interface Spawn {
-  /** Say what would be decided and done, and do nothing. */
+/** The program, and where to start it. */
+export interface SpawnArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** The folder it starts in. */
+  /** Working directory. */
   cwd?: string;
-  /** NAME=value for its environment; may be repeated. */
+  /** Environment variable NAME=value; may be repeated. */
   env?: Array<string>;
-  /** The new window's name. */
+  /** Name of the new window. */
   name?: string;
-  /** The account under which it starts, by name or `service/name`. */
+  /** Account to start it with: name or `service/name`. */
   account?: string;
-  /** The program and its arguments, after --; none: your shell. */
+  /** Program and arguments, after --. Default: your shell. */
   command?: Array<string>;
-  /** What is made for it. */
+  /** What to create for it. */
   where?: "pane" | "session" | "window";
-  /** A new session's name; or the session in which the window opens. */
+  /** Name of the new session, or the session for the new window. */
   session?: string;
-  /** The pane that is split, or by whose session. */
+  /** The pane to split, or whose session is used. */
   beside?: string | null;
-  /** Split side by side. */
+  /** Place the panes side by side. */
   horizontal?: boolean;
-  /** The socket of the tmux server, where there are several. */
+  /** Socket of the tmux server, if there are several. */
   server?: string;
 }
 
-/** ``pane`` is the pane beside which it was made; ``new`` is the new one once it was seen. */
-export interface Spawned {
+/** ``pane`` is the pane given by --beside; ``new`` is the new pane, null if it was not discovered in time. */
+export interface SpawnResult {
   status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
   correlation?: string;
   pane?: PaneIdentity | null;
-  foreseen?: Foretold | null;
+  foreseen?: DryRunResult | null;
   new?: PaneIdentity | null;
   mux_pane?: string;
   pid?: number;
 }
 
-/** Tokens by what they cost. ``cached`` were read from a cache, ``written`` were put into one. */
-export interface Spent {
-  input?: number;
-  output?: number;
-  cached?: number;
-  written?: number;
-}
-
-/** Which pane to split, and what to start in the new one. */
-export interface Split {
-  /** Say what would be decided and done, and do nothing. */
+/** The pane to split, and the program to start. */
+export interface SplitArgs {
+  /** Show the policy decision and the action without executing it. */
   dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
+  /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
   yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
+  /** Owner of the reservation to act under. */
   owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
+  /** Wait this many seconds for approval, if it is required. */
   wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** The folder it starts in. */
+  /** Working directory. */
   cwd?: string;
-  /** NAME=value for its environment; may be repeated. */
+  /** Environment variable NAME=value; may be repeated. */
   env?: Array<string>;
-  /** The new window's name. */
+  /** Name of the new window. */
   name?: string;
-  /** The account under which it starts, by name or `service/name`. */
+  /** Account to start it with: name or `service/name`. */
   account?: string;
-  /** The pane; any reference. */
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** The program and its arguments, after --; none: your shell. */
+  /** Program and arguments, after --. Default: your shell. */
   command?: Array<string>;
-  /** Side by side, not one above the other. */
+  /** Place the panes side by side instead of one above the other. */
   horizontal?: boolean;
 }
 
-/** ``agent`` is who was spoken to; ``channel`` is `native` where its own server was, `keys` where keys were pressed
-    in its terminal, and null where nothing was done. */
-export interface Spoken {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
-  why?: string;
-  text?: string;
-  correlation?: string;
-  pane?: PaneIdentity | null;
-  foreseen?: Foretold | null;
-  agent?: string;
-  channel?: "keys" | "native" | null;
-}
-
-/** ``robots`` are the commands for programs and agents, ``people`` those for people. */
-export interface Start {
-  what: string;
-  robots: Array<Step>;
-  people: Array<Step>;
-  notes: Array<string>;
-}
-
-/** Which workflow, where. */
-export interface StartRun {
-  /** The workflow's name. */
-  name: string;
-  /** The pane; any reference. */
-  pane: string;
-  /** Also where nothing that it answers was seen; policy, lock and guards hold as ever. */
-  force?: boolean;
-  /** Show each step and its verdict; nothing is done. */
-  dry_run?: boolean;
-}
-
-/** ``run`` is the one that began; in a rehearsal there is none, and ``rehearsal`` tells the steps. */
-export interface StartedRun {
-  run?: RunItem | null;
-  rehearsal?: Rehearsal | null;
-}
-
-/** Which agents, and how they are put together. */
-export interface Status {
-  /** Only this session. */
+/** Choose agents and how to group them. */
+export interface StatusArgs {
+  /** Only panes of this session. */
   session?: string | null;
-  /** Only this target. */
+  /** Only panes of this target. */
   target?: string | null;
   /** Only this agent, for example claude_code. */
   agent?: string | null;
-  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  /** Only agents in these states, comma-separated: running,idle; `waiting` means both kinds. */
   state?: string | null;
-  /** Only agents that need a person. */
+  /** Only agents that need you. */
   needs_action?: boolean;
-  /** What is summed up: sessions of one server, all of one name, windows, targets or agents. */
+  /** Sum up agents by this. */
   group_by?: "agent" | "session-name" | "target" | "target-session" | "window";
 }
 
-/** ``text`` is empty where there is no agent, and no daemon. */
-export interface StatusLine {
-  text: string;
-  numbers: Record<string, number>;
-}
-
-/** ``items`` are the agents that need a person, by what waiting costs, and of one kind the oldest first; those with
-    ``needs_action`` cannot go on without one. ``down`` are the sources that cannot be heard. */
+/** ``items`` are the agents that need a person, most urgent first, then longest waiting; those with ``needs_action``
+    cannot continue without one. ``down`` are the sources that cannot be read. */
 export interface StatusReport {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
   summary: StatusSummary;
   items: Array<AgentRow>;
-  groups: Array<GroupItem>;
+  groups: Array<AgentGroupItem>;
   down: Array<SourceItem>;
 }
 
@@ -2750,12 +2746,7 @@ export interface StatusSummary {
   by_target: Record<string, number>;
 }
 
-export interface Step {
-  run: string;
-  does: string;
-}
-
-/** ``given`` is what it was asked for, ``came`` what came of it; both redacted. */
+/** ``given`` is the input of the step, ``came`` its output; both redacted. */
 export interface StepItem {
   number: number;
   kind: string;
@@ -2769,159 +2760,44 @@ export interface StepItem {
   came: unknown;
 }
 
-/** ``maintenance`` are the newest runs that did something, newest first. */
-export interface StorageStatus {
-  path: string;
-  is_writable: boolean;
-  db_bytes: number;
-  wal_pages: number;
-  last_checkpoint_at: string | null;
-  checkpoint_age_secs: number | null;
-  raw_bytes: number;
-  maintenance: Array<UpkeepStep>;
-}
-
-/** Agents together. ``top_state`` is the one that speaks for all, by precedence; null where there is no agent.
-    ``waiting`` counts those that wait for a permission or an answer, ``needs_action`` all that need a person. */
-export interface Summed {
-  agents: number;
-  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  waiting: number;
-  running: number;
-  needs_action: number;
-  by_state: Record<string, number>;
-  by_agent: Record<string, number>;
-}
-
-/** What came of one way. ``why`` is a stable code; ``correlation`` finds it in the audit. */
-export interface Telling {
-  way: "command" | "desktop" | "terminal" | "webhook";
-  status: "denied" | "done" | "failed" | "foreseen" | "suppressed" | "unknown";
-  why?: string;
-  text?: string;
-  correlation?: string;
-  foreseen?: Foretold | null;
-}
-
-/** The text, and which rules to try. */
-export interface TestRules {
-  /** The text; all further words. `-`: read it from stdin. */
-  text?: string;
-  /** Read the text from stdin. A text of just `-` says the same. */
-  stdin?: boolean;
-  /** Read the text from this file; `-` is stdin. */
-  file?: string | null;
-  /** As if this agent lived in the pane; without it, rules about all agents. */
-  agent?: string | null;
-  /** Only rules that look here. */
-  scope?: "line" | "mark" | "screen" | "stream" | "transcript" | null;
-  /** Only this rule; also says where it gave up. */
-  rule?: string | null;
-  /** Say how each came to its word. */
-  trace?: boolean;
-}
-
-/** ``text`` are settled lines; ``pending`` is the unfinished last one. ``cursor`` is where to go on reading. */
-export interface Text {
-  identity: PaneIdentity;
-  source: "screen" | "stream";
-  text: string;
-  pending: string;
-  cursor: string;
-  first_at?: string | null;
-  last_at?: string | null;
-  is_complete?: boolean;
-  command?: CommandFacts | null;
-  lines_gone?: number;
-  is_repainting?: boolean;
-  gaps?: Array<GapNote>;
-  lines?: Array<TextLine>;
-}
-
-/** A stored line near the place; ``is_it`` marks the one that was found. */
-export interface TextItem {
-  number: number;
-  text: string;
-  is_it: boolean;
-}
-
 export interface TextLine {
   number: number;
   at: string;
   text: string;
 }
 
-/** ``is_seen`` is false where no daemon could say how the servers are set up. */
-export interface TmuxAdvice {
-  is_seen: boolean;
-  items: Array<Advice>;
+/** One line for tmux.conf. ``now`` is the current state; ``is_followed`` is null if that is unknown. */
+export interface TmuxAdviceItem {
+  line: string;
+  why: string;
+  now?: string;
+  is_followed?: boolean | null;
 }
 
-/** What to say of which agents. */
-export interface TmuxStatus {
-  /** The line, with fields in braces: agents waiting needs_action limited error waiting_approval waiting_input running completed idle unknown. Without it, what is not 0 in short. */
+/** Choose the template and the session. */
+export interface TmuxStatusArgs {
+  /** Template with fields in braces: agents waiting needs_action limited error waiting_approval waiting_input running completed idle unknown. Default: non-zero counts. */
   template?: string | null;
-  /** Only this session. */
+  /** Only panes of this session. */
   session?: string | null;
 }
 
-/** One thing that is wrong with a file. Its rule is not in force; everything else is. */
-export interface Trouble {
-  file: string;
-  line?: number | null;
-  key?: string;
-  rule?: string;
-  why: string;
+/** ``text`` is empty without agents or without a daemon. */
+export interface TmuxStatusLine {
+  text: string;
+  numbers: Record<string, number>;
 }
 
-/** Which action. */
-export interface Undo {
-  /** Say what would be decided and done, and do nothing. */
-  dry_run?: boolean;
-  /** A person at a terminal says yes to what would be asked. */
-  yes?: boolean;
-  /** As --yes, and for eight hours: this kind of action of theirs in this pane. */
-  yes_for_session?: boolean;
-  /** Under whose reservation it is done. */
-  owner?: string;
-  /** Wait so many seconds for a person, where one must be asked. */
-  wait_answer_secs?: number;
-  /** Also where what is known of the pane is old or incomplete; it is recorded. */
-  force_stale?: boolean;
-  /** Its `correlation`, or `last`: your own last one. */
-  which?: string;
+/** Tokens by price class. ``cached`` were read from the prompt cache, ``written`` were written to it. */
+export interface TokenCounts {
+  input?: number;
+  output?: number;
+  cached?: number;
+  written?: number;
 }
 
-/** ``undoes`` is the correlation of the action that is taken back, ``what`` is done for it. */
-export interface Undone {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
-  why?: string;
-  text?: string;
-  correlation?: string;
-  pane?: PaneIdentity | null;
-  foreseen?: Foretold | null;
-  undoes: string;
-  what: string;
-}
-
-export interface Unmuted {
-  mute_id: number;
-}
-
-/** ``rows`` and ``bytes`` are what was deleted, sealed or given back, of what ``operation`` names. */
-export interface UpkeepStep {
-  operation: string;
-  started_at: string;
-  duration_secs: number;
-  rows: number;
-  bytes: number;
-  detail: string;
-  is_done: boolean;
-  is_foretold?: boolean;
-}
-
-/** Tokens and money, as far as the agent told them. None means that it did not say. */
-export interface Usage {
+/** Tokens and cost as reported by the agent. None means not reported. */
+export interface TokenUsage {
   total?: number | null;
   input?: number | null;
   output?: number | null;
@@ -2933,48 +2809,105 @@ export interface Usage {
   context_tokens?: number | null;
 }
 
-/** Which one. */
-export interface UseAccount {
-  /** Its name, or `service/name`. */
-  account: string;
+export interface TraceBounds {
+  max_spans?: number;
+  max_bytes?: number;
+  truncated?: boolean;
+  truncated_fields?: Array<string>;
 }
 
-/** ``schema_version`` is that of the JSON answers. */
-export interface Version {
+/** Captured values are always omitted. */
+export interface TraceRedaction {
+  enabled?: boolean;
+  policy?: "omit_values";
+  redacted_fields?: Array<string>;
+}
+
+/** Character positions in the matched text; ``capture_keys`` are the captures at these positions. */
+export interface TraceSpan {
+  start: number;
+  end: number;
+  kind: "anchor" | "context" | "regex";
+  capture_keys?: Array<string>;
+}
+
+/** One stage. ``hits`` are labels of the rule, such as `anchors[0]`. */
+export interface TraceStage {
+  stage: "agent" | "anchor" | "captures" | "regex";
+  matched: boolean;
+  hits?: Array<string>;
+}
+
+/** Choose the action. */
+export interface UndoArgs {
+  /** Show the policy decision and the action without executing it. */
+  dry_run?: boolean;
+  /** Approve the action, if it requires approval (terminal only). */
+  yes?: boolean;
+  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  yes_for_session?: boolean;
+  /** Owner of the reservation to act under. */
+  owner?: string;
+  /** Wait this many seconds for approval, if it is required. */
+  wait_answer_secs?: number;
+  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  force_stale?: boolean;
+  /** The action's `correlation`, or `last`: your own last action. */
+  which?: string;
+}
+
+/** ``undoes`` is the correlation of the undone action, ``what`` describes the inverse action. */
+export interface UndoResult {
+  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: DryRunResult | null;
+  undoes: string;
+  what: string;
+}
+
+/** Takes no arguments. */
+export interface VersionArgs {
+}
+
+/** ``schema_version`` is the version of the JSON envelope. */
+export interface VersionResult {
   version: string;
   schema_version: number;
   python: string;
   platform: string;
 }
 
-/** What to wait for: a pattern, or `--command-finished`, `--state`, `--gone`, `--quiet-for`. */
-export interface WaitFor {
-  /** The pane; any reference. */
+/** Exactly one condition: a pattern, `--command-finished`, `--state`, `--gone` or `--quiet-for`. */
+export interface WaitForArgs {
+  /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** Text that a line must hold. */
+  /** Text that a line must contain. */
   pattern?: string | null;
   /** The pattern is a regular expression (RE2 syntax). */
   regex?: boolean;
-  /** Give up after so many seconds. */
+  /** Time out after this many seconds. */
   timeout_secs?: number;
-  /** Look back over so many lines first. */
+  /** Search this many past lines first. */
   tail?: number;
-  /** Look back to this cursor instead. */
+  /** Search the output after this cursor first, instead of --tail. */
   since?: string | null;
-  /** Wait until a command is over: the one that runs now, or that starts after --since. */
+  /** Wait until a command ends: the running one, or the first one started after --since. */
   command_finished?: boolean;
-  /** Wait until its agent is in this state or one of these: waiting,completed,idle. */
+  /** Wait until the agent is in one of these states, for example waiting,completed,idle. */
   state?: string | null;
-  /** Wait until the pane, or the program in it, ends. */
+  /** Wait until the pane closes or its program exits. */
   gone?: boolean;
-  /** Wait until it printed nothing for so many seconds. */
+  /** Wait until the pane printed nothing for this many seconds. */
   quiet_for?: number | null;
 }
 
-/** What matched is ``line``, or ``pending`` while the line is unfinished, or ``shown``: a row of a screen that
-    repaints. ``command`` is what finished, or was lost. ``agent`` is the one whose state was waited for. ``cursor`` is
-    where to read on. */
-export interface Waited {
+/** The match is in ``line``, in ``pending`` if the line is incomplete, or in ``shown`` if it is a row of the
+    alternate screen. ``command`` is the command that ended; ``agent`` the agent that reached the state. Continue
+    reading at ``cursor``. */
+export interface WaitForResult {
   identity: PaneIdentity;
   outcome: "died" | "finished" | "gone" | "lost" | "matched" | "quiet" | "state";
   waited_secs: number;
@@ -2987,53 +2920,53 @@ export interface Waited {
   exit_status?: number | null;
 }
 
-/** What to watch, and from where on. */
-export interface Watch {
-  /** Only this session. */
+/** Choose agents, scope and start of the stream. */
+export interface WatchArgs {
+  /** Only panes of this session. */
   session?: string | null;
-  /** Only this target. */
+  /** Only panes of this target. */
   target?: string | null;
   /** Only this agent, for example claude_code. */
   agent?: string | null;
-  /** Only agents in this state or these: running,idle; `waiting` means both kinds. */
+  /** Only agents in these states, comma-separated: running,idle; `waiting` means both kinds. */
   state?: string | null;
-  /** Only agents that need a person. */
+  /** Only agents that need you. */
   needs_action?: boolean;
-  /** Tell each agent, or only what windows or sessions come to. */
+  /** Report each agent (panes), or only the totals of windows or sessions. */
   scope?: "panes" | "sessions" | "windows";
-  /** Begin after this cursor; without it, with how it is now. */
+  /** Start after this cursor; default: start with the current state. */
   since_cursor?: string | null;
-  /** Tell what is there, then stop. */
+  /** Print what is stored, then exit. */
   once?: boolean;
-  /** Seconds between two pieces at least; nothing is left out. */
+  /** Minimum seconds between two batches; no change is omitted. */
   interval?: number;
 }
 
-/** From where to watch, and for what. */
-export interface WatchEvents {
-  /** Begin after this cursor; without it, begin now. */
+/** Choose the start of the stream and the events. */
+export interface WatchEventsArgs {
+  /** Start after this cursor; default: now. */
   since_cursor?: string | null;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
   /** Only this kind, for example gap_recorded. */
   kind?: string | null;
-  /** Tell what is already there, then stop. */
+  /** Print the stored events, then exit. */
   once?: boolean;
-  /** Only detections that nobody has seen to. */
+  /** Only detections that have not been handled. */
   unhandled?: boolean;
-  /** Only detections of this type, such as usage.reached; a glob such as usage.* too. */
+  /** Only detections of this type, such as usage.reached, or a glob such as usage.*. */
   type?: string | null;
-  /** Only what this rule found; a glob too. */
+  /** Only detections of this rule, or a glob. */
   rule?: string | null;
-  /** Only what is about this agent, such as codex. */
+  /** Only detections about this agent, such as codex. */
   agent?: string | null;
-  /** Only detections that are at least so severe. */
+  /** Only detections of at least this severity. */
   severity?: "critical" | "error" | "info" | "warning" | null;
 }
 
-/** One line. `state`: how an agent is at the start. `state_changed`, `agent_began`, `agent_ended`: what was stored,
-    beside ``agent`` as it is by now; that is null once it is gone, and only its ``name`` is left. `summary_changed`:
-    what all of them, or those of one ``place``, come to. ``cursor`` is where to go on. */
+/** One line. `state`: an agent at the start of the stream. `state_changed`, `agent_began`, `agent_ended`: a stored
+    event, with ``agent`` as it is now (null once it has ended; ``name`` stays). `summary_changed`: the totals of all
+    agents or of one ``place``. ``cursor`` is where to resume. */
 export interface WatchItem {
   kind: "agent_began" | "agent_ended" | "state" | "state_changed" | "summary_changed";
   at: string;
@@ -3044,7 +2977,7 @@ export interface WatchItem {
   before?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
   after?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
   place?: string;
-  summary?: Summed | null;
+  summary?: AgentTotals | null;
 }
 
 export interface WindowIdentity {
@@ -3053,7 +2986,7 @@ export interface WindowIdentity {
   window_id: string;
 }
 
-/** ``agent_rows`` are there with `--with-agent-status`. */
+/** ``agent_rows`` is set with `--with-agent-status`. */
 export interface WindowItem {
   agents: number;
   top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
@@ -3096,23 +3029,112 @@ export interface WindowsSummary {
   by_target: Record<string, number>;
 }
 
-/** One source: what it last said of the state, when it was last heard, and what became of it. */
-export interface WitnessItem {
-  source: string;
-  tier: "deterministic" | "heuristic";
-  rank: number;
-  role: "agrees" | "contradicts" | "decides" | "down" | "gap" | "overtaken" | "silent" | "stale" | "suppressed" | "unsettled";
-  meaning: string;
-  said: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  since: string | null;
-  age: number;
-  evidence: EvidenceItem | null;
+/** The workflow run, and the reason. */
+export interface WorkflowCancelArgs {
+  /** The run's number in `visor workflow status`. */
+  run: number;
+  /** The reason, shown in the run's history. */
+  why?: string;
 }
 
-/** What starts it: ``events`` of at least this ``severity``, by these ``agents`` and ``rules`` where any are named,
-    not older than ``fresh_for`` seconds. ``steps`` are those of a file; ``doubts`` are things that it speaks of and
-    nobody knows. */
-export interface WorkflowFacts {
+/** The workflow and the pane. */
+export interface WorkflowDryRunArgs {
+  /** The workflow's name. */
+  name: string;
+  /** The pane: id, %id or session:window.pane. */
+  pane: string;
+}
+
+/** ``ends`` is how the run would end. */
+export interface WorkflowDryRunResult {
+  workflow: string;
+  pane: number;
+  steps: Array<DryRunStepItem>;
+  ends: string;
+}
+
+/** Choose the run. */
+export interface WorkflowHistoryArgs {
+  /** The run's number in `visor workflow status`. */
+  run: number;
+}
+
+/** The journal of a run; each step is stored before it is executed, and again with its result. */
+export interface WorkflowHistoryResult {
+  run: RunItem;
+  steps: Array<StepItem>;
+}
+
+/** ``mode`` is the effective mode. ``events`` start the workflow; without any, it is only started by command.
+    ``doubts`` are warnings: unknown events, agents or rules in its file. */
+export interface WorkflowItem {
+  name: string;
+  mode: "ask" | "off" | "on";
+  events: Array<string>;
+  agents: Array<string>;
+  priority: number;
+  version: number;
+  origin: string;
+  summary: string;
+  doubts?: Array<string>;
+}
+
+/** Takes no arguments. */
+export interface WorkflowListArgs {
+}
+
+/** Workflows, in the order in which an event is offered to them. */
+export interface WorkflowListing {
+  schema_version?: number;
+  generated_at: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: WorkflowsSummary;
+  items: Array<WorkflowItem>;
+  broken?: Array<BrokenWorkflowFile>;
+}
+
+/** The workflow run, and the reason. */
+export interface WorkflowPauseArgs {
+  /** The run's number in `visor workflow status`. */
+  run: number;
+  /** The reason, shown in the run's history. */
+  why?: string;
+}
+
+/** Choose the run. */
+export interface WorkflowResumeArgs {
+  /** The run's number in `visor workflow status`. */
+  run: number;
+}
+
+/** The workflow and the pane. */
+export interface WorkflowRunArgs {
+  /** The workflow's name. */
+  name: string;
+  /** The pane: id, %id or session:window.pane. */
+  pane: string;
+  /** Start even without an event to handle; policy, lock and guards still apply. */
+  force?: boolean;
+  /** Show each step and its verdict without doing anything. */
+  dry_run?: boolean;
+}
+
+/** ``run`` is the started run, ``rehearsal`` the steps of a dry run; the other one is null. */
+export interface WorkflowRunResult {
+  run?: RunItem | null;
+  rehearsal?: WorkflowDryRunResult | null;
+}
+
+/** Choose the workflow. */
+export interface WorkflowShowArgs {
+  /** The workflow's name. */
+  name: string;
+}
+
+/** It is started by ``events`` of at least this ``severity``, of these ``agents`` and ``rules`` (empty: all), not
+    older than ``fresh_for`` seconds. ``steps`` are those of a workflow file; ``doubts`` are warnings: unknown events,
+    agents or rules. */
+export interface WorkflowShowResult {
   name: string;
   version: number;
   summary: string;
@@ -3130,45 +3152,25 @@ export interface WorkflowFacts {
   doubts?: Array<string>;
 }
 
-/** Which run. */
-export interface WorkflowHistory {
-  /** The run's number. */
+/** The run and the signal. */
+export interface WorkflowSignalArgs {
+  /** The run's number in `visor workflow status`. */
   run: number;
+  /** The signal's name, or a choice of the run's question. */
+  word: string;
+  /** A value for the run. */
+  value?: string;
 }
 
-/** ``mode`` is the one in force. ``events`` start it; without any, only people and programs do. ``doubts`` are
-    things that its file speaks of and nobody knows. */
-export interface WorkflowItem {
-  name: string;
-  mode: "ask" | "off" | "on";
-  events: Array<string>;
-  agents: Array<string>;
-  priority: number;
-  version: number;
-  origin: string;
-  summary: string;
-  doubts?: Array<string>;
-}
-
-/** In the order in which they are asked whether an event is theirs. */
-export interface WorkflowListing {
-  schema_version?: number;
-  generated_at: string;
-  filters?: Record<string, string | number | boolean>;
-  summary: WorkflowsSummary;
-  items: Array<WorkflowItem>;
-  broken?: Array<BrokenFile>;
-}
-
-/** Which runs. */
-export interface WorkflowStatus {
-  /** Only of this workflow. */
+/** Choose the runs. */
+export interface WorkflowStatusArgs {
+  /** Only runs of this workflow. */
   workflow?: string | null;
-  /** Only this pane; any reference. */
+  /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
-  /** Also those that ended. */
+  /** Include ended runs. */
   all?: boolean;
-  /** At most so many. */
+  /** Maximum number of runs. */
   limit?: number;
 }
 
@@ -3179,105 +3181,105 @@ export interface WorkflowsSummary {
 }
 
 export interface Ops {
-  list_panes: { input: ListPanes; output: PaneListing };
-  list_windows: { input: ListWindows; output: WindowListing };
-  list_sessions: { input: ListSessions; output: SessionListing };
-  status: { input: Status; output: StatusReport };
-  next: { input: Next; output: NextUp };
-  explain: { input: Explain; output: Explained };
-  watch: { input: Watch; items: WatchItem };
-  agents_list: { input: ListKinds; output: KindListing };
-  agents_sessions: { input: AgentsSessions; output: AgentSessionListing };
-  list_sources: { input: ListSources; output: SourceListing };
-  tmux_status: { input: TmuxStatus; output: StatusLine };
-  get_text: { input: GetText; output: Text };
-  get_screen: { input: GetScreen; output: ScreenText };
-  search_history: { input: SearchHistory; output: HitListing };
-  wait_for: { input: WaitFor; output: Waited };
-  list_commands: { input: ListCommands; output: CommandListing };
-  list_gaps: { input: ListGaps; output: GapListing };
-  export: { input: Export; items: Piece };
-  replay: { input: Replay; items: FrameItem };
-  list_events: { input: ListEvents; output: EventListing };
-  watch_events: { input: WatchEvents; items: EventItem };
-  report_event: { input: ReportEvent; output: ReportedEvent };
-  explain_event: { input: ExplainEvent; output: ExplainedEvent };
-  events_ack: { input: EventsAck; output: Acked };
-  events_mute: { input: EventsMute; output: MuteItem };
-  events_mutes: { input: EventsMutes; output: MuteListing };
-  events_unmute: { input: EventsUnmute; output: Unmuted };
-  send_text: { input: SendText; output: Sent };
-  send_keys: { input: SendKeys; output: Deed };
-  answer_dialog: { input: AnswerDialog; output: Spoken };
-  interrupt: { input: Interrupt; output: Spoken };
-  quit_agent: { input: QuitAgent; output: Spoken };
-  resume_session: { input: ResumeSession; output: Spawned };
-  revive: { input: Revive; output: Revivals };
-  spawn: { input: Spawn; output: Spawned };
-  split: { input: Split; output: Spawned };
-  kill: { input: Kill; output: Deed };
-  activate: { input: Activate; output: Deed };
-  attach: { input: Attach; output: Attached };
-  set_title: { input: SetTitle; output: Deed };
-  notify: { input: Notify; output: Notified };
-  undo: { input: Undo; output: Undone };
-  reserve: { input: Reserve; output: Reserved };
-  release: { input: Release; output: Released };
-  list_reservations: { input: ListReservations; output: ReservationListing };
-  inbox: { input: Inbox; output: InboxListing };
-  approve: { input: Approve; output: Approved };
-  deny: { input: Deny; output: Asked };
-  list_permits: { input: ListPermits; output: PermitListing };
-  revoke_permit: { input: RevokePermit; output: RevokedPermit };
-  audit: { input: Audit; output: AuditListing };
-  audit_verify: { input: AuditVerify; output: AuditState };
-  audit_export: { input: AuditExport; items: AuditLine };
-  policy_show: { input: PolicyShow; output: PolicyInForce };
-  policy_explain: { input: PolicyExplain; output: Foretold };
-  policy_test: { input: PolicyTest; output: PolicyTested };
-  rules_list: { input: ListRules; output: RuleListing };
-  rules_show: { input: ShowRule; output: ShownRule };
-  rules_test: { input: TestRules; output: RulesTried };
-  rules_lint: { input: LintRules; output: RulesLinted };
-  rules_new: { input: RuleStart; output: RuleMade };
-  workflow_list: { input: ListWorkflows; output: WorkflowListing };
-  workflow_show: { input: ShowWorkflow; output: WorkflowFacts };
-  workflow_run: { input: StartRun; output: StartedRun };
-  workflow_dry_run: { input: DryRun; output: Rehearsal };
-  workflow_status: { input: WorkflowStatus; output: RunListing };
-  workflow_history: { input: WorkflowHistory; output: RunHistory };
-  workflow_signal: { input: SignalRun; output: ChangedRun };
-  workflow_pause: { input: PauseRun; output: ChangedRun };
-  workflow_resume: { input: ResumeRun; output: ChangedRun };
-  workflow_cancel: { input: CancelRun; output: ChangedRun };
-  accounts_list: { input: ListAccounts; output: AccountListing };
-  accounts_show: { input: ShowAccount; output: AccountShown };
-  accounts_pick: { input: PickAccount; output: AccountPicked };
-  accounts_use: { input: UseAccount; output: AccountUsed };
-  accounts_refresh: { input: RefreshAccounts; output: AccountsRefreshed };
-  setup_shell: { input: SetupShell; output: ShellSetup };
-  setup_tmux: { input: SetupTmux; output: TmuxAdvice };
-  setup_agents: { input: SetupAgents; output: AgentsSetup };
-  hook_permission: { input: HookPermission; output: PermissionAnswer };
-  config_init: { input: ConfigInit; output: ConfigMade };
-  config_show: { input: ConfigShow; output: ConfigShown };
-  config_set: { input: ConfigSet; output: ConfigChanged };
-  config_unset: { input: ConfigUnset; output: ConfigChanged };
-  config_reload: { input: ConfigReload; output: ConfigReloaded };
-  config_validate: { input: ConfigValidate; output: ConfigVerdict };
-  config_path: { input: ConfigPath; output: ConfigPlaces };
-  health: { input: GetHealth; output: HealthReport };
-  doctor: { input: RunDoctor; output: Diagnosis };
-  logs: { input: ReadLogs; output: LogLines };
-  db_status: { input: DbStatus; output: StorageStatus };
-  db_prune: { input: DbPrune; items: UpkeepStep };
-  db_vacuum: { input: DbVacuum; items: UpkeepStep };
-  db_reindex: { input: DbReindex; items: UpkeepStep };
-  db_check: { input: DbCheck; output: CheckReport };
-  db_backup: { input: DbBackup; output: BackupMade };
-  db_restore: { input: DbRestore; output: Restored };
-  completion: { input: Completion; output: CompletionScript };
-  version: { input: GetVersion; output: Version };
-  quick_start: { input: QuickStart; output: Start };
-  help: { input: Help; output: HelpText };
+  list_panes: { input: ListPanesArgs; output: PaneListing };
+  list_windows: { input: ListWindowsArgs; output: WindowListing };
+  list_sessions: { input: ListSessionsArgs; output: SessionListing };
+  status: { input: StatusArgs; output: StatusReport };
+  next: { input: NextArgs; output: NextResult };
+  explain: { input: ExplainArgs; output: ExplainResult };
+  watch: { input: WatchArgs; items: WatchItem };
+  agents_list: { input: AgentsListArgs; output: AgentProgramListing };
+  agents_sessions: { input: AgentsSessionsArgs; output: AgentSessionListing };
+  list_sources: { input: ListSourcesArgs; output: SourceListing };
+  tmux_status: { input: TmuxStatusArgs; output: TmuxStatusLine };
+  get_text: { input: GetTextArgs; output: PaneText };
+  get_screen: { input: GetScreenArgs; output: ScreenText };
+  search_history: { input: SearchHistoryArgs; output: HitListing };
+  wait_for: { input: WaitForArgs; output: WaitForResult };
+  list_commands: { input: ListCommandsArgs; output: CommandListing };
+  list_gaps: { input: ListGapsArgs; output: GapListing };
+  export: { input: ExportArgs; items: ExportChunk };
+  replay: { input: ReplayArgs; items: FrameItem };
+  list_events: { input: ListEventsArgs; output: EventListing };
+  watch_events: { input: WatchEventsArgs; items: EventItem };
+  report_event: { input: ReportEventArgs; output: ReportEventResult };
+  explain_event: { input: ExplainEventArgs; output: ExplainEventResult };
+  events_ack: { input: EventsAckArgs; output: EventsAckResult };
+  events_mute: { input: EventsMuteArgs; output: MuteItem };
+  events_mutes: { input: EventsMutesArgs; output: MuteListing };
+  events_unmute: { input: EventsUnmuteArgs; output: EventsUnmuteResult };
+  send_text: { input: SendTextArgs; output: SendTextResult };
+  send_keys: { input: SendKeysArgs; output: ActionResult };
+  answer_dialog: { input: AnswerDialogArgs; output: AgentCommandResult };
+  interrupt: { input: InterruptArgs; output: AgentCommandResult };
+  quit_agent: { input: QuitAgentArgs; output: AgentCommandResult };
+  resume_session: { input: ResumeSessionArgs; output: SpawnResult };
+  revive: { input: ReviveArgs; output: ReviveResult };
+  spawn: { input: SpawnArgs; output: SpawnResult };
+  split: { input: SplitArgs; output: SpawnResult };
+  kill: { input: KillArgs; output: ActionResult };
+  activate: { input: ActivateArgs; output: ActionResult };
+  attach: { input: AttachArgs; output: AttachResult };
+  set_title: { input: SetTitleArgs; output: ActionResult };
+  notify: { input: NotifyArgs; output: NotifyResult };
+  undo: { input: UndoArgs; output: UndoResult };
+  reserve: { input: ReserveArgs; output: ReservationItem };
+  release: { input: ReleaseArgs; output: ReleaseResult };
+  list_reservations: { input: ListReservationsArgs; output: ReservationListing };
+  inbox: { input: InboxArgs; output: InboxListing };
+  approve: { input: ApproveArgs; output: ApproveResult };
+  deny: { input: DenyArgs; output: ApprovalItem };
+  list_permits: { input: ListPermitsArgs; output: PermitListing };
+  revoke_permit: { input: RevokePermitArgs; output: RevokePermitResult };
+  audit: { input: AuditArgs; output: AuditListing };
+  audit_verify: { input: AuditVerifyArgs; output: AuditVerifyResult };
+  audit_export: { input: AuditExportArgs; items: AuditLine };
+  policy_show: { input: PolicyShowArgs; output: PolicyShowResult };
+  policy_explain: { input: PolicyExplainArgs; output: DryRunResult };
+  policy_test: { input: PolicyTestArgs; output: PolicyTestResult };
+  rules_list: { input: RulesListArgs; output: RuleListing };
+  rules_show: { input: RulesShowArgs; output: RulesShowResult };
+  rules_test: { input: RulesTestArgs; output: RulesTestResult };
+  rules_lint: { input: RulesLintArgs; output: RulesLintResult };
+  rules_new: { input: CreateRuleArgs; output: CreateRuleResult };
+  workflow_list: { input: WorkflowListArgs; output: WorkflowListing };
+  workflow_show: { input: WorkflowShowArgs; output: WorkflowShowResult };
+  workflow_run: { input: WorkflowRunArgs; output: WorkflowRunResult };
+  workflow_dry_run: { input: WorkflowDryRunArgs; output: WorkflowDryRunResult };
+  workflow_status: { input: WorkflowStatusArgs; output: RunListing };
+  workflow_history: { input: WorkflowHistoryArgs; output: WorkflowHistoryResult };
+  workflow_signal: { input: WorkflowSignalArgs; output: RunChangeResult };
+  workflow_pause: { input: WorkflowPauseArgs; output: RunChangeResult };
+  workflow_resume: { input: WorkflowResumeArgs; output: RunChangeResult };
+  workflow_cancel: { input: WorkflowCancelArgs; output: RunChangeResult };
+  accounts_list: { input: AccountsListArgs; output: AccountListing };
+  accounts_show: { input: AccountsShowArgs; output: AccountsShowResult };
+  accounts_pick: { input: AccountsPickArgs; output: AccountsPickResult };
+  accounts_use: { input: AccountsUseArgs; output: AccountsUseResult };
+  accounts_refresh: { input: AccountsRefreshArgs; output: AccountsRefreshResult };
+  setup_shell: { input: SetupShellArgs; output: SetupShellResult };
+  setup_tmux: { input: SetupTmuxArgs; output: SetupTmuxResult };
+  setup_agents: { input: SetupAgentsArgs; output: SetupAgentsResult };
+  hook_permission: { input: HookPermissionArgs; output: PermissionAnswer };
+  config_init: { input: ConfigInitArgs; output: ConfigInitResult };
+  config_show: { input: ConfigShowArgs; output: ConfigShowResult };
+  config_set: { input: ConfigSetArgs; output: ConfigChangeResult };
+  config_unset: { input: ConfigUnsetArgs; output: ConfigChangeResult };
+  config_reload: { input: ConfigReloadArgs; output: ConfigReloadResult };
+  config_validate: { input: ConfigValidateArgs; output: ConfigValidateResult };
+  config_path: { input: ConfigPathArgs; output: ConfigPathResult };
+  health: { input: HealthArgs; output: HealthReport };
+  doctor: { input: DoctorArgs; output: DoctorResult };
+  logs: { input: LogsArgs; output: LogLines };
+  db_status: { input: DbStatusArgs; output: DbStatusResult };
+  db_prune: { input: DbPruneArgs; items: MaintenanceStep };
+  db_vacuum: { input: DbVacuumArgs; items: MaintenanceStep };
+  db_reindex: { input: DbReindexArgs; items: MaintenanceStep };
+  db_check: { input: DbCheckArgs; output: DbCheckResult };
+  db_backup: { input: DbBackupArgs; output: DbBackupResult };
+  db_restore: { input: DbRestoreArgs; output: DbRestoreResult };
+  completion: { input: CompletionArgs; output: CompletionScript };
+  version: { input: VersionArgs; output: VersionResult };
+  quick_start: { input: QuickStartArgs; output: QuickStartResult };
+  help: { input: HelpArgs; output: HelpText };
 }

@@ -1,7 +1,7 @@
-"""The command `visor`.
+"""Entry point of the command `visor`.
 
-Most command lines are carried to the daemon as they stand, with almost nothing imported. The rest, and the case that
-no daemon runs yet, go to `frontends.cli`.
+Forwards most command lines to the daemon unparsed, with a minimum of imports, to start fast. Commands that run in this
+process, and all commands while no daemon is running, are handled by `frontends.cli`.
 """
 
 import os
@@ -11,18 +11,18 @@ from termvisor.frontends.cli import fast_client
 from termvisor.protocol import command_protocol
 
 LOCAL_COMMANDS = ("up", "down", "demo", "daemon")
-"""Commands about the daemon itself; all others are operations."""
+"""Commands that manage the daemon itself; all others are operations."""
 STATUS_LINE_COMMAND = "tmux-status"
-"""tmux asks for it every few seconds: it starts nothing, and without a daemon it says nothing."""
+"""tmux runs it every few seconds, so it never starts the daemon and prints nothing without one."""
 
 
 def main() -> int:
     try:
         return _dispatch(sys.argv[1:])
     except KeyboardInterrupt:
-        return 130
+        return 130  # 128 + SIGINT
     except BrokenPipeError:
-        return 141
+        return 141  # 128 + SIGPIPE
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -37,21 +37,21 @@ def _dispatch(argv: list[str]) -> int:
     if argv[:1] == ["hook"] and not os.isatty(0) and not {"-h", "--help"}.intersection(argv):
         from termvisor.frontends import hook
 
-        return hook.run_hook(fast_client.get_socket_path(os.environ), tuple(argv))  # noqa: TID251 - as below
-    asked = _build_request(argv)
-    status = fast_client.send_command(fast_client.get_socket_path(os.environ), asked)  # noqa: TID251 - settings cost too much here
+        return hook.run_hook(fast_client.get_socket_path(os.environ), tuple(argv))  # noqa: TID251 - importing settings is too slow here
+    request = _build_request(argv)
+    status = fast_client.send_command(fast_client.get_socket_path(os.environ), request)  # noqa: TID251 - importing settings is too slow here
     if status >= 0 or _is_status_line(argv):
         return max(0, status)
     from termvisor.frontends.cli import fallback
 
-    return fallback.run_without_daemon(asked, status)
+    return fallback.run_without_daemon(request, status)
 
 
 def _is_interactive_view(argv: list[str]) -> bool:
-    """Whether somebody sits there to watch a film or a pane; programs and pipes get what the operation says."""
-    asks_otherwise = any(word.startswith(("--json", "--format", "-h", "--help", "-q", "--quiet")) for word in argv)
-    is_played = argv[0] in ("replay", "attach") or (argv[0] == "next" and "--go" in argv)
-    return is_played and not asks_otherwise and os.isatty(0) and os.isatty(1)
+    """Return True for replay and attach in a terminal, without options that ask for the operation's output."""
+    wants_output = any(word.startswith(("--json", "--format", "-h", "--help", "-q", "--quiet")) for word in argv)
+    is_view = argv[0] in ("replay", "attach") or (argv[0] == "next" and "--go" in argv)
+    return is_view and not wants_output and os.isatty(0) and os.isatty(1)
 
 
 def _is_status_line(argv: list[str]) -> bool:
@@ -61,7 +61,7 @@ def _is_status_line(argv: list[str]) -> bool:
 def _build_request(argv: list[str]) -> command_protocol.CommandRequest:
     try:
         cwd = os.getcwd()
-    except FileNotFoundError:
+    except FileNotFoundError:  # the working directory was deleted
         cwd = "/"
     if argv[:1] == ["robot"]:
         return command_protocol.CommandRequest(tuple(argv[1:]), True, cwd)

@@ -1,14 +1,16 @@
-"""In-process news: facts that were stored are told here, to whoever listens now.
+"""In-process publish/subscribe for facts that are already stored.
 
-A slow listener never holds up the teller: its queue is bounded, the oldest news is dropped and `missed` is counted,
-and the listener re-reads the store from its own cursor.
+A slow subscriber never blocks the publisher: its queue is bounded, the oldest item is dropped and counted in
+`dropped_count`, and the subscriber then re-reads the store from its own cursor.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from termvisor.clock import Clock
 
 T = TypeVar("T")
 
@@ -19,7 +21,7 @@ class Subscription(Generic[T]):
         self._has_items = asyncio.Event()
         self.dropped_count = 0
         self.is_wanted: Callable[[T], bool] = lambda item: True
-        """Whoever wants little is not woken for the rest."""
+        """Filter; items that do not pass neither queue nor wake the subscriber."""
 
     def put(self, item: T) -> None:
         if not self.is_wanted(item):
@@ -30,28 +32,28 @@ class Subscription(Generic[T]):
         self._has_items.set()
 
     async def get(self) -> T:
-        """The next piece of news; waits for it."""
+        """Return the next item; wait for it if necessary."""
         while not self._queue:
             self._has_items.clear()
             await self._has_items.wait()
         return self._queue.popleft()
 
     def drain(self) -> list[T]:
-        """Everything that waits, without waiting."""
+        """Remove and return all queued items, without waiting."""
         items = list(self._queue)
         self._queue.clear()
         return items
 
 
 class Bus(Generic[T]):
-    """One topic. Publish and subscribe from the event loop's thread only."""
+    """One topic. Not thread-safe: publish and subscribe in the thread of the event loop."""
 
     def __init__(self) -> None:
         self._subscriptions: set[Subscription[T]] = set()
 
     def publish(self, item: T) -> None:
-        for listener in self._subscriptions:
-            listener.put(item)
+        for subscription in self._subscriptions:
+            subscription.put(item)
 
     @contextmanager
     def subscribe(self, queue_size: int = 1024) -> Iterator[Subscription[T]]:
@@ -61,3 +63,17 @@ class Bus(Generic[T]):
             yield subscription
         finally:
             self._subscriptions.discard(subscription)
+
+
+async def wait_for_update(clock: Clock, timeout: float, *subscriptions: Subscription[Any]) -> list[Any]:
+    """Return the items that arrived first, or an empty list after ``timeout`` seconds.
+
+    An item that arrives while the other waits are cancelled may be lost: re-read the store, do not rely on the items.
+    """
+    async with asyncio.TaskGroup() as group:
+        timer = group.create_task(clock.sleep(timeout))
+        waits = [group.create_task(subscription.get()) for subscription in subscriptions]
+        done, _ = await asyncio.wait([timer, *waits], return_when=asyncio.FIRST_COMPLETED)
+        for task in (timer, *waits):
+            task.cancel()
+    return [task.result() for task in waits if task in done]

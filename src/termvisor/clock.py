@@ -1,4 +1,4 @@
-"""The only file that knows the time. Instants are nanoseconds since 1970 (UTC), durations are seconds."""
+"""Read, format and parse time; the only module that does. Instants are Unix time in ns, durations are seconds."""
 
 import asyncio
 import re
@@ -11,21 +11,20 @@ from termvisor.errors import BadRequest
 NS = 1_000_000_000
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
 _MONOTONIC_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Counts also while the machine sleeps, where the kernel has such a clock."""
+"""CLOCK_BOOTTIME (Linux) also counts while the machine is suspended, so that deadlines pass during sleep."""
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 class Clock(Protocol):
-    """What the rest of the product knows of time."""
+    """Source of time; tests replace it by a fake clock."""
 
     def now(self) -> int:
-        """The instant, in nanoseconds since 1970; may jump when the machine's clock is set."""
+        """Return Unix time in nanoseconds; jumps when the system clock is set."""
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards, for durations and deadlines."""
+        """Return seconds that never run backwards, for durations and deadlines."""
 
-    async def sleep(self, seconds: float) -> None:
-        """Let others work for a while."""
+    async def sleep(self, seconds: float) -> None: ...
 
 
 class SystemClock:
@@ -40,28 +39,33 @@ class SystemClock:
 
 
 def format_timestamp(at: int) -> str:
-    """RFC 3339 in UTC with milliseconds: ``2026-11-15T21:22:15.123Z``."""
+    """Format an instant as RFC 3339 in UTC with milliseconds: ``2026-11-15T21:22:15.123Z``."""
     stamp = datetime.fromtimestamp(at // NS, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{stamp}.{at % NS // 1_000_000:03d}Z"
 
 
 def compute_local_time(at: int) -> tuple[int, int]:
-    """Where this machine is: the weekday, Monday as 0, and the minute of the day."""
-    here = datetime.fromtimestamp(at // NS).astimezone()
-    return here.weekday(), here.hour * 60 + here.minute
+    """Return the local weekday (Monday is 0) and minute of the day."""
+    local = datetime.fromtimestamp(at // NS).astimezone()
+    return local.weekday(), local.hour * 60 + local.minute
+
+
+def compute_seconds_between(start: int, end: int) -> float:
+    """Return the seconds between two instants, rounded to milliseconds."""
+    return round((end - start) / NS, 3)
 
 
 def parse_duration(text: str) -> float:
-    """``90``, ``2s``, ``5m``, ``1h30m`` as seconds."""
+    """Parse ``90``, ``2s``, ``5m`` or ``1h30m`` to seconds. Raises BadRequest."""
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     if not re.fullmatch(rf"(?:{_DURATION_PART.pattern})+", text):
-        raise BadRequest(f"not a duration: {text!r}", hint="Write for example 30s, 5m, 2h, 7d.")
+        raise BadRequest(f"invalid duration: {text!r}", hint="Use for example 30s, 5m, 2h or 7d.")
     return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(text))
 
 
 def parse_timestamp(text: str, now: int) -> int:
-    """An instant from ISO 8601, ``now``, ``today``, ``yesterday`` or a duration ago (``10m``)."""
+    """Parse ISO 8601, ``now``, ``today``, ``yesterday`` or an age such as ``10m``. Raises BadRequest."""
     if text == "now":
         return now
     if text in ("today", "yesterday"):
@@ -73,6 +77,6 @@ def parse_timestamp(text: str, now: int) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise BadRequest(
-            f"not a time: {text!r}", hint="Write ISO 8601 (2026-11-15T21:00), today, or an age such as 10m."
+            f"invalid time: {text!r}", hint="Use ISO 8601 (2026-11-15T21:00), today, or an age such as 10m."
         ) from error
     return int(moment.astimezone().timestamp() * NS)

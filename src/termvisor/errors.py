@@ -1,6 +1,7 @@
-"""Every error once, in a tree by what the caller can do about it.
+"""Define every error class, in a tree by what the caller can do about it.
 
-An error has a stable snake_case code, a message, details for programs, a hint (what to do next) and an exit status.
+Each class has a stable snake_case code, an exit status and a default hint (what to do next); an instance adds a message
+and details for programs. The first docstring line of a class is its text in the errors reference.
 Expected outcomes (a Gap, a Verdict) are values, not exceptions.
 """
 
@@ -11,7 +12,7 @@ ErrorDetail = str | int | float | bool | None | list[str]
 
 
 class VisorError(Exception):
-    """The root. Raise one of the leaves."""
+    """Base class of all errors. Raise a subclass."""
 
     code: ClassVar[str] = "internal"
     exit_status: ClassVar[int] = 70
@@ -26,32 +27,32 @@ class VisorError(Exception):
 
 
 class BadRequest(VisorError):
-    """Fix the call."""
+    """The request is invalid; correct the arguments."""
 
     code = "invalid_args"
     exit_status = 2
-    hint = "See `visor help` for the commands and their options."
+    hint = "Run `visor help <command>` for its arguments and options."
 
 
 class UnknownCommand(BadRequest):
-    """There is no such command or operation."""
+    """No command or operation has this name."""
 
     code = "unknown_command"
 
 
 class ConfigError(BadRequest):
-    """A setting or the config file is wrong."""
+    """A setting or the config file is invalid."""
 
     code = "config_error"
     exit_status = 78
-    hint = "Run `visor config validate` and mend the named line."
+    hint = "Run `visor config validate` and fix the reported line."
 
 
 class ConfirmationRequired(BadRequest):
-    """A person should see ``shown`` first; nothing was done. On a terminal the command line shows it and asks."""
+    """The change must be confirmed; nothing was changed. In a terminal the CLI shows ``shown`` and prompts."""
 
     code = "unconfirmed"
-    hint = "Look at it, then say it again with --yes."
+    hint = "Review the change, then repeat the command with --yes."
 
     def __init__(
         self,
@@ -65,113 +66,113 @@ class ConfirmationRequired(BadRequest):
 
     @property
     def shown(self) -> str:
-        """What the change would do, in lines; it travels in the details."""
+        """Return the preview of the change, in lines. Stored in the details, so that it reaches the client."""
         return str(self.details.get("shown", ""))
 
 
 class InvalidCursor(BadRequest):
-    """The cursor is older than what is kept, or not ours; ``details.oldest`` is the oldest valid one."""
+    """The cursor is malformed or older than the stored data; ``details.oldest`` is the oldest valid one."""
 
     code = "invalid_cursor"
-    hint = "Start again from the cursor in `details.oldest`."
+    hint = "Restart from the cursor in `details.oldest`."
 
 
 class Unsupported(BadRequest):
-    """This backend, platform or version cannot do that."""
+    """This backend, platform or version does not support the operation."""
 
     code = "unsupported"
     exit_status = 69
-    hint = "See the message for what is supported."
+    hint = "The message says what is supported."
 
 
 class NotUndoable(BadRequest):
-    """It was done, and nothing takes it back."""
+    """The action was executed and cannot be undone."""
 
     code = "no_inverse"
-    hint = "`visor undo --help` says what can be taken back; `visor audit` what was done."
+    hint = "`visor undo --help` lists what can be undone; `visor audit` shows the executed actions."
 
 
 class NotFound(VisorError):
-    """What was named does not exist."""
+    """The named object does not exist."""
 
     code = "pane_not_found"
     exit_status = 4
-    hint = "`visor list-panes` shows the panes and how to name them."
+    hint = "Run `visor list-panes` to see all panes and their ids."
 
 
 class CommandNotFound(NotFound):
-    """The pane exists, but no such command of it is known."""
+    """The pane exists, but the command is not recorded for it."""
 
     code = "command_not_found"
-    hint = "`visor list-commands` shows them; a shell tells them once `visor setup shell` was run."
+    hint = "`visor list-commands` lists recorded commands; `visor setup shell` enables recording in your shell."
 
 
 class AgentNotFound(NotFound):
-    """The pane exists, but no agent is in it, or it ended."""
+    """The pane exists, but no agent runs in it."""
 
     code = "agent_not_found"
-    hint = "`visor panes` shows which panes have one."
+    hint = "`visor panes` shows which panes run an agent."
 
 
 class EventNotFound(NotFound):
-    """There is no such detection, or it is no longer kept."""
+    """The detection does not exist or was deleted by retention."""
 
     code = "event_not_found"
-    hint = "`visor events --type '*'` lists what rules found."
+    hint = "`visor events --type '*'` lists the stored detections."
 
 
 class AmbiguousReference(VisorError):
-    """The reference fits more than one; nothing was done."""
+    """The reference matches more than one object; nothing was executed."""
 
     code = "ref_ambiguous"
     exit_status = 4
-    hint = "Use the number in the first column of `visor list-panes`."
+    hint = "Use the id from the first column of `visor list-panes`."
 
 
 class Refused(VisorError):
-    """Policy says no."""
+    """The policy denies the action."""
 
     code = "policy_denied"
     exit_status = 77
-    hint = "`visor policy explain` says which rule decided."
+    hint = "`visor policy explain` shows which rule decided."
 
 
 class NeedsApproval(VisorError):
-    """A person must say yes first."""
+    """The action requires approval."""
 
     code = "needs_approval"
     exit_status = 77
-    hint = "`visor inbox` shows the question."
+    hint = "`visor inbox` shows the approval request."
 
 
 class Conflict(VisorError):
-    """Somebody else holds it."""
+    """The object is reserved or in use by another caller."""
 
     code = "reserved"
     exit_status = 75
-    hint = "Wait, or ask the holder named in the message."
+    hint = "Retry later, or contact the owner named in the message."
 
 
 class StaleSnapshot(Conflict):
-    """What was seen is no longer so; nothing was done."""
+    """The pane changed since it was checked; nothing was executed."""
 
     code = "stale_snapshot"
-    hint = "Look again, then decide again."
+    hint = "Check the pane with `visor get-screen`, then retry."
 
 
 class Unavailable(VisorError):
-    """Try later, or start what is missing."""
+    """A required component is not running; start it or retry later."""
 
     code = "unavailable"
     exit_status = 69
-    hint = "`visor doctor` says what is missing."
+    hint = "Run `visor doctor` to find out what is missing."
 
 
 class MuxError(Unavailable):
-    """The terminal multiplexer is missing, or did not answer."""
+    """The terminal multiplexer is not installed or did not respond."""
 
     code = "mux_error"
-    hint = "Is tmux installed and running? `visor doctor` tells."
+    hint = "Check that tmux is installed and running: `visor doctor`."
 
 
 class StorageError(Unavailable):
@@ -179,67 +180,67 @@ class StorageError(Unavailable):
 
     code = "storage_error"
     exit_status = 74
-    hint = "`visor doctor` checks the data folder; nothing was deleted."
+    hint = "Nothing was deleted. Run `visor doctor` to check the data folder."
 
 
 class NewerDatabase(StorageError):
-    """The database was written by a newer Termvisor; it was not touched."""
+    """The database was written by a newer version of Termvisor; it was not modified."""
 
     code = "newer_database"
     hint = "Upgrade Termvisor, or set VISOR_DATA_DIR to another folder."
 
 
 class TimedOut(VisorError):
-    """It did not happen in time."""
+    """The operation timed out."""
 
     code = "timeout"
     exit_status = 124
-    hint = "Allow more time with --timeout-secs."
+    hint = "Increase the limit with --timeout-secs."
 
 
 class Diverged(VisorError):
-    """A replayed run does not fit its own journal."""
+    """A replayed workflow run does not match its journal."""
 
     code = "workflow_error"
     exit_status = 70
-    hint = "`visor workflow history` shows the step."
+    hint = "`visor workflow history` shows the failed step."
 
 
 class NotDone(VisorError):
-    """A step of a run was not done; ``details`` say how and why."""
+    """A step of a workflow run was not executed; ``details`` has the status and the reason."""
 
     code = "step_failed"
     exit_status = 70
-    hint = "`visor workflow history` shows the step."
+    hint = "`visor workflow history` shows the failed step."
 
     @property
     def status(self) -> str:
-        """`denied`, `refused`, `expired` or `failed`."""
+        """Return `denied`, `refused`, `expired` or `failed`."""
         return str(self.details.get("status", "failed"))
 
     @property
     def why(self) -> str:
-        """The reason, as a stable code: `human_typing`, `reserved`, …"""
+        """Return the reason as a stable code: `human_typing`, `reserved`, …"""
         return str(self.details.get("why", ""))
 
 
 class WorkflowNotFound(NotFound):
-    """There is no such workflow, or no such run."""
+    """The workflow or workflow run does not exist."""
 
     code = "workflow_not_found"
-    hint = "`visor workflow list` shows the workflows, `visor workflow status` the runs."
+    hint = "`visor workflow list` lists workflows, `visor workflow status` lists runs."
 
 
 class InternalError(VisorError):
-    """Our bug."""
+    """Unexpected failure inside Termvisor."""
 
 
 def list_error_classes() -> list[type[VisorError]]:
-    """Every error class that can be raised, in the order of this file."""
-    found: list[type[VisorError]] = []
-    todo: list[type[VisorError]] = [VisorError]
-    while todo:
-        cls = todo.pop(0)
-        found.append(cls)
-        todo = cls.__subclasses__() + todo
-    return found[1:]
+    """Return every subclass of `VisorError`, each parent before its subclasses."""
+    classes: list[type[VisorError]] = []
+    pending: list[type[VisorError]] = [VisorError]
+    while pending:
+        cls = pending.pop(0)
+        classes.append(cls)
+        pending = cls.__subclasses__() + pending
+    return classes[1:]

@@ -1,4 +1,4 @@
-"""The daemon's log: one line a fact, redacted, rotated by size, private."""
+"""Write the daemon's log: redacted, rotated by size, readable by this user only."""
 
 import contextlib
 import logging
@@ -16,13 +16,13 @@ def get_logger(name: str) -> logging.Logger:
 
 
 def configure_log_file(path: str, settings: Settings) -> None:
-    """Send the log to a private, rotated file, and no longer to where it went before."""
+    """Log to a private, rotated file instead of the current handlers."""
     handler = _RotatingFileHandler(path, settings.log_bytes)
     handler.setFormatter(_RedactingFormatter(_LINE_FORMAT))
     root = logging.getLogger("visor")
-    for old in list(root.handlers):
-        root.removeHandler(old)
-        old.close()
+    for previous in list(root.handlers):
+        root.removeHandler(previous)
+        previous.close()
     root.addHandler(handler)
     root.setLevel(settings.log_level.upper())
     root.propagate = False
@@ -34,7 +34,7 @@ class _RedactingFormatter(logging.Formatter):
 
 
 class _RotatingFileHandler(logging.StreamHandler[TextIO]):
-    """Keeps one older file beside the current one."""
+    """Rotate the file by size, keeping one older file (`.1`)."""
 
     def __init__(self, path: str, max_bytes: int):
         self._path, self._max_bytes = path, max_bytes
@@ -50,7 +50,7 @@ class _RotatingFileHandler(logging.StreamHandler[TextIO]):
 
     def emit(self, record: logging.LogRecord) -> None:
         super().emit(record)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # a full disk must not stop the daemon
             if self.stream.tell() > self._max_bytes:
                 os.replace(self._path, self._path + ".1")
                 full, self.stream = self.stream, self._open_file()

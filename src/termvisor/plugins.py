@@ -1,6 +1,6 @@
-"""What others add to the product: the entry points ``termvisor.<kind>`` of installed packages.
+"""Load plug-ins: the entry points ``termvisor.<kind>`` of installed packages.
 
-Read from their own small files: the library's reader of packages would cost the daemon three megabytes.
+Parses `entry_points.txt` directly: importing `importlib.metadata` would cost the daemon 3 MB.
 """
 
 import os
@@ -15,46 +15,46 @@ log = get_logger("plugins")
 
 
 def load_plugins(kind: str, folders: Iterable[str] | None = None) -> dict[str, object]:
-    """All that were found, by name; one that cannot be loaded is told in the log and left out."""
-    found, troubles = read_plugins(kind, folders)
-    for name, why in troubles.items():
-        log.error("the %s %s cannot be loaded: %s", kind, name, why)
-    return found
+    """Return the plug-ins by name; log and skip those that fail to load."""
+    plugins, errors = read_plugins(kind, folders)
+    for name, error in errors.items():
+        log.error("cannot load %s plug-in %s: %s", kind, name, error)
+    return plugins
 
 
 def read_plugins(kind: str, folders: Iterable[str] | None = None) -> tuple[dict[str, object], dict[str, str]]:
-    """All that were found, by name; and of those that cannot be loaded, why."""
-    found: dict[str, object] = {}
-    troubles: dict[str, str] = {}
-    for name, where in sorted(find_entry_points(kind, sys.path if folders is None else folders).items()):
+    """Return the loaded plug-ins and the load errors, each by plug-in name."""
+    plugins: dict[str, object] = {}
+    errors: dict[str, str] = {}
+    for name, target in sorted(find_entry_points(kind, sys.path if folders is None else folders).items()):
         try:
-            import_module(where.partition(":")[0])
-            found[name] = resolve_name(where)
-        except (Exception, SystemExit) as error:  # foreign code may fail in any way, and must not take us with it
-            troubles[name] = f"{type(error).__name__}: {error}"
-    return found, troubles
+            import_module(target.partition(":")[0])
+            plugins[name] = resolve_name(target)
+        except (Exception, SystemExit) as error:  # third-party code may raise anything; it must not stop the daemon
+            errors[name] = f"{type(error).__name__}: {error}"
+    return plugins, errors
 
 
 def find_entry_points(kind: str, folders: Iterable[str]) -> dict[str, str]:
-    """Names and the places that they stand for, without loading anything."""
+    """Return entry points as name to `module:attribute`, without importing them."""
     return {
-        name: where
+        name: target
         for folder in folders
         for text in _read_entry_point_files(folder)
-        for name, where in _parse_section(text, kind)
+        for name, target in _parse_section(text, kind)
     }
 
 
 def _read_entry_point_files(folder: str) -> Iterator[str]:
     try:
         packages = [name for name in os.listdir(folder or ".") if name.endswith((".dist-info", ".egg-info"))]
-    except OSError:
+    except OSError:  # sys.path may name folders that do not exist, and zip files
         return
     for name in packages:
         try:
             with open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
                 yield file.read()
-        except OSError:
+        except OSError:  # most packages have no entry points
             continue
 
 
@@ -64,5 +64,5 @@ def _parse_section(text: str, kind: str) -> Iterator[tuple[str, str]]:
         if line.startswith("["):
             is_inside = line == f"[termvisor.{kind}]"
         elif is_inside and "=" in line and not line.startswith(("#", ";")):
-            name, _, where = line.partition("=")
-            yield name.strip(), where.strip()
+            name, _, target = line.partition("=")
+            yield name.strip(), target.strip()

@@ -1,6 +1,7 @@
-"""Every setting once: type, default, doc. The config file, environment names, docs and schema come from this table.
+"""Declare all settings and load them from the environment and `config.toml`.
 
-The only file that reads the environment. Precedence: environment, then config file, then default.
+Types, defaults and descriptions are declared once; the config file, the environment names, the docs and the schema are
+derived from them. Precedence: environment, config file, default. This is the only module that reads the environment.
 """
 
 import os
@@ -15,55 +16,53 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import ConfigError, StorageError, Unavailable
-from termvisor.model.action.notification import find_notification_problems
 from termvisor.model.agent import price, program_rule
-from termvisor.model.paths import Paths as Paths  # noqa: PLC0414 - whoever wants settings wants these too
+from termvisor.model.paths import Paths as Paths  # noqa: PLC0414 - re-exported: most users of settings need the paths too
 from termvisor.model.settings import accounts, agents, limits_and_compaction, workflows
+from termvisor.model.settings.notifications import find_notification_problems
 from termvisor.model.settings.workflows import WorkflowSettings
 from termvisor.regex import dialect
 from termvisor.system.regular_file import open_regular_file
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON_RESTART, _FULL_RESTART = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
-"""What a changed value waits for; without it, a reload is enough. The recorder outlives the daemon's restart."""
+"""What applies a changed value where a reload does not. A daemon restart keeps the recorder process running."""
 _LINE_SEPARATED_SETTINGS = frozenset(
     {"redact_patterns", "notify_command", "agent_programs", "agent_prices", "agent_resume", "compaction_prompts"}
 )
 _MAX_SOCKET_DIR_BYTES = 100
-"""A Unix socket path may have 107 bytes; ours ends in a name of at most seven more."""
+"""sun_path holds 107 bytes; our longest socket name takes seven of them."""
 
 
 class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a user may set, in `config.toml` or as `VISOR_<NAME>` in the environment."""
+    """All user settings: keys of `config.toml`, or `VISOR_<NAME>` in the environment."""
 
     tmux_sockets: Annotated[
         tuple[str, ...] | None,
-        Meta(
-            description="tmux sockets to watch, as paths or names (`-L`). Unset: the default one and all others found."
-        ),
+        Meta(description="tmux sockets to watch, as paths or names (`-L`). Unset: the default and all others found."),
     ] = None
-    tmux_program: Annotated[str, Meta(description="The tmux program.", min_length=1, extra=_DAEMON_RESTART)] = "tmux"
+    tmux_program: Annotated[str, Meta(description="The tmux executable.", min_length=1, extra=_DAEMON_RESTART)] = "tmux"
     thin_interval: Annotated[
         float, Meta(description="Seconds between two short listings of all panes.", ge=0.1, le=60)
     ] = 1.0
     full_interval: Annotated[
         float,
         Meta(
-            description="Seconds between two full listings; grows to a minute while nothing at all happens.",
+            description="Seconds between two full listings of all panes; grows to 60 while nothing changes.",
             ge=1,
             le=600,
         ),
     ] = 10.0
     baseline_lines: Annotated[
-        int, Meta(description="Lines of scrollback kept when listening to a pane begins.", ge=0, le=100_000)
+        int, Meta(description="Lines of scrollback stored when the capture of a pane starts.", ge=0, le=100_000)
     ] = 2000
     flush_interval: Annotated[
-        float, Meta(description="Seconds that settled lines wait to be stored together.", ge=0.01, le=5)
+        float, Meta(description="Seconds to buffer complete lines before they are stored in one batch.", ge=0.01, le=5)
     ] = 0.15
     segment_bytes: Annotated[
         int,
         Meta(
-            description="Size at which the recorder starts the next raw segment.",
+            description="Bytes after which the recorder starts a new raw segment.",
             ge=4096,
             le=1 << 30,
             extra=_FULL_RESTART,
@@ -72,57 +71,61 @@ class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_field
     recorder_cap_bytes: Annotated[
         int,
         Meta(
-            description="What the recorder may write while no daemon runs; then it closes the pipes.",
+            description="Bytes the recorder may write while no daemon is running; then it closes its pipes.",
             ge=1 << 16,
             extra=_FULL_RESTART,
         ),
     ] = 2 << 30
     retention: Annotated[
         float,
-        Meta(description="Days that text, events, ended sends and questions are kept; 0: for ever.", ge=0, le=36_500),
+        Meta(
+            description="Days to keep text, events, finished sends and approval requests. 0: no limit.", ge=0, le=36_500
+        ),
     ] = 30.0
     raw_retention: Annotated[
         float | None,
-        Meta(description="Days that raw bytes are kept; 0 for ever. Unset: as long as the text."),
+        Meta(description="Days to keep raw bytes. 0: no limit. Unset: same as `retention`."),
     ] = None
     total_bytes: Annotated[
         int,
-        Meta(description="What raw log and database may take together; the oldest goes first. 0 sets no limit.", ge=0),
+        Meta(
+            description="Maximum bytes of raw log and database together; oldest data is deleted first. 0: no limit.",
+            ge=0,
+        ),
     ] = 20 << 30
     pane_bytes: Annotated[
-        int, Meta(description="How many of its newest raw bytes are kept of each pane. 0 sets no limit.", ge=0)
+        int, Meta(description="Maximum raw bytes to keep for each pane, newest first. 0: no limit.", ge=0)
     ] = 0
-    compress: Annotated[bool, Meta(description="Compress raw segments that are complete.")] = True
-    mask_raw: Annotated[bool, Meta(description="Overwrite recognised secrets in raw segments that are complete.")] = (
-        True
-    )
+    compress: Annotated[bool, Meta(description="Compress completed raw segments.")] = True
+    mask_raw: Annotated[bool, Meta(description="Overwrite detected secrets in completed raw segments.")] = True
     maintenance_interval: Annotated[
-        float, Meta(description="Seconds between two rounds of masking, compressing and deleting.", ge=1, le=86_400)
+        float,
+        Meta(description="Seconds between two maintenance runs (masking, compression, retention).", ge=1, le=86_400),
     ] = 300.0
     snapshot_interval: Annotated[
         float,
         Meta(
-            description="Minutes between two copies of the database to snapshot.db; one more at the stop. 0: none.",
+            description="Minutes between two copies of the database to snapshot.db; one more on shutdown. 0: none.",
             ge=0,
             le=10_080,
         ),
     ] = 0.0
     redact_patterns: Annotated[
-        tuple[str, ...], Meta(description="Further regular expressions whose matches are secrets.")
+        tuple[str, ...], Meta(description="Additional regular expressions; their matches are redacted.")
     ] = ()
     redact_allow: Annotated[
         tuple[str, ...],
-        Meta(description="Kinds of secrets to leave alone, for example `password_assignment`."),
+        Meta(description="Kinds of secrets not to redact, for example `password_assignment`."),
     ] = ()
-    log_level: Annotated[LogLevel, Meta(description="How much the daemon logs.", extra={"env": "VISOR_LOG"})] = "info"
-    log_bytes: Annotated[int, Meta(description="Size at which the log file is rotated.", ge=10_000)] = 5_000_000
+    log_level: Annotated[LogLevel, Meta(description="Log level of the daemon.", extra={"env": "VISOR_LOG"})] = "info"
+    log_bytes: Annotated[int, Meta(description="Bytes after which the log file is rotated.", ge=10_000)] = 5_000_000
     colour: Annotated[
-        Literal["auto", "always", "never"], Meta(description="Colours in human output; NO_COLOR means never.")
+        Literal["auto", "always", "never"], Meta(description="Colours in text output; NO_COLOR means never.")
     ] = "auto"
 
 
 class SettingInfo(Struct, frozen=True):
-    """One setting as docs, `config show` and `config init` need it."""
+    """Metadata of one setting, for the docs, `config show` and `config init`."""
 
     name: str
     type: str
@@ -130,12 +133,13 @@ class SettingInfo(Struct, frozen=True):
     doc: str
     env: str
     restart: str = ""
-    """What makes a running daemon take over a changed value, where `visor config reload` does not."""
+    """The command that applies a changed value, where `visor config reload` does not."""
     is_keyed: bool = False
-    """A list of `name=value`: setting one name leaves the others as they are."""
+    """True for a list of `name=value` entries, which are set and unset one by one."""
 
 
 def list_settings() -> list[SettingInfo]:
+    """Return the metadata of all settings, those declared in `Settings` itself first."""
     hints = get_type_hints(Settings, include_extras=True)
     defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
     return [
@@ -153,46 +157,52 @@ def list_settings() -> list[SettingInfo]:
 
 
 def resolve_paths(environ: Mapping[str, str] | None = None) -> Paths:
+    """Return the config, data and runtime folders: `VISOR_*_DIR`, then the XDG variables, then their defaults."""
     env = os.environ if environ is None else environ
     home = env.get("HOME") or os.path.expanduser("~")
     config = env.get("VISOR_CONFIG_DIR") or f"{env.get('XDG_CONFIG_HOME') or home + '/.config'}/termvisor"
     data = env.get("VISOR_DATA_DIR") or f"{env.get('XDG_DATA_HOME') or home + '/.local/share'}/termvisor"
     runtime = env.get("VISOR_RUNTIME_DIR") or (
-        f"{env['XDG_RUNTIME_DIR']}/termvisor" if env.get("XDG_RUNTIME_DIR") else f"/tmp/termvisor-{os.getuid()}"  # noqa: S108 - made 0700 and checked by make_private
+        f"{env['XDG_RUNTIME_DIR']}/termvisor" if env.get("XDG_RUNTIME_DIR") else f"/tmp/termvisor-{os.getuid()}"  # noqa: S108 - made 0700 and checked by make_private_folder
     )
     return Paths(*(os.path.abspath(path) for path in (config, data, runtime)))
 
 
 def make_private_folder(path: str) -> None:
-    """Create a folder that only this user can enter; refuse one that belongs to somebody else or is a link."""
+    """Create a folder with mode 0700, or restrict an existing one.
+
+    Raises Unavailable if the folder cannot be created, is not a folder owned by this user, or is world-writable.
+    """
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError as error:
         raise Unavailable(
-            f"cannot create {path}: {error.strerror}", hint="Check the folder's rights and free space."
+            f"cannot create {path}: {error.strerror}", hint="Check permissions and free space."
         ) from error
-    if stat.S_ISLNK(found.st_mode) and os.stat(path).st_uid == os.getuid():
-        found = os.stat(path)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+    # A symbolic link is followed only to a target of this user: in /tmp another user could plant one.
+    if stat.S_ISLNK(status.st_mode) and os.stat(path).st_uid == os.getuid():
+        status = os.stat(path)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise Unavailable(
-            f"{path} is not a folder of yours",
-            hint="Set VISOR_RUNTIME_DIR or VISOR_DATA_DIR to a folder of your own.",
+            f"{path} is not a folder owned by you",
+            hint="Set VISOR_RUNTIME_DIR or VISOR_DATA_DIR to a folder that you own.",
         )
-    if found.st_mode & (stat.S_ISVTX | stat.S_IWOTH):
+    # A shared folder such as /tmp: changing its mode would break it for other users.
+    if status.st_mode & (stat.S_ISVTX | stat.S_IWOTH):
         raise Unavailable(
-            f"{path} is open to everybody and will not be made private",
-            hint="Name a folder of your own, for example one inside it.",
+            f"{path} is writable by all users; refusing to change its mode",
+            hint="Use a folder that you own, for example a subfolder of it.",
         )
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         os.chmod(path, 0o700)
 
 
 def make_instance_folders(paths: Paths) -> None:
-    """Make the folders this instance writes to."""
+    """Create the folders that this instance writes to. Raises ConfigError if the socket path would be too long."""
     if len(os.fsencode(paths.runtime_dir)) > _MAX_SOCKET_DIR_BYTES:
         raise ConfigError(
-            f"the runtime folder's path is too long for a Unix socket: {paths.runtime_dir}",
+            f"the path of the runtime folder is too long for a Unix socket: {paths.runtime_dir}",
             hint=f"Set VISOR_RUNTIME_DIR to a path of at most {_MAX_SOCKET_DIR_BYTES} bytes.",
         )
     for path in (paths.runtime_dir, paths.data_dir, paths.raw_dir, paths.cache_dir, os.path.dirname(paths.log_file)):
@@ -200,14 +210,14 @@ def make_instance_folders(paths: Paths) -> None:
 
 
 def load_nonce(path: str) -> str:
-    """The sign by which the marks of our own shells are known: made once, readable by this user only.
+    """Return the secret that authenticates marks of our shell integration; create the file (mode 0600) if needed.
 
-    What is no nonce is replaced; two who ask at once get the same one.
+    An invalid file is replaced. Concurrent callers get the same nonce. Raises StorageError.
     """
     try:
         return _read_nonce(path) or _make_nonce(path)
     except OSError as error:
-        raise StorageError(f"cannot keep the nonce in {path}: {error.strerror}") from error
+        raise StorageError(f"cannot read or write the nonce file {path}: {error.strerror}") from error
 
 
 def _read_nonce(path: str) -> str:
@@ -221,71 +231,76 @@ def _read_nonce(path: str) -> str:
 
 def _make_nonce(path: str) -> str:
     make_private_folder(os.path.dirname(path))
-    fresh = f"{path}.{os.getpid()}"
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+    temporary = f"{path}.{os.getpid()}"
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
         file.write(os.urandom(16).hex() + "\n")
     try:
-        os.link(fresh, path)  # never over one that somebody made meanwhile
-        os.unlink(fresh)
+        os.link(temporary, path)  # unlike rename, link never replaces the file of a concurrent process
+        os.unlink(temporary)
     except FileExistsError:
-        os.unlink(fresh) if _read_nonce(path) else os.replace(fresh, path)
+        os.unlink(temporary) if _read_nonce(path) else os.replace(temporary, path)
     return _read_nonce(path)
 
 
 def load_settings(paths: Paths, environ: Mapping[str, str] | None = None) -> Settings:
+    """Load and validate the settings of this instance. Raises ConfigError."""
     values = dict(read_config_file(paths.config_file))
     values.update(_read_environment(os.environ if environ is None else environ))
     return validate_settings(values, f"{paths.config_file} or the environment")
 
 
 def validate_settings(values: Mapping[str, Any], origin: str) -> Settings:
-    """The settings that these values make. What is wrong with them is told of their ``origin``."""
-    given = flatten_tables(values, origin)
-    if why := accounts.find_accounts_problem(given.get("accounts", ())):
-        raise ConfigError(f"{origin}: {why}")
+    """Convert values to settings. Raises ConfigError; its message starts with ``origin``."""
+    flat_values = flatten_tables(values, origin)
+    if problem := accounts.find_accounts_problem(flat_values.get("accounts", ())):
+        raise ConfigError(f"{origin}: {problem}")
     try:
-        settings = msgspec.convert(given, Settings, strict=False)
+        # strict=False: values of the environment are text, also for numbers and switches.
+        settings = msgspec.convert(flat_values, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{origin}: {error}") from error
     _check_patterns(settings)
-    for complaint in find_notification_problems(settings):
-        raise ConfigError(f"{origin}: {complaint}")
-    if why := limits_and_compaction.find_prompt_problem(settings.continue_prompt):
-        raise ConfigError(f"{origin}: continue_prompt {why}")
+    for problem in find_notification_problems(settings):
+        raise ConfigError(f"{origin}: {problem}")
+    if problem := limits_and_compaction.find_prompt_problem(settings.continue_prompt):
+        raise ConfigError(f"{origin}: continue_prompt {problem}")
     if settings.raw_retention is not None and not 0 <= settings.raw_retention <= 36_500:
         raise ConfigError(f"{origin}: raw_retention: {settings.raw_retention:g} is not between 0 and 36500 days")
     return settings
 
 
 def flatten_tables(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
-    """Settings by their whole names: `ways` in the table `[notify]` is `notify_ways`."""
-    found: dict[str, Any] = {}
+    """Return settings by their full names: `ways` in the table `[notify]` is `notify_ways`."""
+    flat_values: dict[str, Any] = {}
     for name, value in values.items():
         is_table = isinstance(value, dict) and name not in Settings.__struct_fields__
-        held = (
-            flatten_tables({f"{name}_{inner}": one for inner, one in value.items()}, origin)
+        entries = (
+            flatten_tables({f"{name}_{key}": item for key, item in value.items()}, origin)
             if is_table
             else {name: value}
         )
-        for double in held.keys() & found.keys():
-            raise ConfigError(f"{origin}: {double} is set twice, in its table and by its whole name")
-        found |= held
-    return found
+        for duplicate in entries.keys() & flat_values.keys():
+            raise ConfigError(f"{origin}: {duplicate} is set twice, in its table and by its full name")
+        flat_values |= entries
+    return flat_values
 
 
 def parse_setting_text(setting: SettingInfo, text: str) -> Any:
-    """What a text on a command line or in the environment means as this setting; a list may also be one of TOML."""
+    """Parse a value from the command line or the environment; a list may be written as a TOML array."""
     return _split_list(text, setting.name) if "tuple" in setting.type else text
 
 
 def read_config_file(path: str) -> dict[str, Any]:
-    """The config file as it stands; an absent one is an empty one."""
+    """Parse the config file; a missing file counts as empty. Raises ConfigError."""
     try:
         with open(path, "rb", opener=open_regular_file) as file:
             return flatten_tables(tomllib.load(file), path)
     except FileNotFoundError:
         return {}
-    except (ValueError, RecursionError) as error:  # also for numbers too long and tables too deep
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # besides syntax errors: integers with too many digits, tables nested too deep
         raise ConfigError(f"{path}: {error}") from error
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
@@ -303,28 +318,28 @@ def _read_environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
 
 
 def _split_list(text: str, name: str) -> list[Any]:
-    """Names and paths stand between commas or colons; a pattern or an argument may hold those and stands on a line."""
+    """Split a list at commas, colons and newlines; lists of patterns and commands, which contain those, at newlines."""
     with suppress(tomllib.TOMLDecodeError):
-        found = tomllib.loads(f"list = {text}")["list"] if text.startswith("[") else [0]
-        if all(isinstance(one, str | dict) for one in found):
-            return list(found)
+        items = tomllib.loads(f"list = {text}")["list"] if text.startswith("[") else [0]
+        if all(isinstance(item, str | dict) for item in items):
+            return list(items)
     return [part for part in re.split(r"\n" if name in _LINE_SEPARATED_SETTINGS else r"[,:\n]", text) if part]
 
 
 def _check_patterns(settings: Settings) -> None:
     for pattern in settings.redact_patterns:
-        if why := dialect.find_pattern_problem(pattern):
-            raise ConfigError(f"redact_patterns: {pattern[:200]!r} is not a regular expression we can use: {why}")
-    for name, complaint in (
+        if problem := dialect.find_pattern_problem(pattern):
+            raise ConfigError(f"redact_patterns: {pattern[:200]!r} is not a supported regular expression: {problem}")
+    for name, find_problem in (
         ("agent_programs", program_rule.find_program_rule_problem),
         ("agent_prices", price.find_price_problem),
         ("agent_resume", agents.find_resume_line_problem),
         ("workflow_modes", workflows.find_mode_entry_problem),
         ("compaction_prompts", limits_and_compaction.find_compaction_line_problem),
     ):
-        for rule in getattr(settings, name):
-            if why := complaint(rule):
-                raise ConfigError(f"{name}: {rule[:200]!r} {why}")
+        for entry in getattr(settings, name):
+            if problem := find_problem(entry):
+                raise ConfigError(f"{name}: {entry[:200]!r} {problem}")
 
 
 def _get_meta(hint: Any) -> Meta:
@@ -349,16 +364,15 @@ def _format_type(hint: Any) -> str:
 
 
 def get_tmux_socket_folder(environ: Mapping[str, str] | None = None) -> str:
-    """Where this user's tmux keeps its sockets."""
+    """Return the folder in which tmux keeps this user's sockets."""
     env = os.environ if environ is None else environ
     return f"{os.path.realpath(env.get('TMUX_TMPDIR') or '/tmp')}/tmux-{os.getuid()}"  # noqa: S108 - tmux's own rule
 
 
 def get_home_folder() -> str:
-    """Where this user is at home."""
     return os.environ.get("HOME") or os.path.expanduser("~")
 
 
 def get_environment() -> dict[str, str]:
-    """The environment that programs we start inherit."""
+    """Return a copy of the environment, for child processes."""
     return dict(os.environ)

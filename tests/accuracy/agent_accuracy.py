@@ -1,4 +1,4 @@
-"""A Verdict is how well one version of one agent is known, beside what was promised."""
+"""Measure how accurately the states of one agent version are detected, and compare with the budgets."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,37 +19,39 @@ MIN_OWN_SIGNALS_F1, MIN_SCREEN_F1, MIN_WAITING_RECALL, MAX_FALSE_WAITING_PERCENT
 
 
 class AgentAccuracy(Struct, frozen=True, kw_only=True):
+    """Pairs of true and detected states of one agent version."""
+
     agent: str
     version: str
     own_pairs: LabelPairs
-    """Moments of which the agent's own signals tell something."""
+    """Scenes about which the agent's own signals report a state."""
     screen_pairs: LabelPairs
-    """All moments, by their screens alone."""
+    """All scenes, by the screen alone."""
     published_pairs: LabelPairs
-    """All moments of an agent that lives, by everything together."""
+    """All scenes of a running agent, by all sources together."""
     near_miss_pairs: LabelPairs
     mistakes: tuple[str, ...] = ()
-    """What was not as it should be, in words."""
+    """Descriptions of wrong states."""
     known_holes: tuple[str, ...] = ()
-    """What the agent itself does not tell, and so is not held against its own word."""
+    """What the agent does not report at all; not counted as mistakes of its own signals."""
 
     @property
     def name(self) -> str:
         return f"{self.agent} {self.version}".rstrip()
 
     def build_figures(self) -> list[BudgetedFigure]:
-        """Where nothing was recorded of the agent, there is only what it must not be taken for."""
-        looks = self._build_false_waiting_figure(
+        """Return all figures; without recordings only the false waiting rate on near misses."""
+        screen_figure = self._build_false_waiting_figure(
             "screen alone", self.screen_pairs + self.near_miss_pairs, "moments and near misses"
         )
         return (
             [
                 *self._build_score_figures(),
-                looks,
+                screen_figure,
                 self._build_false_waiting_figure("together", self.published_pairs, "moments"),
             ]
             if self.screen_pairs
-            else [looks]
+            else [screen_figure]
         )
 
     def _build_score_figures(self) -> list[BudgetedFigure]:
@@ -101,38 +103,38 @@ class AgentAccuracy(Struct, frozen=True, kw_only=True):
 
 def measure_accuracy(adapters: Iterable[Adapter]) -> list[AgentAccuracy]:
     misses = load_near_misses()
-    return [one for adapter in adapters for one in _measure_agent(adapter, misses)]
+    return [accuracy for adapter in adapters for accuracy in _measure_agent(adapter, misses)]
 
 
 def _measure_agent(adapter: Adapter, misses: list[NearMiss]) -> list[AgentAccuracy]:
-    """One for each version that was recorded; one for the near misses where none was."""
-    found: dict[str, list[LabeledScene]] = {}
-    for one in load_labeled_scenes(adapter):
-        found.setdefault(one.version, []).append(one)
+    """Return the accuracy of each recorded version, or of the near misses alone if there are no recordings."""
+    scenes_by_version: dict[str, list[LabeledScene]] = {}
+    for scene in load_labeled_scenes(adapter):
+        scenes_by_version.setdefault(scene.version, []).append(scene)
     return [
-        _measure_version(adapter, version, of_it, misses)
-        for version, of_it in sorted(found.items() or {"": []}.items())
+        _measure_version(adapter, version, scenes, misses)
+        for version, scenes in sorted(scenes_by_version.items() or {"": []}.items())
     ]
 
 
 def _measure_version(
     adapter: Adapter, version: str, labeled_scenes: list[LabeledScene], misses: list[NearMiss]
 ) -> AgentAccuracy:
-    looks = [(miss.name, adapter.classify_screen(miss.screen).state) for miss in misses]
-    told = [(one, one.claimed_state) for one in labeled_scenes if one.own_state and not one.known_hole]
-    seen = [(one, one.screen_state) for one in labeled_scenes]
-    published = [(one, one.published_state) for one in labeled_scenes if one.published_state]
-    parts = {"own word": told, "screen": seen, "together": published}
+    near_miss_states = [(miss.name, adapter.classify_screen(miss.screen).state) for miss in misses]
+    own = [(scene, scene.claimed_state) for scene in labeled_scenes if scene.own_state and not scene.known_hole]
+    by_screen = [(scene, scene.screen_state) for scene in labeled_scenes]
+    published = [(scene, scene.published_state) for scene in labeled_scenes if scene.published_state]
+    parts = {"own word": own, "screen": by_screen, "together": published}
     return AgentAccuracy(
         agent=adapter.name,
         version=version,
-        own_pairs=_count_pairs(told),
-        screen_pairs=_count_pairs(seen),
+        own_pairs=_count_pairs(own),
+        screen_pairs=_count_pairs(by_screen),
         published_pairs=_count_pairs(published),
-        near_miss_pairs=Counter(("unknown", state) for _, state in looks),
+        near_miss_pairs=Counter(("unknown", state) for _, state in near_miss_states),
         mistakes=(
-            *(line for part, said in parts.items() for line in _list_mistakes(part, said)),
-            *(f"near miss {name}, screen: {state}" for name, state in looks if state in WAITING_STATES),
+            *(line for part, states in parts.items() for line in _list_mistakes(part, states)),
+            *(f"near miss {name}, screen: {state}" for name, state in near_miss_states if state in WAITING_STATES),
         ),
         known_holes=tuple(
             f"{one.name}, own word: {one.own_state}, was {one.truths[0]}: {one.known_hole}"

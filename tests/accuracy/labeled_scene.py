@@ -1,11 +1,10 @@
-"""A Moment is a recorded scene beside the truth: what its agent was doing, and what was said of that.
+"""Label recorded scenes with the true state of the agent and the states that were detected.
 
-The truth is no one's reading: people wrote it down from what the scene's author had just done to the agent
-(tests/recordings/truth.json). Two states there mean that either is right. `gone` means that the program has ended; all
-that its screen may say then is `unknown`.
+The truth was written down from what was done to the agent, not derived from its output (tests/recordings/truth.json).
+Two states there mean that either is right. `gone` means that the program has exited; its screen may only be `unknown`.
 
-What an agent's own word claims is what its source declares: one that tells all ends in the same way claims no more than
-that the agent is at rest. What is known never to be told stands with its reason in tests/recordings/holes.json.
+Own signals claim what their source declares: one that reports all ends of a turn in the same way claims only that the
+agent is resting. What an agent never reports is listed with the reason in tests/recordings/holes.json.
 """
 
 from collections.abc import Iterator
@@ -28,9 +27,9 @@ from tests.recordings.scene import RECORDINGS_FOLDER, Scene, SceneReplay, load_r
 
 EXITED = "gone"
 _SAMPLE_INTERVAL_NS = 2 * SECOND_NS
-"""Between two looks."""
+"""Time between two screen samples."""
 _SETTLE_TIME_NS = DEFAULT_THRESHOLDS.recovered_after + 2 * _SAMPLE_INTERVAL_NS
-"""By then all that looks can prove is proven."""
+"""After this time no further screen sample changes the state."""
 
 _END_STATES = ("error", "completed", "idle")
 
@@ -38,32 +37,34 @@ TruthsByAgent = dict[str, dict[str, tuple[str, ...]]]
 
 
 class LabeledScene(Struct, frozen=True, kw_only=True):
+    """One scene with its true and detected states."""
+
     version: str
     name: str
     truths: tuple[str, ...]
     screen_state: str
-    """What the screen says, alone."""
+    """The state by the screen alone."""
     own_state: str = ""
-    """What the agent's own signals come to, without any look; empty where it has told nothing of its state."""
+    """The state by the agent's own signals alone; empty if they report none."""
     claimed_states: tuple[str, ...] = ()
-    """The states that this may mean."""
+    """The states that the own signals may mean."""
     known_hole: str = ""
-    """Why the agent's own word cannot be right here."""
+    """Why the agent's own signals cannot be right here."""
     published_state: str = ""
-    """What the product says once the screen has stood for a while; empty when the agent is gone."""
+    """The resolved state after the settling time; empty if the agent has exited."""
 
     @property
     def claimed_state(self) -> str:
-        """Its own word, as far as it goes."""
+        """The true state if the own signals may mean it, else their state."""
         return next((state for state in self.truths if state in self.claimed_states), self.own_state)
 
     def pair_with_truth(self, state: str) -> tuple[str, str]:
-        """What was so and what was said. Where several things are so, one that was said is as good as the first."""
+        """Return the true and the detected state. If several are true, the detected one counts if it is among them."""
         return state if state in self.truths else self.truths[0], state
 
 
 def load_truths() -> TruthsByAgent:
-    """By agent and scene."""
+    """Return the true states by agent and scene."""
     written = msgspec.json.decode((RECORDINGS_FOLDER / "truth.json").read_bytes(), type=dict[str, dict[str, list[str]]])
     return {
         agent: {name: tuple(states.split()) for states, names in scenes.items() for name in names}
@@ -72,45 +73,47 @@ def load_truths() -> TruthsByAgent:
 
 
 def load_holes(agent: str) -> dict[str, str]:
-    """By scene why the agent itself does not tell what it does there."""
+    """Return, by scene, why the agent does not report its state there."""
     written = msgspec.json.decode((RECORDINGS_FOLDER / "holes.json").read_bytes(), type=dict[str, dict[str, str]])
     return written.get(agent, {})
 
 
 def list_unlabeled_scenes(agent: str) -> list[str]:
-    """Scenes of which nobody wrote down what the agent was doing."""
+    """Return the scenes without a true state in truth.json."""
     return [scene.name for run in load_runs(agent) for scene in run if scene.name not in load_truths().get(agent, {})]
 
 
 def load_labeled_scenes(adapter: Adapter) -> list[LabeledScene]:
-    """All scenes of an agent whose truth is known."""
-    known = load_truths().get(adapter.name, {})
+    """Return all scenes of an agent whose true state is known."""
+    truths = load_truths().get(adapter.name, {})
     return [
-        _label_scene(play, scene, known[scene.name]) for play, scene in _replay_scenes(adapter) if scene.name in known
+        _label_scene(replay, scene, truths[scene.name])
+        for replay, scene in _replay_scenes(adapter)
+        if scene.name in truths
     ]
 
 
 def _replay_scenes(adapter: Adapter) -> Iterator[tuple[SceneReplay, Scene]]:
     for run in load_runs(adapter.name):
-        play = SceneReplay(adapter, run[0].runtime)
+        replay = SceneReplay(adapter, run[0].runtime)
         for scene in run:
-            play.read_records(scene.records)
-            yield play, scene
+            replay.read_records(scene.records)
+            yield replay, scene
 
 
 def _label_scene(replay: SceneReplay, scene: Scene, true_states: tuple[str, ...]) -> LabeledScene:
-    seen = replay.adapter.classify_screen(scene.screen).state
+    screen_state = replay.adapter.classify_screen(scene.screen).state
     if true_states == (EXITED,):
-        return LabeledScene(version=scene.version, name=scene.name, truths=("unknown",), screen_state=seen)
-    told = replay.state
-    is_told = told.evidence_mode == "deterministic"
+        return LabeledScene(version=scene.version, name=scene.name, truths=("unknown",), screen_state=screen_state)
+    own_state = replay.state
+    is_reported = own_state.evidence_mode == "deterministic"
     return LabeledScene(
         version=scene.version,
         name=scene.name,
         truths=true_states,
-        screen_state=seen,
-        own_state=told.value if is_told else "",
-        claimed_states=_list_claimed_states(replay, told) if is_told else (),
+        screen_state=screen_state,
+        own_state=own_state.value if is_reported else "",
+        claimed_states=_list_claimed_states(replay, own_state) if is_reported else (),
         known_hole=load_holes(scene.agent).get(scene.name, ""),
         published_state=resolve_settled_state(replay, scene.screen).value,
     )
@@ -122,17 +125,17 @@ def _list_claimed_states(replay: SceneReplay, own_state: AgentState) -> tuple[st
 
 
 def resolve_settled_state(replay: SceneReplay, screen: Screen) -> AgentState:
-    """What is said of it after this screen was looked at again and again. An agent at work keeps its pane moving."""
+    """Return the state after this screen was sampled repeatedly. The pane of a working agent keeps changing."""
     knowledge, runtime = replay.knowledge, replay.runtime
-    seen = replay.adapter.classify_screen(screen)
-    begun = _find_last_signal_time(replay, runtime)
-    for at in range(begun, begun + _SETTLE_TIME_NS, _SAMPLE_INTERVAL_NS):
-        moved_at = at if seen.state == "running" else begun
-        look = screen_signal.build_screen_signal(
-            runtime, ClassifiedScreen(rows=screen.rows, reading=seen, at=at), moved_at
+    reading = replay.adapter.classify_screen(screen)
+    start = _find_last_signal_time(replay, runtime)
+    for at in range(start, start + _SETTLE_TIME_NS, _SAMPLE_INTERVAL_NS):
+        moved_at = at if reading.state == "running" else start
+        signal = screen_signal.build_screen_signal(
+            runtime, ClassifiedScreen(rows=screen.rows, reading=reading, at=at), moved_at
         )
-        knowledge = apply_fact(knowledge, msgspec.structs.replace(look, id=SignalId(at)), DEFAULT_THRESHOLDS)
-    return compute_state(knowledge, runtime.id, begun + _SETTLE_TIME_NS, DEFAULT_THRESHOLDS)
+        knowledge = apply_fact(knowledge, msgspec.structs.replace(signal, id=SignalId(at)), DEFAULT_THRESHOLDS)
+    return compute_state(knowledge, runtime.id, start + _SETTLE_TIME_NS, DEFAULT_THRESHOLDS)
 
 
 def _find_last_signal_time(replay: SceneReplay, runtime: AgentProcess) -> int:

@@ -1,37 +1,38 @@
-"""How well what was said fits what was so: counts of pairs, and the usual figures made of them."""
+"""Compute F1, recall and false positive rate from pairs of true and predicted labels."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 LabelPairs = Counter[tuple[str, str]]
-"""How often a truth was given a name: (what was so, what was said)."""
+"""Counts of (true label, predicted label)."""
 
 
 def compute_f1(pairs: LabelPairs, label: str) -> float:
-    """The harmonic mean of precision and recall of one label: 2·hits / (so + said)."""
-    so = sum(count for (truth, _), count in pairs.items() if truth == label)
-    said = sum(count for (_, name), count in pairs.items() if name == label)
-    return 2 * pairs[label, label] / (so + said) if so + said else 1.0
+    """Return the F1 score of one label: 2·hits / (true + predicted)."""
+    true = sum(count for (truth, _), count in pairs.items() if truth == label)
+    predicted = sum(count for (_, name), count in pairs.items() if name == label)
+    return 2 * pairs[label, label] / (true + predicted) if true + predicted else 1.0
 
 
 def compute_weighted_f1(pairs: LabelPairs) -> float:
-    """The mean of the labels' F1, each weighed by how often it was so; 1 where there was nothing to say."""
-    so = Counter[str]()
+    """Return the mean F1 score of all labels, weighted by how often each is true; 1 without pairs."""
+    truths = Counter[str]()
     for (truth, _), count in pairs.items():
-        so[truth] += count
-    return sum(count * compute_f1(pairs, label) for label, count in so.items()) / so.total() if so.total() else 1.0
+        truths[truth] += count
+    weighted = sum(count * compute_f1(pairs, label) for label, count in truths.items())
+    return weighted / truths.total() if truths.total() else 1.0
 
 
 def compute_recall(pairs: LabelPairs, group: Collection[str]) -> float:
-    """Of what was in the group, how much was said to be in it; which of its labels was said does not matter."""
-    said = [(name in group, count) for (truth, name), count in pairs.items() if truth in group]
-    return _compute_share(said, default=1.0)
+    """Return the share of true labels in the group that were predicted as any label of the group."""
+    outcomes = [(name in group, count) for (truth, name), count in pairs.items() if truth in group]
+    return _compute_share(outcomes, default=1.0)
 
 
 def compute_false_rate(pairs: LabelPairs, group: Collection[str]) -> float:
-    """Of what was not in the group, how much was said to be."""
-    said = [(name in group, count) for (truth, name), count in pairs.items() if truth not in group]
-    return _compute_share(said, default=0.0)
+    """Return the share of true labels outside of the group that were predicted as one of the group."""
+    outcomes = [(name in group, count) for (truth, name), count in pairs.items() if truth not in group]
+    return _compute_share(outcomes, default=0.0)
 
 
 def _compute_share(outcomes: Iterable[tuple[bool, int]], default: float) -> float:
@@ -42,7 +43,7 @@ def _compute_share(outcomes: Iterable[tuple[bool, int]], default: float) -> floa
 
 
 def format_matrix(pairs: LabelPairs, labels: Sequence[str]) -> str:
-    """A row for each truth, a column for each name; a dot for never. Labels that do not occur are left out."""
+    """Return a confusion matrix: a row for each true label, a column for each predicted one; a dot for zero."""
     rows = [label for label in labels if any(truth == label for truth, _ in pairs)]
     columns = [label for label in labels if any(label in pair for pair in pairs)]
     cells = [["so \\ said", *columns]]

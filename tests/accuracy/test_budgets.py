@@ -2,8 +2,8 @@
 
 import pytest
 
-from termvisor.agents import BUILTIN_AGENTS, load_adapters
 from termvisor.agents.adapters.adapter import Adapter
+from termvisor.agents.adapters.loader import BUILTIN_AGENTS, load_adapters
 from termvisor.agents.state.identification import identify_agent
 from termvisor.model.agent.identification import SignatureInputs
 from termvisor.model.agent.state import PRECEDENCE
@@ -65,13 +65,13 @@ def test_the_corpus_holds_each_kind_of_near_miss(kind: str, agent: str) -> None:
 
 
 @pytest.mark.parametrize("miss", NEAR_MISSES, ids=lambda miss: miss.name)
-def test_nobody_waits_in_a_near_miss(miss: NearMiss) -> None:
+def test_a_near_miss_is_not_a_waiting_state(miss: NearMiss) -> None:
     assert [one.name for one in OURS if one.classify_screen(miss.screen).state in WAITING_STATES] == []
 
 
 @pytest.mark.parametrize("miss", [one for one in NEAR_MISSES if one.title], ids=lambda miss: miss.name)
 def test_the_title_and_screen_of_one_that_is_gone_make_no_agent(miss: NearMiss) -> None:
-    titled = [one.name for one in OURS if one.title_matches(miss.title)]
+    titled = [one.name for one in OURS if one.matches_title(miss.title)]
     assert titled != [], "the title does name an agent"
     inputs = SignatureInputs(poller_match=titled[0], title_match=titled[0])
     assert identify_agent(inputs, miss.command).agent == ""

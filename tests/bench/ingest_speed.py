@@ -101,7 +101,7 @@ def measure_flood(megabytes: int = 50) -> list[BudgetedFigure]:
 
 def _time_pipe_to_file(folder: str, tmux, megabytes: int) -> float:
     printer = NumberedPrinter(folder, "alpha", megabytes)
-    mux_id = tmux.start(command=printer.command)
+    mux_id = tmux.start_session(command=printer.command)
     tmux("pipe-pane", "-O", "-t", mux_id, f"exec cat >> {folder}/log")
     began = time.monotonic()
     printer.release()

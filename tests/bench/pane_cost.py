@@ -18,7 +18,7 @@ MB = 1_000_000
 
 
 def are_all_captured(visor, count: int) -> bool:
-    items = visor.robot("state")["items"]
+    items = visor.call_robot("state")["items"]
     return len(items) == count and all(item["heard_by"] == "pipe" for item in items)
 
 

@@ -18,8 +18,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from termvisor.agents import load_adapters
 from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.loader import load_adapters
 from termvisor.client import Visor
 from termvisor.clock import NS
 from termvisor.settings import Paths

@@ -50,7 +50,8 @@ def measure_send_cost(sends: int = 1000, panes: int = 3) -> list[BudgetedFigure]
     middle = compute_percentile(bare, 0.5)
     asked = [took for lane in lanes for took in lane.request_times]
     print(
-        f"  judged to written: {_format_times(written)}; with the look before it: {_format_times(asked)}; to delivered: {_format_times(delivered)}"
+        f"  policy to write: {_format_times(written)}; with the snapshot before it: {_format_times(asked)};"
+        f" to delivered: {_format_times(delivered)}"
     )
     against = f"a bare `tmux send-keys` ({1000 * middle:.2f} ms), side by side"
     return [

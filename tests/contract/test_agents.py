@@ -4,8 +4,8 @@ from importlib import import_module
 
 import pytest
 
-from termvisor.agents import BUILTIN_AGENTS
 from termvisor.agents.adapters import claude_code, codex, copilot, cursor, gemini, generic, opencode
+from termvisor.agents.adapters.loader import BUILTIN_AGENTS
 from termvisor.testing.contracts.agent_adapter import AdapterContract
 
 SESSION = "00000000-0000-4000-8000-000000000001"

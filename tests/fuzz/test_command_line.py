@@ -11,7 +11,8 @@ from termvisor.errors import InternalError
 from termvisor.ops.api import catalog
 from termvisor.ops.api.arguments import list_arguments
 from termvisor.settings import Paths
-from termvisor.testing.operation_calls import CommandResult, build_sample_services, run_command
+from termvisor.testing.operation_calls import CommandResult, run_command
+from termvisor.testing.sample_services import build_sample_services
 from tests.fuzz.example_count import build_settings
 from tests.fuzz.hostile_text import find_control_characters
 
@@ -28,7 +29,7 @@ values = st.sampled_from(
 
 def command_lines() -> st.SearchStrategy[tuple[str, ...]]:
     def words(op) -> st.SearchStrategy[tuple[str, ...]]:
-        flags = [flag for argument in list_arguments(op.Input) for flag in argument.flags if flag not in ENDLESS]
+        flags = [flag for argument in list_arguments(op.args_type) for flag in argument.flags if flag not in ENDLESS]
         some = st.sampled_from(flags) | values if flags else values
         joined = st.builds(lambda flag, value: f"{flag}={value}", st.sampled_from(flags), values) if flags else values
         general = st.sampled_from(["--format", "--json", "-q", "--help", "--format=plain"])

@@ -12,7 +12,8 @@ from termvisor.ops.api import catalog
 from termvisor.settings import Paths
 from termvisor.testing import sample_agents
 from termvisor.testing.fake_services import FakeServices
-from termvisor.testing.operation_calls import OPERATION_CALLS, build_sample_services, run_command
+from termvisor.testing.operation_calls import OPERATION_CALLS, run_command
+from termvisor.testing.sample_services import build_sample_services
 from tests.fuzz.hostile_text import FORBIDDEN_CHARACTERS, find_control_characters, poison_value
 
 EVIL = (

@@ -1,4 +1,6 @@
-"""The real daemon, which kills itself at a chosen moment of a send: `python -m tests.live.crashing_send_daemon <moment> <nth>`.
+"""Run the real daemon and kill it at a chosen moment of a send.
+
+Usage: `python -m tests.live.crashing_send_daemon <moment> <nth>`.
 
 Between two lines of the daemon's own code nothing can be told from outside, so the moment is one of its calls: it dies
 right before or right after the nth call of that kind, with SIGKILL, as if the machine's owner had done it.

@@ -1,8 +1,8 @@
 """The real daemon in which every run halts at a write of its journal; then the daemon kills itself.
 
-`python -m tests.live.halting_daemon '{"after": [1], "before": [2]}'`: runs in pane 1 halt right after their first write of
-this life, those in pane 2 right before their second. A run that halts does nothing more, as if the daemon had died in
-that moment; it dies once no further run halts. So one life takes every run one write further.
+`python -m tests.live.halting_daemon '{"after": [1], "before": [2]}'`: runs in pane 1 halt right after their first write
+of this life, those in pane 2 right before their second. A run that halts does nothing more, as if the daemon had died
+in that moment; it dies once no further run halts. So one life takes every run one write further.
 
 `{"during": {"3": "written"}, "memory": "/path"}`: runs in pane 3 halt at that moment of each of their acts, once; the
 file remembers which ones it was. `{"forgets": true}` is an engine that is broken on purpose: it does not know its own

@@ -1,4 +1,6 @@
-"""Somebody else at the same panes: `python -m tests.live.pane_disturber <tmux socket> <seed> <kind>=<pane>=<command> …`.
+"""Disturb panes at random, as other users and programs do.
+
+Usage: `python -m tests.live.pane_disturber <tmux socket> <seed> <kind>=<pane>=<command> …`.
 
 Until it is ended it does, at random, what people and programs do to panes: it starts programs, kills them, puts others
 in their place, moves panes and looks at their history. It never presses Enter on what it did not type itself.

@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 from termvisor.model.terminal.mark import Mark
-from termvisor.setup import shell_startup_file
+from termvisor.setup import user_file
 from termvisor.setup.shell_integration import Shell, build_snippet, get_startup_path
 from termvisor.setup.shell_startup_file import add_block
 from termvisor.terminal.osc_marks import parse_osc_mark
@@ -45,8 +45,8 @@ class ShellHome:
     def write_setup(self, nonce_file: str) -> "ShellHome":
         """What the command writes, without the cost of a program."""
         path = get_startup_path(self.shell, self.environ)
-        shell_startup_file.replace_user_file(
-            path, add_block(shell_startup_file.read_user_file(path), build_snippet(self.shell, nonce_file))
+        user_file.replace_user_file(
+            path, add_block(user_file.read_user_file(path), build_snippet(self.shell, nonce_file))
         )
         return self
 

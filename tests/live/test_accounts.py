@@ -110,7 +110,7 @@ def test_a_program_starts_under_an_account_and_its_secret_is_nowhere_else(scene,
 def test_an_account_that_is_not_there_starts_nothing(scene, shell):
     status, out, _ = scene.visor.run("robot", "spawn", "--account", "none", "--beside", shell, "--", "true")
     assert status == 4
-    assert "there is no account 'none'" in out
+    assert "account 'none' not found" in out
 
 
 def examples(page: str) -> list[str]:

@@ -69,7 +69,7 @@ def test_a_yes_for_the_session_is_listed_and_can_be_taken_back(person: TerminalU
     person.run_command(f"visor send {person.pane_id} echo unasked")
     assert "Allow it?" not in person.wait_for_text("delivered")
     person.run_command(f"visor permits; visor revoke-permit {permit['id']}")
-    person.wait_for_text(f"permit {permit['id']} no longer holds")
+    person.wait_for_text(f"permit {permit['id']} revoked")
     person.run_command(f"visor send {person.pane_id} echo asked again")
     person.answer_question("n", "Enter")
     person.wait_for_text("Nothing was done.")
@@ -120,7 +120,7 @@ def test_a_robot_that_waits_hears_that_a_person_did_something_else(
     text = "echo deploy" + "!" * (not words)
     thread, heard = waiting(person, text)
     person.run_command(f"visor approve {person.find_question(text)} --edit {words}")
-    person.wait_for_text("is edited; your text: delivered")
+    person.wait_for_text("edited; your text: delivered")
     thread.join()
     details = heard[0]["error"]["details"]
     assert (heard[0]["error"]["code"], details["why"]) == ("policy_denied", "edited")
@@ -134,13 +134,13 @@ def test_a_robot_that_waits_hears_that_a_person_did_something_else(
 def test_one_user_cannot_be_two_people(person: TerminalUser) -> None:
     person.run_command(f"visor send {person.pane_id} deploy now")
     person.answer_question("y", "Enter")
-    person.wait_for_text("2 people must allow this first, 1 did")
+    person.wait_for_text("requires approval by 2 people, has 1")
     number = person.find_question("deploy now")
     person.run_command(f"visor approve {number} --session")
-    person.wait_for_text("1 of 2 people said yes; it needs another person")
+    person.wait_for_text("1 of 2 approvals; another person must approve it")
     assert person.visor.call_robot("list-permits")["items"] == []
     person.run_command(f"visor deny {number}")
-    person.wait_for_text("is denied")
+    person.wait_for_text("denied")
     assert "deploy now" not in person.shell_text
 
 

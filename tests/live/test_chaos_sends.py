@@ -141,7 +141,6 @@ class Stage:
 @pytest.mark.parametrize(
     ("panes", "lives"),
     [
-        pytest.param(6, [*list(SEND_MOMENTS)[::3], AT_RANDOM], id="every third moment"),
         pytest.param(6, [*SEND_MOMENTS, AT_RANDOM], id="each moment once", marks=pytest.mark.live),
         pytest.param(18, [*SEND_MOMENTS, *SEND_MOMENTS, *[AT_RANDOM] * 9], id="522 runs", marks=pytest.mark.live),
     ],

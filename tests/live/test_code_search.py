@@ -61,7 +61,7 @@ async def test_the_settings_of_a_project_are_not_read(tmp_path):
 async def test_an_answer_that_is_too_long_is_left_out(tmp_path):
     (tmp_path / "long.py").write_text("common_name = common_name\n" * 10_000)
     told = await AstGrepSearch().search(["common_name"], str(tmp_path), run_program)
-    assert (told.places, told.trouble) == ((), "the answer of ast-grep is longer than 4096 KiB")
+    assert (told.places, told.trouble) == ((), "the output of ast-grep is longer than 4096 KiB")
 
 
 @pytest.mark.timeout(180)

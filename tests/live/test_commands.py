@@ -127,7 +127,7 @@ def test_wait_for_gives_up_in_time(fleet):
     assert complaint(fleet.visor, "wait-for", "work", "never-said", "--timeout-secs", "0.2") == (
         124,
         "timeout",
-        f"it did not happen in pane {ours} within 0.2 s",
+        f"timed out after 0.2 s waiting for pane {ours}",
     )
 
 
@@ -140,7 +140,7 @@ def test_wait_for_ends_with_the_pane(fleet):
         _, errors = waiting.communicate(timeout=20)
     assert (waiting.returncode, errors.splitlines()[0]) == (
         4,
-        f"visor: pane {ours} ended before the pattern was seen",
+        f"visor: pane {ours} closed before the pattern matched",
     )
     assert fleet.visor.call_robot("wait-for", str(ours), "--gone")["outcome"] == "gone"
 
@@ -149,13 +149,13 @@ def test_wait_for_ends_with_the_pane(fleet):
 @pytest.mark.parametrize("reference", ["4242", "%4242", "nobody", "work:7", "pane:local/work/@99/%0"])
 def test_a_pane_that_nobody_knows_is_told(fleet, command, reference):
     status, code, message = complaint(fleet.visor, *command.split(), reference)
-    assert (status, code, message) == (4, "pane_not_found", f"no pane is called '{reference}'")
+    assert (status, code, message) == (4, "pane_not_found", f"pane '{reference}' not found")
 
 
 def test_a_name_that_fits_two_panes_is_refused_and_names_both(fleet):
     status, code, message = complaint(fleet.visor, "get-text", "pair")
     ids = sorted(item["identity"]["id"] for item in fleet.list_panes() if item["identity"]["session_name"] == "pair")
-    assert (status, code, message) == (4, "ref_ambiguous", f"'pair' may mean 2 panes: {ids[0]}, {ids[1]}")
+    assert (status, code, message) == (4, "ref_ambiguous", f"'pair' matches 2 panes: {ids[0]}, {ids[1]}")
     details = json.loads(fleet.visor.run("robot", "get-text", "pair")[1])["error"]["details"]
     assert [int(candidate.split()[0]) for candidate in details["candidates"]] == ids
 

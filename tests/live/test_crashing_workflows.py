@@ -20,9 +20,7 @@ from tests.recordings.history import export_history
 HISTORIES = Path(__file__).resolve().parents[1] / "recordings" / "histories"
 SETTINGS = {"workflow_modes": "*=on", "workflow_max_concurrent": "50", "workflow_unstick_after": "1"}
 NAMES = [play.workflow for play in SCENARIOS]
-FEW = 3
 GRID = (("judged", "recorded", "written"), ("pressed", "verified", "told"))
-SAMPLE = {"written": "handle_compaction", "judged": "answer_permission"}
 Told = dict[str, dict[str, ScenarioResult]]
 
 
@@ -49,21 +47,6 @@ def told() -> Iterator[Told]:
             keep(stage, kinds["still"])
         show.run_disturbed([*kinds["after"], *kinds["before"]], plans(kinds["after"], kinds["before"]))
         yield checked(stage, kinds)
-
-
-@pytest.fixture
-def told_soon() -> Iterator[Told]:
-    """The same with a few kills: of the plays every other one is killed before its writes, the others after them; and
-    some are played once more and killed in the midst of their acts."""
-    with run_fake_agent_host(**SETTINGS) as stage:
-        show = ScenarioRunner(stage, SCENARIOS)
-        parts = show.open_scenarios()
-        acting = {moment: show.open_scenarios([name]) for moment, name in SAMPLE.items()}
-        everybody = [*parts, *(part for found in acting.values() for part in found)]
-        show.start_agents(everybody)
-        during = amid(acting)
-        show.run_disturbed(everybody, [plan | during for plan in plans(parts[::2], parts[1::2])], max_crashes=FEW)
-        yield checked(stage, {"killed": parts, **acting})
 
 
 @pytest.fixture(params=GRID, ids=" ".join)
@@ -127,17 +110,6 @@ def test_killed_at_every_write_it_ends_as_if_nothing_had_happened(told: Told, pl
     assert still.typed.count(play.expected_input) == 1
     assert told["after"][play.workflow] == still
     assert told["before"][play.workflow] == still
-
-
-@pytest.mark.timeout(120)
-def test_killed_a_few_times_they_end_as_they_were_recorded(told_soon: Told):
-    """One test for all plays: they are on stage together, and two processes would each set up all of them."""
-    ended = told_soon.pop("killed")
-    assert {
-        play.workflow: told for play in SCENARIOS if (told := faults(play, ended[play.workflow], recorded(play)))
-    } == {}
-    for moment, came in told_soon.items():
-        check_amidst(moment, came)
 
 
 @pytest.mark.live

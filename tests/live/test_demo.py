@@ -35,6 +35,7 @@ def say_yes(visor: VisorInstance, question: int) -> None:
         wait_until(lambda: call_robot(visor, "inbox", "--all")["items"][-1]["state"] == "used")
 
 
+@pytest.mark.live
 def test_a_yes_from_the_inbox_lets_the_demo_agent_go_on(visor: VisorInstance) -> None:
     visor.run_checked("demo")
     visor.run_checked("up", "--once")

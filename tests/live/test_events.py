@@ -80,9 +80,9 @@ def test_killed_again_and_again_it_tells_everything_once(scene, folder):
 def acknowledged(visor) -> None:
     """What is seen to stays so, also for the next daemon; what is muted is stored and asks for nobody."""
     first = call_robot(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"][0]["cursor"]
-    assert "is handled" in visor.run_checked("events", "ack", first, "--note", "by hand")
+    assert "marked as handled" in visor.run_checked("events", "ack", first, "--note", "by hand")
     os.kill(visor.daemon_pid, signal.SIGKILL)
-    assert "was handled already" in visor.run_checked("events", "ack", f"event:{first}")
+    assert "was already handled" in visor.run_checked("events", "ack", f"event:{first}")
     left = call_robot(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"]
     assert (len(left), first in [item["cursor"] for item in left]) == (MANY - 1, False)
     explained = visor.run_checked("explain", f"event:{first}")

@@ -251,5 +251,5 @@ def test_a_secret_is_neither_in_the_database_nor_in_the_log(fleet, leaky, secret
 
 def test_only_an_explicit_wish_brings_the_secret_out_and_that_is_logged(fleet, leaky, secret):
     assert secret in fleet.visor.run_checked("export", str(leaky), "--raw", "--unredacted")
-    assert "exported without redaction" in Path(fleet.visor.paths.log_file).read_text()
+    assert "exported raw bytes" in Path(fleet.visor.paths.log_file).read_text()
     assert "--unredacted" in fleet.visor.run("export", str(leaky), "--text", "--unredacted")[2]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents import load_adapters
+from termvisor.agents.adapters.loader import load_adapters
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux

@@ -37,11 +37,11 @@ def test_what_a_played_agent_does_is_known_and_changes_no_more_often_than_record
     scene, actors = stage
     first = FIRST.get(agent, 0)
     parts: list[ScenePart] = build_script(agent)[0][first : first + SCENES]
-    ours = scene.id_of(actors[agent].mux_id)
+    ours = scene.find_pane_id(actors[agent].mux_id)
     for part in parts:
-        actors[agent].play(part.scene)
+        actors[agent].play_scene(part.scene)
         wait_until(lambda part=part: state_of(scene, ours) in part.expected_states)
-    changed = [one for one in scene.told(ours, "state_changed") if one["before"] != one["after"]]
+    changed = [one for one in scene.list_event_data(ours, "state_changed") if one["before"] != one["after"]]
     assert len(changed) <= 1 + sum(part.changes for part in parts)
 
 

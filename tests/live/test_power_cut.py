@@ -36,7 +36,7 @@ def test_after_a_power_cut_what_was_stored_is_whole_and_everything_goes_on(folde
     scene.wait_until_captured(again)
     scene.print_word(again, "after-the-power-cut")
     _, told, _ = scene.visor.run("doctor")
-    assert f"ok    database       {data}/visor.db is whole" in told
+    assert f"ok    database       {data}/visor.db is intact" in told
     numbers = [int(line.split()[2]) for line in exported(scene, pane)]
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) > 100

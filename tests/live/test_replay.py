@@ -98,7 +98,7 @@ def test_a_secret_painted_cell_by_cell_is_in_no_film_and_on_no_players_screen(fo
     _, events = film(scene.visor, ours)
     assert not any(KEY[:40] in event[2] or KEY[-30:] in event[2] for event in events)
     screen, pane = watch(player(scene.visor, str(ours)))
-    wait_until(lambda: "end of what was recorded" in screen())
+    wait_until(lambda: "end of the recording" in screen())
     scene.tmux("send-keys", "-t", pane, "-N", str(len(frames) - whole[0] - 1), ",")
     wait_until(lambda: "painted" in screen())
     assert KEY[:40] not in screen()
@@ -108,7 +108,7 @@ def test_a_secret_painted_cell_by_cell_is_in_no_film_and_on_no_players_screen(fo
 def test_a_report_and_a_copy_of_everything(folder, scene, shell):
     scene.print_word(shell, "words-to-keep")
     report = scene.visor.run_checked("export", "--report", "--since", "today")
-    assert report.startswith("# What happened from ")
+    assert report.startswith("# Report from ")
     assert f"| {scene.find_pane_id(shell)} | test\\_a\\_report" in report
     copy = f"{folder}/copy.db"
     scene.visor.run_checked("export", "--snapshot", "--output", copy)

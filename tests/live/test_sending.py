@@ -71,7 +71,7 @@ def test_a_command_is_delivered_once_and_its_answer_comes_back(sit, shell):
 def test_what_a_person_typed_is_never_submitted(sit, shell):
     one = sit(shell)
     wait_until(lambda: one.activity["kind"] == "prompt")
-    one.press("-l", "rm -rf precious")
+    one.press_keys("-l", "rm -rf precious")
     wait_until(lambda: "rm -rf precious" in one.screen)
     status, refused = one.send("true")
     assert (status, refused["why"]) == (75, "input_not_empty")

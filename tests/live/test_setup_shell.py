@@ -128,8 +128,8 @@ def test_what_a_shell_does_is_known_and_proven(fleet, tmp_path, shell):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_folder_is_told_whatever_its_name(sit, shell):
     one = sit(shell)
-    one.run("mkdir -p 'ü b;%41/✳'", "cd 'ü b;%41'", "cd ✳")
-    start, *_, last = one.told("cwd")
+    one.run_lines("mkdir -p 'ü b;%41/✳'", "cd 'ü b;%41'", "cd ✳")
+    start, *_, last = one.list_marks("cwd")
     assert last.text == f"{start.text}/ü b;%41/✳"
     assert last.params["host"]
 
@@ -145,68 +145,68 @@ def test_the_folder_is_told_whatever_its_name(sit, shell):
 def test_nothing_of_it_is_seen_and_nothing_else_changes(sit, nonce, shell, text, lines):
     one, other = sit(shell, text), sit(shell, text, is_set_up=False)
     for seat in (one, other):
-        seat.run(*lines[:-1])
-        seat.press("-l", lines[-1].removeprefix("echo "))
-        seat.press("C-a")  # who edits a line that is wider than the pane sees whether the prompt's width is known
-        seat.run("echo ")
+        seat.run_lines(*lines[:-1])
+        seat.press_keys("-l", lines[-1].removeprefix("echo "))
+        seat.press_keys("C-a")  # who edits a line that is wider than the pane sees whether the prompt's width is known
+        seat.run_lines("echo ")
     assert one.screen == other.screen
-    assert (one.lines_told, one.ends_told) == (list(lines), ENDS)
+    assert (one.reported_lines, one.reported_exit_codes) == (list(lines), ENDS)
     assert {mark.params.get("nonce") for mark in one.marks if mark.kind.startswith("command_")} == {nonce}
-    assert other.lines_told == []
+    assert other.reported_lines == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_difficult_line_is_told_as_it_was_typed(sit, shell):
     one = sit(shell)
-    one.run(r"echo 'a;b\c\\d \x41 %41' '' '✳ü' '☃'; true; echo nonce=1; true", "echo done")
-    one.press("-l", "echo 'one")
-    one.press("Enter")
-    one.run("two'")
-    assert one.lines_told[0] == r"echo 'a;b\c\\d \x41 %41' '' '✳ü' '☃'; true; echo nonce=1; true"
-    assert "echo 'one two'" in one.lines_told
+    one.run_lines(r"echo 'a;b\c\\d \x41 %41' '' '✳ü' '☃'; true; echo nonce=1; true", "echo done")
+    one.press_keys("-l", "echo 'one")
+    one.press_keys("Enter")
+    one.run_lines("two'")
+    assert one.reported_lines[0] == r"echo 'a;b\c\\d \x41 %41' '' '✳ü' '☃'; true; echo nonce=1; true"
+    assert "echo 'one two'" in one.reported_lines
 
 
 def test_a_control_character_in_a_line_ends_no_mark(sit):
     one = sit("bash")
-    one.press("-l", "echo '")
+    one.press_keys("-l", "echo '")
     for key in ("C-g", "Escape"):
-        one.press("C-v", key)
-    one.run("]133;D;0'", "false")
-    assert one.lines_told[0] == "echo '  ]133;D;0'"
-    assert one.ends_told == [0, 1]
+        one.press_keys("C-v", key)
+    one.run_lines("]133;D;0'", "false")
+    assert one.reported_lines[0] == "echo '  ]133;D;0'"
+    assert one.reported_exit_codes == [0, 1]
 
 
 def test_a_line_that_the_history_did_not_take_is_not_told_as_the_one_before(sit):
     one = sit("bash", "HISTCONTROL=ignoreboth")
-    one.run("echo one", " echo hidden", "echo two", "echo two", "set +o history", "echo three")
-    assert one.lines_told == ["echo one", "echo two", "set +o history"]
-    assert one.ends_told == [0] * 6
+    one.run_lines("echo one", " echo hidden", "echo two", "echo two", "set +o history", "echo three")
+    assert one.reported_lines == ["echo one", "echo two", "set +o history"]
+    assert one.reported_exit_codes == [0] * 6
 
 
 def test_a_repeated_line_is_told_where_it_can_be_no_other(sit):
     one = sit("bash", "HISTCONTROL=ignoredups:erasedups")
-    one.run("echo one", "echo one", " echo two", "echo one")
-    assert one.lines_told == ["echo one", "echo one", " echo two", "echo one"]
+    one.run_lines("echo one", "echo one", " echo two", "echo one")
+    assert one.reported_lines == ["echo one", "echo one", " echo two", "echo one"]
 
 
 def test_a_prompt_command_that_is_set_later_spoils_no_status(sit):
     one = sit("bash")
-    one.run('PROMPT_COMMAND="true; $PROMPT_COMMAND"', "false", "PROMPT_COMMAND=true", "(exit 4)")
-    assert one.ends_told == [0, 1, 0, 4]
+    one.run_lines('PROMPT_COMMAND="true; $PROMPT_COMMAND"', "false", "PROMPT_COMMAND=true", "(exit 4)")
+    assert one.reported_exit_codes == [0, 1, 0, 4]
 
 
 def test_a_shell_that_gives_up_on_errors_lives_on(sit):
     one = sit("bash")
-    one.run("set -e", "! true", "echo $?")
-    assert one.ends_told == [0, 1, 0]
+    one.run_lines("set -e", "! true", "echo $?")
+    assert one.reported_exit_codes == [0, 1, 0]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_shells_within_and_after_it_tell_too(sit, nonce, shell):
     one = sit(shell)
-    one.run(shell, "sh -c 'exit 5'", "exit 4", f"exec {shell}", "sh -c 'exit 6'")
+    one.run_lines(shell, "sh -c 'exit 5'", "exit 4", f"exec {shell}", "sh -c 'exit 6'")
     wait_until(lambda: one.is_at_prompt(6))
-    ends = one.told("command_end")
+    ends = one.list_marks("command_end")
     assert list(dict.fromkeys(mark.exit_code for mark in ends if mark.exit_code)) == [5, 4, 6]
     assert len({mark.params["aid"] for mark in ends}) == 2
     assert {mark.params["nonce"] for mark in ends} == {nonce}
@@ -215,8 +215,8 @@ def test_shells_within_and_after_it_tell_too(sit, nonce, shell):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_programs_do_not_inherit_the_nonce(sit, nonce, shell):
     one = sit(shell, "set -a" if shell == "bash" else "")
-    one.run("env > environment", "sh -c 'set' >> environment")
-    environment = (Path(one.told("cwd")[0].text) / "environment").read_text()
+    one.run_lines("env > environment", "sh -c 'set' >> environment")
+    environment = (Path(one.list_marks("cwd")[0].text) / "environment").read_text()
     assert nonce not in environment
 
 
@@ -224,7 +224,7 @@ def test_programs_do_not_inherit_the_nonce(sit, nonce, shell):
 def test_it_is_silent_where_nobody_understands_it(sit, shell):
     dumb, foreign = sit(shell, TERM="dumb"), sit(shell, TMUX="")
     for one in (dumb, foreign):
-        one.run("false")
+        one.run_lines("false")
         assert [
             mark for mark in one.marks if mark.kind in ("prompt_start", "command_end") and "nonce" in mark.params
         ] == []
@@ -234,6 +234,6 @@ def test_without_the_nonce_marks_are_told_but_prove_nothing(fleet, sit, tmp_path
     one = sit("bash")
     text = (tmp_path / "set-up" / ".bashrc").read_text()
     (tmp_path / "set-up" / ".bashrc").write_text(text.replace(fleet.visor.paths.nonce_file, "/nowhere/nonce"))
-    one.run("exec bash", "(exit 3)")
-    assert one.told("command_end")[-1].exit_code == 3
-    assert "nonce" not in one.told("command_end")[-1].params
+    one.run_lines("exec bash", "(exit 3)")
+    assert one.list_marks("command_end")[-1].exit_code == 3
+    assert "nonce" not in one.list_marks("command_end")[-1].params

@@ -82,14 +82,14 @@ def test_what_is_typed_can_be_waited_for_and_its_output_read(sit, shell, tmp_pat
     assert one.text() == []
     assert one.typed("true")["cwd"] == str(tmp_path / "a b")
     assert [item["exit_code"] for item in one.commands] == [0, 3, 0, 0]
-    failed = one.visor.robot("commands", "--failed", "--pane", str(one.ours))["items"]
+    failed = one.visor.call_robot("commands", "--failed", "--pane", str(one.pane_id))["items"]
     assert [item["exit_code"] for item in failed] == [3]
 
 
 def test_a_command_that_was_over_before_the_call_is_found_by_its_cursor(sit):
     one = sit()
     cursor = one.cursor
-    one.run("true", "sh -c 'exit 4'")
+    one.run_lines("true", "sh -c 'exit 4'")
     first = one.finished("--since", cursor)
     assert (first["outcome"], first["command"]["command"]) == ("finished", "true")
     assert one.finished("--since", first["cursor"])["command"]["exit_code"] == 4
@@ -97,19 +97,19 @@ def test_a_command_that_was_over_before_the_call_is_found_by_its_cursor(sit):
 
 def test_what_runs_is_waited_for_and_its_text_is_there_meanwhile(sit):
     one = sit()
-    one.type("echo begun; sleep 1000")
+    one.type_line("echo begun; sleep 1000")
     wait_until(lambda: one.text() == ["begun"])
     assert one.story == [("echo begun; sleep 1000", "running", None)]
-    one.press("C-c")
+    one.press_keys("C-c")
     wait_until(lambda: one.story == [("echo begun; sleep 1000", "finished", 130)])
     assert one.text()[0] == "begun"
 
 
 def test_enter_and_an_interrupted_prompt_are_no_commands(sit):
     one = sit()
-    one.press("Enter")
-    one.press("-l", "half a line")
-    one.press("C-c")
+    one.press_keys("Enter")
+    one.press_keys("-l", "half a line")
+    one.press_keys("C-c")
     assert one.typed("echo whole")["exit_code"] == 0
     assert one.story == [("echo whole", "finished", 0)]
 
@@ -123,18 +123,18 @@ def test_output_of_every_kind_has_its_edges(sit, tmp_path):
     one.typed("printf '\\033[?1049h\\033[2Jpainted\\n\\033[?1049l'; echo scrolled")
     assert one.text() == ["scrolled"]
     one.typed("seq 1 5000")
-    whole = one.visor.robot("get-text", str(one.ours), "--command", "last", "--limit", "10000")
+    whole = one.visor.call_robot("get-text", str(one.pane_id), "--command", "last", "--limit", "10000")
     assert whole["text"].split("\n") == [str(number) for number in range(1, 5001)]
     assert one.text(str(unended["id"])) == ["unendedleft> clear"]
 
 
 def test_a_shell_in_a_shell_tells_its_own(sit):
     one = sit()
-    one.type("bash -i")
+    one.type_line("bash -i")
     wait_until(lambda: one.activity["kind"] == "prompt" and one.story == [("bash -i", "running", None)])
     assert one.typed("sh -c 'exit 5'")["exit_code"] == 5
     assert one.story == [("bash -i", "running", None), ("sh -c 'exit 5'", "finished", 5)]
-    one.type("exit 6")
+    one.type_line("exit 6")
     wait_until(lambda: one.story[0] == ("bash -i", "finished", 6))
     assert one.story[2] == ("exit 6", "lost", None)
 
@@ -164,7 +164,7 @@ def shell(fleet):
 
 def test_a_killed_daemon_loses_and_doubles_nothing(sit, tmp_path):
     one = sit()
-    one.type("echo before; until [ -e go-on ]; do sleep 0.05; done; echo after; sh -c 'exit 7'")
+    one.type_line("echo before; until [ -e go-on ]; do sleep 0.05; done; echo after; sh -c 'exit 7'")
     wait_until(lambda: one.text() == ["before"])
     one.visor.kill_daemon()
     (tmp_path / "go-on").touch()
@@ -175,11 +175,11 @@ def test_a_killed_daemon_loses_and_doubles_nothing(sit, tmp_path):
 
 def test_user_variables_are_events_and_only_the_nonce_proves_them(sit, fleet):
     one = sit()
-    nonce = Path(one.visor.places.nonce_file).read_text().strip()
+    nonce = Path(one.visor.paths.nonce_file).read_text().strip()
     values = [b'{"port": 80}', b'{"nonce": "beef"}', b'{"nonce": "%s"}' % nonce.encode(), b"no json", b'{"last": 1}']
     for value in values:
         one.typed(f"printf '\\033]1337;SetUserVar=visor-ready=%s\\a' {base64.b64encode(value).decode()}")
-    told = fleet.list_event_data(one.ours, "user_var")
+    told = fleet.list_event_data(one.pane_id, "user_var")
     assert [(data["value"], data["proven"]) for data in told] == [
         ('{"port":80}', False),
         ("{}", False),
@@ -187,14 +187,14 @@ def test_user_variables_are_events_and_only_the_nonce_proves_them(sit, fleet):
         ('{"last":1}', False),
     ]
     assert {(data["kind"], data["source"]) for data in told} == {("ready", "stream")}
-    assert nonce not in one.visor.visor("robot", "events", "--limit", "500")
+    assert nonce not in one.visor.run_checked("robot", "events", "--limit", "500")
 
 
 def test_a_flood_of_user_variables_is_counted(sit, fleet):
     one = sit()
     one.typed("for i in {1..3000}; do printf '\\033]1337;SetUserVar=visor-x=MQ==\\a'; done")
     one.typed("sleep 1.1; printf '\\033]1337;SetUserVar=visor-last=MQ==\\a'")
-    told = fleet.list_event_data(one.ours, "user_var")
+    told = fleet.list_event_data(one.pane_id, "user_var")
     assert told[-1]["name"] == "visor-last"
     assert len(told) < 200
     assert len(told) + sum(data.get("dropped", 0) for data in told) == 3001
@@ -203,7 +203,7 @@ def test_a_flood_of_user_variables_is_counted(sit, fleet):
 def test_a_hook_reports_what_it_heard(sit, fleet):
     one = sit()
     value = base64.b64encode(b'{"step": 3}').decode()
-    words = ("event", "--from-uservar", "--pane", str(one.ours), "--name", "visor-checkpoint", "--value", value)
-    assert "not proven" in one.visor.visor(*words)
-    (data,) = fleet.list_event_data(one.ours, "user_var")
+    words = ("event", "--from-uservar", "--pane", str(one.pane_id), "--name", "visor-checkpoint", "--value", value)
+    assert "not proven" in one.visor.run_checked(*words)
+    (data,) = fleet.list_event_data(one.pane_id, "user_var")
     assert (data["kind"], data["value"], data["source"]) == ("checkpoint", '{"step":3}', "call")

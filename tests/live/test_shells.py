@@ -84,7 +84,7 @@ def terminal(fleet, shell, request):
 
     def opened(folder: Path, **set_up) -> Terminal:
         name = f"{shell}-{request.node.originalname}"[:60]
-        return Terminal(fleet, fleet.tmux.start_session(name, shell.command(folder, **set_up), width=70), folder)
+        return Terminal(fleet, fleet.tmux.start_session(name, shell.build_command(folder, **set_up), width=70), folder)
 
     return opened
 

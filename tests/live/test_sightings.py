@@ -73,8 +73,8 @@ def everything(scene, pane: int) -> list[str]:
 @pytest.mark.parametrize("sync", [True, False])
 def test_what_an_agent_showed_is_found_with_its_screen_and_without_its_input(scene, paint, sync):
     agent, pane = paint(f"agent{sync:d}", sync=sync)
-    agent.say("the zebra crossed the road 17 times")
-    agent.type("half a thought about okapis")
+    agent.add_row("the zebra crossed the road 17 times")
+    agent.set_input("half a thought about okapis")
     item = shown(scene, "zebra", pane)
     assert (item["source"], item["number"], item["text"]) == ("screen", None, "the zebra crossed the road 17 times")
     assert item["at"] <= item["last_at"]
@@ -82,7 +82,7 @@ def test_what_an_agent_showed_is_found_with_its_screen_and_without_its_input(sce
     assert (screen["screen"], screen["at"], screen["is_alternate"]) == (item["screen"], item["at"], True)
     assert "the zebra crossed the road 17 times" in screen["rows"]
     wait_until(lambda: "okapis" in "".join(call_robot(scene.visor, "get-screen", str(pane))["rows"]))
-    agent.say("one more")
+    agent.add_row("one more")
     later = shown(scene, '"one more"', pane)
     assert "okapis" not in str(scene.visor.call_robot("get-screen", str(pane), "--at", str(later["screen"]))["rows"])
     assert found(scene, "okapis", pane) == []
@@ -91,8 +91,8 @@ def test_what_an_agent_showed_is_found_with_its_screen_and_without_its_input(sce
 
 def test_the_rows_around_a_hit_are_those_of_its_screen(scene, paint):
     agent, pane = paint("around")
-    agent.say("above the gnu")
-    agent.say("the gnu itself")
+    agent.add_row("above the gnu")
+    agent.add_row("the gnu itself")
     shown(scene, "itself", pane)
     text = scene.visor.run_checked("search", "itself", "--pane", str(pane), "-C", "1")
     assert "    above the gnu\n" in text
@@ -102,7 +102,7 @@ def test_the_rows_around_a_hit_are_those_of_its_screen(scene, paint):
 
 def test_a_program_that_repaints_can_be_waited_for_and_get_text_says_where_to_look(scene, paint):
     agent, pane = paint("waited")
-    agent.say("Do you want to proceed?")
+    agent.add_row("Do you want to proceed?")
     waited = scene.visor.call_robot("wait-for", str(pane), "want to proceed", "--timeout-secs", "20")
     assert (waited["outcome"], waited["shown"]) == ("matched", "Do you want to proceed?")
     assert f"visor get-screen {pane}" in scene.visor.run_checked("get-text", str(pane))
@@ -110,10 +110,10 @@ def test_a_program_that_repaints_can_be_waited_for_and_get_text_says_where_to_lo
 
 def test_a_program_that_repaints_on_the_main_screen_does_not_double_its_lines(scene, paint):
     agent, pane = paint("inline", screen="main")
-    agent.say("the kudu ran")
+    agent.add_row("the kudu ran")
     wait_until(lambda: call_robot(scene.visor, "search", "kudu", "--pane", str(pane))["items"])
     wait_until(lambda: call_robot(scene.visor, "health")["looks_per_minute"] > 0)
-    agent.say("and rested")
+    agent.add_row("and rested")
     scene.visor.call_robot("wait-for", str(pane), "and rested")
     assert found(scene, "kudu", pane) == []
 
@@ -144,7 +144,7 @@ def test_countless_repaints_do_not_fill_the_table(scene, tmp_path, times):
 
 def test_a_secret_on_the_alternate_screen_is_not_stored(scene, paint):
     agent, pane = paint("careless")
-    agent.say(f"export GITHUB_TOKEN={KEY}")
+    agent.add_row(f"export GITHUB_TOKEN={KEY}")
     item = shown(scene, "export", pane)
     assert "redacted" in item["text"]
     folder = Path(scene.visor.paths.database).parent
@@ -155,11 +155,11 @@ def test_a_secret_on_the_alternate_screen_is_not_stored(scene, paint):
 
 def test_a_killed_daemon_goes_on_with_the_life_of_a_screen(scene, paint):
     agent, pane = paint("survivor")
-    agent.say("seen before the crash")
+    agent.add_row("seen before the crash")
     shown(scene, '"before the crash"', pane)
     before = everything(scene, pane)
     scene.visor.kill_daemon()
-    agent.say("seen after the crash")
+    agent.add_row("seen after the crash")
     shown(scene, '"after the crash"', pane)
     assert sorted(everything(scene, pane)) == sorted([*before, "seen after the crash"])
 

@@ -108,7 +108,7 @@ def test_a_client_that_never_reads_its_answers_holds_up_nobody(daemon):
 def test_another_user_is_not_heard_even_where_the_file_lets_him_in(daemon):
     if os.getuid() != 0:
         pytest.fail("This test becomes another user: run it as root, or as `sudo make test-live`.")
-    path = Path(daemon.places.daemon_socket)
+    path = Path(daemon.paths.daemon_socket)
     assert intruder(path) == "PermissionError"
     path.chmod(0o666)
     for folder in list(path.parents)[:2]:

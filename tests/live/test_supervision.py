@@ -36,7 +36,7 @@ async def test_a_control_client_that_is_killed_again_and_again_is_an_alert_and_c
             os.kill(int(tmux("list-clients", "-F", "#{client_pid}").split("\n")[0]), signal.SIGKILL)
             await until(lambda: spoken_to_by(world, "plain"))
         (alert,) = await until(lambda: alerts(world))
-        assert f"the control client of {tmux.socket} keeps ending" in alert
+        assert f"the control client of {tmux.socket} keeps exiting" in alert
         tmux.type_line(mux_id, "echo heard''-all-the-same")
         await until(lambda: said(world, pane.id, "heard-all-the-same"))
         assert await world.history.list_gaps() == []
@@ -44,12 +44,12 @@ async def test_a_control_client_that_is_killed_again_and_again_is_an_alert_and_c
 
 
 async def spoken_to_by(world, kind):
-    (server,) = (await world.upkeep.health()).servers
+    (server,) = (await world.maintenance.get_health()).servers
     return server.client == kind
 
 
 async def alerts(world):
-    return (await world.upkeep.health()).alerts
+    return (await world.maintenance.get_health()).alerts
 
 
 async def broken():
@@ -57,15 +57,15 @@ async def broken():
 
 
 async def restarted(lookout, old):
-    return any(watch is not old and watch.has_looked.is_set() for watch in lookout.watches.values())
+    return any(watch is not old and watch.first_listing_done.is_set() for watch in lookout.watchers.values())
 
 
 async def heard(world):
-    return [pane for pane in await world.fleet.panes() if pane.heard_by == "pipe"]
+    return [pane for pane in await world.panes.list_panes() if pane.heard_by == "pipe"]
 
 
 async def said(world, pane, text):
-    return any(line.text == text for line in await world.history.lines(pane))
+    return any(line.text == text for line in await world.history.list_lines(pane))
 
 
 async def until(look):

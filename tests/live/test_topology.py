@@ -123,7 +123,7 @@ def test_renamed_sessions_and_windows_are_told_and_found_by_their_new_names(flee
     for reference in ("after", "after:kitchen", "after:kitchen.0", f"pane:local/after/kitchen/{mux_id}"):
         assert fleet.visor.call_robot("get-text", reference)["identity"]["id"] == ours
     status, _, errors = fleet.visor.run("get-text", "before")
-    assert (status, errors.splitlines()[0]) == (4, "visor: no pane is called 'before'")
+    assert (status, errors.splitlines()[0]) == (4, "visor: pane 'before' not found")
 
 
 def test_a_window_linked_into_two_sessions_is_one_pane(fleet):
@@ -170,12 +170,12 @@ def test_all_servers_in_the_users_folder_are_found_and_what_else_lies_there_is_l
         ids = [scene.wait_until_captured(scene.tmux.start_session()) for scene in scenes]
         for scene, word in zip(scenes, ("from-the-one", "from-the-other"), strict=True):
             scene.print_word("%0", word)
-        hits = visor.robot("search", "from")["items"]
+        hits = visor.call_robot("search", "from")["items"]
         assert {hit["identity"]["id"] for hit in hits} == set(ids)
         assert visor.run("get-text", "%0")[0] == 4
         with run_private_tmux(str(sockets), "late") as late:
             assert WatchedTmux(late, visor).wait_until_captured(late.start_session()) not in ids
-        watched = {server["socket"] for server in visor.robot("health")["servers"]}
+        watched = {server["socket"] for server in visor.call_robot("health")["servers"]}
     assert {str(sockets / name) for name in ("default", "work")} <= watched
     assert not PrivateTmux(str(sockets / "stale")).is_running
     assert (sockets / "notes.txt").read_text() == "not a socket"

@@ -35,11 +35,11 @@ def test_an_action_is_taken_back_once_and_the_record_is_proven_elsewhere(scene, 
     status, out, _ = scene.visor.run("robot", "undo", done["correlation"])
     assert (status, "already_undone" in out) == (75, True)
     held = scene.visor.call_robot("reserve", ours, "--owner", "ann")
-    assert scene.visor.call_robot("undo")["what"].startswith(f"end its reservation {held['reservation_id']}")
+    assert scene.visor.call_robot("undo")["what"].startswith(f"release its reservation {held['reservation_id']}")
     file = tmp_path / "record.jsonl"
     scene.visor.run_checked("audit", "export", "--output", str(file))
     scene.visor.stop()
-    assert "The file is whole." in scene.visor.run_checked("audit", "verify", "--file", str(file))
+    assert "The file is intact." in scene.visor.run_checked("audit", "verify", "--file", str(file))
     file.write_text(file.read_text().replace("release build", "release burnt", 1))
     status, out, _ = scene.visor.run("audit", "verify", "--file", str(file))
     assert (status, out) == (1, "The file is broken at entry 1: its content was changed.\n")

@@ -202,7 +202,7 @@ async def test_a_question_is_answered_in_the_inbox_and_broken_files_disturb_nobo
             "sleeps",
             "takes",
         ]
-        assert "broken.yaml:4: there is no step 'wait_fro'; did you mean wait_for?" in listed["broken"][0]["why"]
+        assert "broken.yaml:4: unknown step 'wait_fro'; did you mean wait_for?" in listed["broken"][0]["why"]
         told = await client.workflow_dry_run(name="asks", pane=pane)
         assert [step["verdict"] for step in told["steps"]] == [None, "ask"]
         run = (await client.workflow_run(name="asks", pane=pane))["run"]["id"]
@@ -231,11 +231,11 @@ async def test_what_a_run_asked_ends_with_it_and_only_a_person_answers(tmux, vis
         listed = await client.workflow_list()
         doubts = next(item["doubts"] for item in listed["items"] if item["name"] == "asks")
         assert [doubt.partition(".yaml")[2] for doubt in doubts] == [
-            ":7: nobody knows the event 'session.compactoin'; did you mean session.compaction?"
+            ":7: unknown event 'session.compactoin'; did you mean session.compaction?"
         ]
         run = (await client.workflow_run(name="asks", pane=pane, force=True))["run"]["id"]
         assert (await client.inbox(wait=20.0))["items"][0]["pane"] == int(pane)
-        with pytest.raises(VisorError, match="only a person may answer"):
+        with pytest.raises(VisorError, match="must come from an interactive terminal"):
             await client.workflow_signal(run=run, word="yes")
         await client.workflow_cancel(run=run)
         assert (await house.ended(client, run))["run"]["status"] == "cancelled"

@@ -24,7 +24,7 @@ from termvisor.model.agent.state import PRECEDENCE
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store.maintenance.retention import SIGNAL_TABLES
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.fuzz.example_count import build_settings
 from tests.unit.agents.tracking.tracker_scene import (
     THRESHOLDS,
@@ -100,9 +100,9 @@ async def replayed(story: list[Fact], kills: set[int], *, copy_after: int, ages:
                     await house.restart()
             live = [fact for _, fact in _numbered(story)]
             assert house.tracker.state.knowledge == apply_facts(AgentKnowledge(), live, THRESHOLDS)
-            assert set(house.tracker.state.projections) == set(house.tracker.state.knowledge.roster.tenants)
+            assert set(house.tracker.state.projections) == set(house.tracker.state.knowledge.roster.agents)
             open_sessions = {one.runtime: one for one in await house.store.sessions.list_open()}
-            assert open_sessions == house.tracker.state.story.going_on
+            assert open_sessions == house.tracker.state.sessions.open_sessions
             assert set(open_sessions) == set(house.tracker.state.projections)
 
 
@@ -115,7 +115,7 @@ def shown(standing: TrackerState) -> dict[RuntimeId, tuple]:
 def _numbered(story: list[Fact]) -> list[tuple[int, Fact]]:
     """The facts as they are stored: a signal has the number of its fact."""
     outcome: TrackingOutcome = compute_transition(TrackerState(), story, NOON, build_config())
-    return list(outcome.turn.facts)
+    return list(outcome.batch.facts)
 
 
 @build_settings(25)
@@ -131,7 +131,7 @@ def test_how_facts_are_bundled_into_turns_does_not_matter(story: list[Fact], cut
     whole = compute_transition(TrackerState(), story, NOON, build_config()).state
     first = compute_transition(TrackerState(), story[:cut], NOON, build_config()).state
     both = compute_transition(first, story[cut:], NOON, build_config()).state
-    assert (both.knowledge, both.story, both.last_fact) == (whole.knowledge, whole.story, whole.last_fact)
+    assert (both.knowledge, both.sessions, both.last_fact) == (whole.knowledge, whole.sessions, whole.last_fact)
     assert shown(both) == shown(whole)
 
 
@@ -139,6 +139,6 @@ def test_how_facts_are_bundled_into_turns_does_not_matter(story: list[Fact], cut
 def test_every_runtime_that_lived_has_its_sessions_and_a_last_word(story: list[Fact]) -> None:
     outcome = compute_transition(TrackerState(), story, NOON, build_config())
     seen = {change.after.runtime for change in outcome.changes}
-    assert {one.runtime for one in outcome.turn.sessions} == seen
+    assert {one.runtime for one in outcome.batch.sessions} == seen
     over = {one.after.runtime for one in outcome.changes if one.after.presence == "unmanaged"}
     assert over == seen - set(outcome.state.projections)

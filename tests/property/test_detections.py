@@ -17,7 +17,7 @@ from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.pipeline.agent_presence import AgentPresence
 from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.store import Store
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.fuzz.example_count import build_settings
 from tests.property.test_agent_tracker import moved_in
 from tests.property.test_pipeline_resume import Daemon, begin, finish, nothing, plans_of
@@ -110,8 +110,9 @@ def test_killed_at_any_moment_and_however_the_bytes_are_cut_the_same_is_found_on
 
 
 told_flags = st.sampled_from(
-    [FlagUpdate(usage_limited=True, resets_at=NOON + NS), FlagUpdate(usage_limited=True), FlagUpdate(usage_limited=False),
-     FlagUpdate(compacting=True), FlagUpdate(compacting=False), FlagUpdate(auth_needed=True), FlagUpdate()]
+    [FlagUpdate(usage_limited=True, resets_at=NOON + NS), FlagUpdate(usage_limited=True),
+     FlagUpdate(usage_limited=False), FlagUpdate(compacting=True), FlagUpdate(compacting=False),
+     FlagUpdate(auth_needed=True), FlagUpdate()]
 )  # fmt: skip
 words = st.tuples(st.sampled_from(["says", "says", "says", "ends", "begins"]), told_flags, st.booleans())
 

@@ -14,7 +14,7 @@ from termvisor.ops.api.arguments import list_arguments, parse_arguments, render_
 from termvisor.ops.api.envelope import build_success, encode_json_line
 from termvisor.ops.api.global_options import split_global_options
 from termvisor.ops.api.operation import Operation
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 from tests.fuzz.example_count import build_settings
 
 OPS = catalog.load_all_operations()
@@ -66,12 +66,10 @@ _EXAMPLES = 15
 """A few for each of the many operations."""
 
 
-@pytest.mark.parametrize(
-    "shape", [*(op.args_type for op in OPS), *(op.result_type for op in OPS)], ids=lambda s: s.__name__
-)
+@pytest.mark.parametrize("shape", [op.result_type for op in OPS[::5]], ids=lambda shape: shape.__name__)
 @build_settings(_EXAMPLES)
 @given(data=st.data())
-def test_what_an_op_takes_and_gives_survives_the_envelope(shape: type[Struct], data: st.DataObject) -> None:
+def test_a_result_survives_the_envelope(shape: type[Struct], data: st.DataObject) -> None:
     value = data.draw(_struct(shape))
     line = encode_json_line(build_success(value, FakeClock(), 0.0))
     assert line.count(b"\n") == 1

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.capture.overlap import find_rows_after_tail
+from termvisor.capture.epochs import find_rows_after_tail
 
 lines = st.lists(st.sampled_from(["", "a", "b", "c", "compiling", "done"]), max_size=12)
 

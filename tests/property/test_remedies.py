@@ -57,7 +57,7 @@ def test_killed_at_every_write_it_ends_the_same_and_sends_once(make, moment):
     for nth in range(1, MOST):
         scene = make()
         run, was_killed = asyncio.run(lived(scene, moment, nth))
-        assert (run.status, len(scene.gate.done)) == ("completed", 1), (nth, run)
+        assert (run.status, len(scene.gate.executed)) == ("completed", 1), (nth, run)
         kills += was_killed
         if not was_killed:
             break
@@ -69,5 +69,5 @@ def test_killed_at_every_write_it_ends_the_same_and_sends_once(make, moment):
 def test_killed_in_the_middle_of_the_act_it_is_never_done_twice(make, moment, sent):
     scene = make()
     run, was_killed = asyncio.run(lived(scene, moment, 1))
-    assert (was_killed, len(scene.gate.done)) == (True, sent)
+    assert (was_killed, len(scene.gate.executed)) == (True, sent)
     assert run.status == ("completed" if moment == "outcome" else "failed")

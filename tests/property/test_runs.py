@@ -14,7 +14,7 @@ from termvisor.model.action.action import AskPerson, SendText
 from termvisor.model.ids import EventId
 from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunFilter, RunId, RunStep
 from termvisor.store import Store
-from termvisor.testing.fake_services import let_tasks_run
+from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.workflow_scene import CrashingRunStore, WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.context import Context
@@ -98,10 +98,10 @@ class Killer:
 
     async def _say(self, engine) -> None:
         """Somebody keeps saying `go` while a run waits for it."""
-        for run in engine.open:
-            steps = await self.runs.steps(run.id)
+        for run in engine.open_runs:
+            steps = await self.runs.list_steps(run.id)
             if steps and steps[-1].name == "signal" and steps[-1].status == "running":
-                await engine.signal(run.id, "go", "", "human:1")
+                await engine.send_signal(run.id, "go", "", "human:1")
 
 
 async def story(

@@ -96,23 +96,23 @@ def test_the_order_in_which_sources_are_heard_does_not_matter(facts: list[Signal
     order = [one.source for one in facts]
     random.shuffle(order)
     shuffled = [queues[name].pop(0) for name in order]
-    assert knowing(shuffled).ledgers == knowing(list(facts)).ledgers
+    assert knowing(shuffled).source_slots == knowing(list(facts)).source_slots
 
 
 @given(st.dictionaries(st.integers(0, 900), st.sampled_from(PRECEDENCE[:-1]), min_size=1, max_size=8), st.data())
 def test_however_words_of_a_source_arrive_its_newest_one_stands(said: dict, data: st.DataObject) -> None:
     order = data.draw(st.permutations(sorted(said)))
     arriving = [build_signal(1000 + n, "hook", said[when], event_at=to_ns(when)) for n, when in enumerate(order)]
-    slot = knowing(arriving).ledgers[ONE].slots["hook"]
-    assert slot.said is not None
-    assert slot.said.state == said[max(said)]
+    slot = knowing(arriving).source_slots[ONE].slots["hook"]
+    assert slot.statement is not None
+    assert slot.statement.state == said[max(said)]
 
 
 @given(heard, st.data())
 def test_a_word_heard_twice_is_heard_once(facts: list[Signal], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(facts), max_size=3)) if facts else []
     later = [replace(one, ingested_at=one.ingested_at + SECOND_NS) for one in again]
-    assert knowing([*facts, *later]).ledgers == knowing(list(facts)).ledgers
+    assert knowing([*facts, *later]).source_slots == knowing(list(facts)).source_slots
 
 
 @given(st.lists(signals() | tasks | lives, max_size=12), st.integers(0, 12), seconds)
@@ -141,7 +141,7 @@ def test_the_dead_do_not_speak_for_the_living(facts: list[Signal], later: float,
         for one in facts
     ]
     known = knowing([alive, end, newcomer, *late, *facts])
-    assert known.ledgers.get(RuntimeId(2)) is None
+    assert known.source_slots.get(RuntimeId(2)) is None
     assert sum(known.dropped.values()) == 2 * len(facts)
 
 
@@ -161,7 +161,7 @@ def test_nothing_is_claimed_that_nobody_said(facts: list[Signal], when: float) -
 @given(heard, seconds)
 def test_no_state_is_older_than_its_source_may_be(facts: list[Signal], when: float) -> None:
     known = knowing(list(facts))
-    ledger = known.ledgers.get(ONE)
+    ledger = known.source_slots.get(ONE)
     leader = resolve_state(ledger, "claude_code", to_ns(when), MEASURE).leader if ledger is not None else None
     if leader is not None:
         limit = MEASURE.fresh_for if leader.source.beats else leader.source.trusted_for
@@ -174,7 +174,7 @@ def test_no_state_is_older_than_its_source_may_be(facts: list[Signal], when: flo
 def test_nothing_changes_by_itself_before_the_instant_that_was_named(
     facts: list[Signal], when: float, part: float
 ) -> None:
-    ledger = knowing(list(facts)).ledgers.get(ONE)
+    ledger = knowing(list(facts)).source_slots.get(ONE)
     if ledger is not None:
         now = to_ns(when)
         until = find_next_change(ledger, "claude_code", now, MEASURE) or now + 10**6 * SECOND_NS

@@ -1,4 +1,4 @@
-"""A NearMiss is a screen that looks like an agent's question and is none. Whoever sees it, nobody waits there."""
+"""Near misses: screens that resemble an agent's dialog although no agent is waiting."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ NEAR_MISS_FOLDER = Path(__file__).parent / "near_misses"
 class NearMiss(Struct, frozen=True, kw_only=True):
     name: str
     what: str
-    """What is really to be seen, for people."""
+    """Description of what the screen really shows."""
     command: str
     """The program that the pane runs."""
     title: str = ""

@@ -1,8 +1,8 @@
-"""An Actor plays a recorded run in a pane, so that a daemon beside it sees and hears what it would of the real agent.
+"""Replay a recorded run in a pane, so that a daemon observes the same as with the real agent.
 
-The pane runs `cat` under the agent's name, which copies what is written to its FIFO: screens, titles, marks. Files,
-logs and hook lines are written where the agent leaves them, with the pid, the folder and the time of now in place of
-the recorded ones. What only a server or a program of the agent's own tells is left out.
+The pane runs `cat` under the agent's program name, which copies what is written to its FIFO: screens, titles, marks.
+Files, logs and hook lines are written to the agent's paths, with the current pid, folder and time instead of the
+recorded ones. Records of the agent's server are left out.
 """
 
 import os
@@ -23,7 +23,7 @@ from termvisor.testing.private_tmux import PrivateTmux
 from tests.recordings.scene import Scene
 
 PROGRAM_NAMES = {"claude_code": "claude"}
-"""What an agent's program is called, where not like the agent."""
+"""Program names that differ from the agent name."""
 WIDTH, HEIGHT = 110, 46
 _MILLISECOND_TIMESTAMP = re.compile(r"\b1[6-9]\d{11}\b")
 _ISO_TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
@@ -35,16 +35,16 @@ TERMINAL_SEQUENCES = {
     "osc": "\x1b]7501;{}\x1b\\",
     "notification": "\x1b]777;notify;Gemini CLI;{}\x07",
 }
-"""How what was read as a mark is printed."""
+"""Escape sequences that produce the records of these sources."""
 
 
 class RecordedAgent:
-    """``number`` tells it from others: its sessions are called by it."""
+    """One replayed agent; ``number`` is part of its session ids."""
 
     def __init__(self, folder: str, number: int, agent: str):
         self.agent, self._number = agent, number
         self.spool_dir = ""
-        """Where hooks leave their lines."""
+        """Folder of the hook spool."""
         self._folder = Path(folder, f"actor{number}")
         self._fifo = self._folder / "fifo"
         self.cwd.mkdir(parents=True)
@@ -69,7 +69,7 @@ class RecordedAgent:
         return self._pid
 
     def start(self, open_pane: Callable[[str], str], tmux: PrivateTmux) -> None:
-        """``open_pane`` runs a command in a new pane and answers with its id."""
+        """Start the program; ``open_pane`` runs a command in a new pane and returns its id."""
         program = self._folder / "bin" / PROGRAM_NAMES.get(self.agent, self.agent)
         program.parent.mkdir()
         program.symlink_to(shutil.which("cat") or "/bin/cat")
@@ -81,15 +81,15 @@ class RecordedAgent:
         self._pid, self._started = int(pid), read_process(int(pid)).started
 
     def stop(self) -> None:
-        """The program ends."""
+        """Let the program exit."""
         os.close(self._fifo_descriptor)
 
     def start_new_sessions(self) -> None:
-        """What was played before is played again as other sessions."""
+        """Use other session ids for the scenes that follow."""
         self._number += 1 << 12
 
     def play_scene(self, scene: Scene) -> None:
-        """All that the agent left behind in this scene, and then its screen."""
+        """Write all records of a scene, then show its screen."""
         for record in scene.records:
             self.write_record(record, scene.runtime)
         self.show_screen(scene.screen)
@@ -106,7 +106,7 @@ class RecordedAgent:
             self._write_file(record, recorded_process)
 
     def show_screen(self, screen: Screen) -> None:
-        """At once, as an agent paints."""
+        """Draw a screen as one synchronized update."""
         rows = "\r\n".join(row[: screen.width] for row in screen.rows[:HEIGHT])
         buffer = "\x1b[?1049h" if screen.alternate else "\x1b[?1049l"
         self.write_terminal(
@@ -134,7 +134,7 @@ class RecordedAgent:
             file.write(f"{line}\n")
 
     def _replace_recorded_values(self, text: str, record: SourceRecord, recorded_process: AgentProcess) -> str:
-        """With this actor's names, and the time of now in place of the record's."""
+        """Replace the recorded pid, folders, session ids and times by the current ones."""
         later = time.time_ns() - record.at
         folder = str(
             Path(recorded_process.cwd).parent if recorded_process.cwd.endswith("/work") else recorded_process.cwd
@@ -156,7 +156,7 @@ class RecordedAgent:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """As agents rewrite a file: nobody sees half of it."""
+    """Replace a file atomically, as agents do."""
     new = path.with_suffix(".new")
     new.write_text(text)
     new.replace(path)

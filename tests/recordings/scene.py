@@ -1,7 +1,7 @@
-"""A Scene is one moment of a real agent: what it left behind since the moment before, its screen, and what that means.
+"""Scenes: recorded moments of a real agent, with its new records, its screen and the expected state.
 
-Recorded by the live tests from the real program, replayed by the unit tests without it. The scenes of one ``run`` are
-one process, in order.
+Recorded by the live tests with the real program, replayed by the unit tests without it. The scenes of one ``run``
+belong to one process, in order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from termvisor.agents.adapters.adapter import Adapter, SourceRecord
 from termvisor.agents.state.published_state import compute_state
 from termvisor.agents.state.reducer import AgentKnowledge, apply_fact
+from termvisor.agents.tracking.screen_signal import ClassifiedScreen, build_screen_signal
 from termvisor.model.agent.agent_process import AgentProcess, AgentStarted
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState
@@ -23,8 +24,8 @@ from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 
 RECORDINGS_FOLDER = Path(__file__).parent
 SceneMeaning = dict[str, str | int | bool]
-"""By source the state that it said last since the scene before; `look` and `rule` for the screen; under `state`,
-`subtasks`, `usage_limited`, `resets`, `compacting` and `auth_needed` what all of them together come to."""
+"""By source, the state it reported last since the previous scene; `look` and `rule` for the screen; `state`,
+`subtasks`, `usage_limited`, `resets`, `compacting` and `auth_needed` for the resolved state."""
 
 
 class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,7 +41,7 @@ class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SceneReplay:
-    """A run, scene by scene, as the product would hear it."""
+    """Replay a run, scene by scene, as the daemon would process it."""
 
     def __init__(self, adapter: Adapter, runtime: AgentProcess):
         self.adapter, self.runtime = adapter, runtime
@@ -52,7 +53,7 @@ class SceneReplay:
         self._now = runtime.started_at
 
     def start_next_scene(self) -> None:
-        """What was said up to now counts for the state, but is no news any more."""
+        """Forget which states were reported; they still count for the resolved state."""
         self._latest_states = {}
 
     def read_records(self, records: Iterable[SourceRecord]) -> None:
@@ -69,18 +70,18 @@ class SceneReplay:
 
     @property
     def state(self) -> AgentState:
-        """Once all that was said at about the same time is said."""
+        """The resolved state after the settling time."""
         return compute_state(
             self.knowledge, self.runtime.id, self._now + DEFAULT_THRESHOLDS.settled_after, DEFAULT_THRESHOLDS
         )
 
     def describe_scene(self, screen: Screen) -> SceneMeaning:
-        seen, state = self.adapter.classify_screen(screen), self.state
+        reading, state = self.adapter.classify_screen(screen), self.state
         flags = state.flags
         return {
             **self._latest_states,
-            "look": seen.state,
-            "rule": seen.rule_name,
+            "look": reading.state,
+            "rule": reading.rule_name,
             "state": state.value,
             "subtasks": flags.subtasks,
             "usage_limited": flags.usage_limited,
@@ -90,8 +91,17 @@ class SceneReplay:
         }
 
 
+def resolve_state_with_screen(replay: SceneReplay, screen: Screen) -> AgentState:
+    """Return the state right after this screen was sampled, in a pane that has just changed."""
+    now = max([replay.runtime.started_at, *(signal.ingested_at for signal in replay.signals)]) + 1
+    classified = ClassifiedScreen(rows=screen.rows, reading=replay.adapter.classify_screen(screen), at=now)
+    signal = replace(build_screen_signal(replay.runtime, classified, now), id=SignalId(len(replay.signals) + 1))
+    knowledge = apply_fact(replay.knowledge, signal, DEFAULT_THRESHOLDS)
+    return compute_state(knowledge, replay.runtime.id, now, DEFAULT_THRESHOLDS)
+
+
 def find_differences(expected: SceneMeaning, found: SceneMeaning) -> dict[str, tuple[object, object]]:
-    """What was expected and what is, where they are not the same."""
+    """Return expected and actual values that differ, by name."""
     return {name: (value, found.get(name)) for name, value in expected.items() if found.get(name) != value}
 
 
@@ -102,7 +112,7 @@ def write_scene(scene: Scene) -> None:
 
 
 def load_scenes(agent: str) -> list[Scene]:
-    """All of an agent, in the order in which they happened."""
+    """Return all scenes of an agent, in order."""
     found = [msgspec.json.decode(path.read_bytes(), type=Scene) for path in (RECORDINGS_FOLDER / agent).glob("*.json")]
     return sorted(found, key=lambda scene: (scene.run, scene.number))
 

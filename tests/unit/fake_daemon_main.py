@@ -15,7 +15,8 @@ from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.protocol import error_line
 from termvisor.redaction import build_rules, use_rules
 from termvisor.settings import Paths, Settings, load_settings, resolve_paths
-from termvisor.testing.fake_services import NOON, FakeServices, build_shell_facts
+from termvisor.testing.fake_clock import NOON
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "serve"
 PANE_COUNT = int(sys.argv[2]) if len(sys.argv) > 2 else 3

@@ -1,4 +1,4 @@
-"""Time: instants are nanoseconds, durations are seconds, and people write both in many ways."""
+"""Formatting and parsing of instants (ns) and durations (s)."""
 
 import pytest
 from hypothesis import given
@@ -33,12 +33,12 @@ def test_a_written_instant_reads_back_to_the_millisecond(milliseconds: int) -> N
         ("1w", 604800),
     ],
 )
-def test_durations_are_read_as_people_write_them(text: str, seconds: float) -> None:
+def test_durations_are_parsed(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "soon", "5 apples", "-3s", "5m ago", "1h-30m", "s"])
-def test_what_is_no_duration_is_refused_with_examples(text: str) -> None:
+def test_an_invalid_duration_is_rejected_with_examples(text: str) -> None:
     with pytest.raises(BadRequest) as caught:
         parse_duration(text)
     assert "30s" in caught.value.hint
@@ -62,13 +62,13 @@ def test_today_began_within_the_last_day_and_yesterday_a_day_earlier() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "tomorrowish", "2026-13-01", "12 o'clock"])
-def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
+def test_an_invalid_time_is_rejected_with_examples(text: str) -> None:
     with pytest.raises(BadRequest) as caught:
         parse_timestamp(text, NOW)
     assert "10m" in caught.value.hint
 
 
-async def test_the_machines_clock_goes_on_and_never_runs_backwards() -> None:
+async def test_the_system_clock_never_runs_backwards() -> None:
     clock = SystemClock()
     at, before = clock.now(), clock.monotonic()
     await clock.sleep(0.001)

@@ -1,11 +1,11 @@
-"""Errors: one table of codes that never change their meaning; each says what to do next."""
+"""Error classes: stable codes and exit statuses, default hints."""
 
 import pytest
 
 from termvisor import errors
 from termvisor.errors import VisorError, list_error_classes
 
-PROMISED = {
+EXIT_STATUS_BY_CODE = {
     "invalid_args": 2,
     "unknown_command": 2,
     "config_error": 78,
@@ -34,8 +34,8 @@ PROMISED = {
 }
 
 
-def test_the_promised_codes_have_their_exit_statuses() -> None:
-    assert {error.code: error.exit_status for error in list_error_classes()} == PROMISED
+def test_codes_have_their_exit_statuses() -> None:
+    assert {error.code: error.exit_status for error in list_error_classes()} == EXIT_STATUS_BY_CODE
 
 
 def test_a_code_belongs_to_one_error() -> None:
@@ -44,7 +44,7 @@ def test_a_code_belongs_to_one_error() -> None:
 
 
 @pytest.mark.parametrize("error", list_error_classes(), ids=lambda error: error.__name__)
-def test_every_error_says_what_it_means_and_what_to_do(error: type[VisorError]) -> None:
+def test_every_error_has_a_description_and_a_hint(error: type[VisorError]) -> None:
     assert error.__doc__
     assert error.hint
     assert 0 < error.exit_status < 128
@@ -56,7 +56,7 @@ def test_an_error_carries_its_message_details_and_the_hint_of_its_kind() -> None
     assert error.hint == errors.NotFound.hint
 
 
-def test_a_hint_of_its_own_takes_the_place_of_the_kinds() -> None:
+def test_an_explicit_hint_replaces_the_default() -> None:
     assert errors.MuxError("gone", hint="Start tmux.").hint == "Start tmux."
     assert errors.MuxError("gone").hint == errors.MuxError.hint
 
@@ -68,13 +68,13 @@ def test_details_are_the_errors_own() -> None:
     assert error.details == {"oldest": 5}
 
 
-def test_what_the_caller_can_do_is_told_by_the_branch() -> None:
+def test_the_tree_groups_errors_by_what_the_caller_can_do() -> None:
     assert issubclass(errors.ConfigError, errors.BadRequest)
     assert issubclass(errors.NewerDatabase, errors.Unavailable)
     assert issubclass(errors.StaleSnapshot, errors.Conflict)
 
 
-def test_what_a_person_should_see_first_travels_in_the_details() -> None:
+def test_the_preview_of_a_confirmation_is_in_the_details() -> None:
     error = errors.ConfirmationRequired("this changes ~/.bashrc", shown="+ one line", details={"path": "~/.bashrc"})
     assert (error.shown, error.details) == ("+ one line", {"path": "~/.bashrc", "shown": "+ one line"})
     again = errors.ConfirmationRequired(error.message, details=error.details)

@@ -1,4 +1,4 @@
-"""The log: private, rotated, and without secrets."""
+"""The log file: private, rotated, redacted."""
 
 import logging
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "daemon.log"
 
 
-def test_a_line_says_when_how_grave_who_and_what(path: Path) -> None:
+def test_a_line_has_time_level_logger_and_message(path: Path) -> None:
     log.configure_log_file(str(path), Settings())
     log.get_logger("store").warning("disk is %s", "full")
     assert path.read_text().rstrip().endswith("WARNING visor.store: disk is full")
@@ -49,7 +49,7 @@ def test_a_secret_never_reaches_the_file_not_even_in_a_traceback(path: Path) -> 
     assert SECRET not in text
 
 
-def test_what_is_below_the_level_is_not_written(path: Path) -> None:
+def test_records_below_the_level_are_not_written(path: Path) -> None:
     log.configure_log_file(str(path), Settings(log_level="warning"))
     log.get_logger("tmux").info("hello")
     assert path.read_text() == ""

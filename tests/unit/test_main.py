@@ -1,4 +1,4 @@
-"""The command itself."""
+"""Entry point of the command `visor`."""
 
 import os
 import signal
@@ -96,14 +96,12 @@ def test_a_status_line_starts_no_daemon() -> None:
         (["status"], False),
     ],
 )
-def test_who_sits_at_a_terminal_is_taken_there(
-    argv: list[str], is_played: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interactive_views_run_in_a_terminal(argv: list[str], is_played: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "isatty", lambda _descriptor: True)
     assert __main__._is_interactive_view(argv) == is_played
 
 
-def test_a_person_gets_words_and_a_robot_json() -> None:
+def test_users_get_text_and_robots_json() -> None:
     with make_short_folder() as folder, run_fake_daemon(folder) as places:
         assert run_visor(places, "get-text", "2") == (0, "hello from 2\n", "")
         assert msgspec.json.decode(run_visor(places, "robot", "get-text", "2")[1])["data"]["text"] == "hello from 2"
@@ -132,7 +130,7 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback() -> None:
         process = _start(places, "watch-events", "--since-cursor", "0")
         assert process.stdout is not None
         assert process.stderr is not None
-        _until_it_waits(process.pid)
+        _wait_until_blocked(process.pid)
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
         assert process.stderr.read() == b""
@@ -140,7 +138,7 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback() -> None:
         process.stderr.close()
 
 
-def test_the_folder_one_stands_in_may_be_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_working_directory_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> str:
         raise FileNotFoundError
 
@@ -177,7 +175,7 @@ def _start(places: Paths, *words: str) -> "Popen[bytes]":
     return Popen([sys.executable, "-m", "termvisor", *words], env=build_environment(places), stdout=PIPE, stderr=PIPE)
 
 
-def _until_it_waits(pid: int) -> None:
+def _wait_until_blocked(pid: int) -> None:
     """Until the process has its line to the daemon."""
     assert wait_until(lambda: any("socket:" in name for name in _open_files(pid)), 30.0)
 

@@ -1,4 +1,4 @@
-"""Entry points of installed packages, found without the library's heavy reader."""
+"""Entry points of installed packages, read without importlib.metadata."""
 
 import json
 
@@ -24,7 +24,7 @@ def package(folder, name: str, text: str) -> str:
     return str(folder)
 
 
-def test_what_a_package_declares_for_a_kind_is_found_by_name(tmp_path):
+def test_entry_points_of_a_kind_are_found_by_name(tmp_path):
     path = package(tmp_path, "toy", TEXT)
     assert plugins.find_entry_points("agents", [path]) == {
         "toy": "json:JSONDecoder.decode",
@@ -34,13 +34,13 @@ def test_what_a_package_declares_for_a_kind_is_found_by_name(tmp_path):
     assert plugins.find_entry_points("rules", [path]) == {}
 
 
-def test_one_that_cannot_be_loaded_is_told_and_left_out(tmp_path, caplog):
+def test_a_plugin_that_fails_to_load_is_logged_and_skipped(tmp_path, caplog):
     found = plugins.load_plugins("agents", [package(tmp_path, "toy", TEXT)])
     assert found == {"toy": json.JSONDecoder.decode}
-    assert "broken cannot be loaded: ModuleNotFoundError" in caplog.text
+    assert "cannot load agents plug-in broken: ModuleNotFoundError" in caplog.text
 
 
-def test_folders_that_are_none_and_packages_without_entry_points_are_passed_over(tmp_path):
+def test_missing_folders_and_packages_without_entry_points_are_skipped(tmp_path):
     (tmp_path / "bare-1.0.dist-info").mkdir()
     assert plugins.find_entry_points("agents", [str(tmp_path), str(tmp_path / "nowhere")]) == {}
 

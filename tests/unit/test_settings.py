@@ -1,4 +1,4 @@
-"""Settings: one table, three sources, private folders."""
+"""Settings from environment, file and defaults; private folders; the nonce."""
 
 import os
 from pathlib import Path
@@ -11,28 +11,28 @@ from termvisor.settings import Paths, Settings
 
 
 @pytest.fixture
-def where(tmp_path: Path) -> Paths:
+def paths(tmp_path: Path) -> Paths:
     (tmp_path / "config").mkdir()
     return Paths(str(tmp_path / "config"), str(tmp_path / "data"), str(tmp_path / "run"))
 
 
-def written(where: Paths, text: str) -> Paths:
-    Path(where.config_file).write_text(text)
-    return where
+def write_config(paths: Paths, text: str) -> Paths:
+    Path(paths.config_file).write_text(text)
+    return paths
 
 
-def test_without_a_file_and_an_environment_the_defaults_hold(where: Paths) -> None:
-    assert settings.load_settings(where, {}) == Settings()
+def test_without_a_file_and_an_environment_the_defaults_hold(paths: Paths) -> None:
+    assert settings.load_settings(paths, {}) == Settings()
 
 
-def test_the_file_beats_the_default_and_the_environment_beats_the_file(where: Paths) -> None:
-    written(where, 'thin_interval = 2.5\nbaseline_lines = 10\ntmux_sockets = ["work"]\n')
-    loaded = settings.load_settings(where, {"VISOR_BASELINE_LINES": "20"})
+def test_the_file_beats_the_default_and_the_environment_beats_the_file(paths: Paths) -> None:
+    write_config(paths, 'thin_interval = 2.5\nbaseline_lines = 10\ntmux_sockets = ["work"]\n')
+    loaded = settings.load_settings(paths, {"VISOR_BASELINE_LINES": "20"})
     assert (loaded.thin_interval, loaded.baseline_lines, loaded.tmux_sockets) == (2.5, 20, ("work",))
 
 
-def test_an_empty_environment_variable_is_as_good_as_none(where: Paths) -> None:
-    assert settings.load_settings(where, {"VISOR_TMUX_SOCKETS": ""}).tmux_sockets is None
+def test_an_empty_environment_variable_is_as_good_as_none(paths: Paths) -> None:
+    assert settings.load_settings(paths, {"VISOR_TMUX_SOCKETS": ""}).tmux_sockets is None
 
 
 @pytest.mark.parametrize(
@@ -40,29 +40,29 @@ def test_an_empty_environment_variable_is_as_good_as_none(where: Paths) -> None:
     [
         ("a = " + "9" * 5000, {}, "config.toml"),
         ("a = " + "[" * 3000, {}, "config.toml"),
-        ('redact_patterns = ["a{1,99999}"]', {}, "written out"),
+        ('redact_patterns = ["a{1,99999}"]', {}, "repeats expanded"),
         ('redact_patterns = ["' + "(" * 2000 + '"]', {}, "regular expression"),
         ("", {"VISOR_TMUX_PROGRAM": "\udcff"}, "VISOR_TMUX_PROGRAM in the environment is not UTF-8"),
     ],
     ids=["a long number", "deep brackets", "a heavy pattern", "a deep pattern", "no UTF-8"],
 )
-def test_what_nobody_can_read_is_a_config_error(where: Paths, text: str, environ: dict[str, str], why: str) -> None:
+def test_an_unparsable_file_is_a_config_error(paths: Paths, text: str, environ: dict[str, str], why: str) -> None:
     with pytest.raises(ConfigError, match=why):
-        settings.load_settings(written(where, text), environ)
+        settings.load_settings(write_config(paths, text), environ)
 
 
 @pytest.mark.parametrize("text", ["work,/run/tmux/x", "work:/run/tmux/x", "work\n/run/tmux/x", "work,,/run/tmux/x,"])
-def test_a_list_in_the_environment_may_be_separated_as_people_do(where: Paths, text: str) -> None:
-    assert settings.load_settings(where, {"VISOR_TMUX_SOCKETS": text}).tmux_sockets == ("work", "/run/tmux/x")
+def test_a_list_in_the_environment_accepts_several_separators(paths: Paths, text: str) -> None:
+    assert settings.load_settings(paths, {"VISOR_TMUX_SOCKETS": text}).tmux_sockets == ("work", "/run/tmux/x")
 
 
-def test_the_log_level_has_the_short_name_that_people_know(where: Paths) -> None:
-    assert settings.load_settings(where, {"VISOR_LOG": "debug"}).log_level == "debug"
+def test_the_log_level_has_a_short_environment_name(paths: Paths) -> None:
+    assert settings.load_settings(paths, {"VISOR_LOG": "debug"}).log_level == "debug"
 
 
-def test_no_color_means_never_unless_our_own_name_says_otherwise(where: Paths) -> None:
-    assert settings.load_settings(where, {"NO_COLOR": "1"}).colour == "never"
-    assert settings.load_settings(where, {"NO_COLOR": "1", "VISOR_COLOUR": "always"}).colour == "always"
+def test_no_color_means_never_unless_overridden(paths: Paths) -> None:
+    assert settings.load_settings(paths, {"NO_COLOR": "1"}).colour == "never"
+    assert settings.load_settings(paths, {"NO_COLOR": "1", "VISOR_COLOUR": "always"}).colour == "always"
 
 
 @pytest.mark.parametrize(
@@ -76,27 +76,27 @@ def test_no_color_means_never_unless_our_own_name_says_otherwise(where: Paths) -
         ('redact_patterns = ["("]\n', "redact_patterns"),
     ],
 )
-def test_a_wrong_file_is_refused_and_the_message_names_the_place(where: Paths, text: str, told: str) -> None:
+def test_an_invalid_file_is_rejected_with_the_position(paths: Paths, text: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
-        settings.load_settings(written(where, text), {})
+        settings.load_settings(write_config(paths, text), {})
 
 
-def test_a_file_that_cannot_be_read_is_told_with_its_path(where: Paths) -> None:
-    os.mkdir(where.config_file)
+def test_an_unreadable_file_is_reported_with_its_path(paths: Paths) -> None:
+    os.mkdir(paths.config_file)
     with pytest.raises(ConfigError, match=r"config\.toml: Is a directory"):
-        settings.load_settings(where, {})
+        settings.load_settings(paths, {})
 
 
-def test_a_pipe_in_its_place_holds_nobody_up(where: Paths) -> None:
-    os.mkfifo(where.config_file)
-    with pytest.raises(ConfigError, match=r"config\.toml: it is not a plain file"):
-        settings.load_settings(where, {})
+def test_a_fifo_as_config_file_does_not_block(paths: Paths) -> None:
+    os.mkfifo(paths.config_file)
+    with pytest.raises(ConfigError, match=r"config\.toml: not a regular file"):
+        settings.load_settings(paths, {})
 
 
-def test_a_file_that_is_not_text_is_refused(where: Paths) -> None:
-    Path(where.config_file).write_bytes(b"\xff\xfe\x00")
+def test_a_file_that_is_not_text_is_refused(paths: Paths) -> None:
+    Path(paths.config_file).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError):
-        settings.load_settings(where, {})
+        settings.load_settings(paths, {})
 
 
 def test_every_setting_has_a_doc_a_type_and_a_name_of_its_own_in_the_environment() -> None:
@@ -108,8 +108,8 @@ def test_every_setting_has_a_doc_a_type_and_a_name_of_its_own_in_the_environment
 
 def test_places_follow_our_own_variables_first() -> None:
     env = {"HOME": "/home/ada", "XDG_DATA_HOME": "/xdg", "VISOR_DATA_DIR": "/own", "VISOR_RUNTIME_DIR": "/run/own"}
-    where = settings.resolve_paths(env)
-    assert where == Paths("/home/ada/.config/termvisor", "/own", "/run/own")
+    paths = settings.resolve_paths(env)
+    assert paths == Paths("/home/ada/.config/termvisor", "/own", "/run/own")
 
 
 def test_places_follow_xdg_and_else_the_home() -> None:
@@ -121,21 +121,21 @@ def test_places_follow_xdg_and_else_the_home() -> None:
 
 
 def test_all_files_of_an_instance_lie_in_its_own_places() -> None:
-    where = Paths("/c", "/d", "/r")
-    assert {where.config_file, where.database, where.raw_dir, where.log_file, where.nonce_file} == {
+    paths = Paths("/c", "/d", "/r")
+    assert {paths.config_file, paths.database, paths.raw_dir, paths.log_file, paths.nonce_file} == {
         "/c/config.toml",
         "/d/visor.db",
         "/d/raw",
         "/d/log/daemon.log",
         "/d/nonce",
     }
-    sockets = (where.daemon_socket, where.daemon_lock, where.recorder_socket, where.demo_socket)
+    sockets = (paths.daemon_socket, paths.daemon_lock, paths.recorder_socket, paths.demo_socket)
     assert {os.path.dirname(path) for path in sockets} == {"/r"}
 
 
-def test_prepared_folders_can_be_entered_by_their_owner_only(where: Paths) -> None:
-    settings.make_instance_folders(where)
-    folders = (where.runtime_dir, where.data_dir, where.raw_dir, os.path.dirname(where.log_file))
+def test_prepared_folders_can_be_entered_by_their_owner_only(paths: Paths) -> None:
+    settings.make_instance_folders(paths)
+    folders = (paths.runtime_dir, paths.data_dir, paths.raw_dir, os.path.dirname(paths.log_file))
     assert {os.stat(path).st_mode & 0o777 for path in folders} == {0o700}
 
 
@@ -147,22 +147,22 @@ def test_an_open_folder_of_ours_is_closed(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stranger = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: stranger)
-    with pytest.raises(Unavailable, match="not a folder of yours"):
+    with pytest.raises(Unavailable, match="not a folder owned by you"):
         settings.make_private_folder(str(tmp_path))
 
 
-def test_a_link_to_somebody_elses_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_to_a_folder_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     stranger = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: stranger)
-    with pytest.raises(Unavailable, match="not a folder of yours"):
+    with pytest.raises(Unavailable, match="not a folder owned by you"):
         settings.make_private_folder(str(tmp_path / "link"))
 
 
-def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Unavailable, match="cannot create"):
         settings.make_private_folder(str(tmp_path / "file"))
@@ -174,12 +174,12 @@ def test_a_runtime_path_too_long_for_a_socket_is_refused_with_the_way_out() -> N
     assert "VISOR_RUNTIME_DIR" in caught.value.hint
 
 
-def test_tmux_keeps_its_sockets_where_tmux_says(tmp_path: Path) -> None:
+def test_the_socket_folder_follows_tmux(tmp_path: Path) -> None:
     assert settings.get_tmux_socket_folder({"TMUX_TMPDIR": str(tmp_path)}) == f"{tmp_path}/tmux-{os.getuid()}"
     assert settings.get_tmux_socket_folder({}).endswith(f"/tmux-{os.getuid()}")
 
 
-def test_what_a_running_daemon_cannot_take_over_says_what_it_needs() -> None:
+def test_settings_that_need_a_restart_name_the_command() -> None:
     needs = {row.name: row.restart for row in settings.list_settings() if row.restart}
     assert needs["tmux_program"] == "visor daemon restart"
     assert needs["segment_bytes"] == needs["recorder_cap_bytes"] == "visor down && visor up"
@@ -211,14 +211,14 @@ def test_the_nonce_is_made_once_and_private(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("found", [b"", b"\n", b"half a no", b"$(rm -rf x)\n", b"\xff" * 40])
-def test_what_is_no_nonce_is_replaced(tmp_path: Path, found: bytes) -> None:
+def test_an_invalid_nonce_is_replaced(tmp_path: Path, found: bytes) -> None:
     (tmp_path / "nonce").write_bytes(found)
     made = settings.load_nonce(str(tmp_path / "nonce"))
     assert len(made) == 32
     assert (tmp_path / "nonce").read_text() == f"{made}\n"
 
 
-def test_a_nonce_that_somebody_made_meanwhile_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nonce_created_concurrently_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, theirs = tmp_path / "nonce", "ab" * 16
     link = os.link
 
@@ -231,29 +231,29 @@ def test_a_nonce_that_somebody_made_meanwhile_is_taken(tmp_path: Path, monkeypat
     assert os.listdir(tmp_path) == ["nonce"]
 
 
-def test_a_nonce_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+def test_a_nonce_that_cannot_be_stored_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "nonce").mkdir()
     with pytest.raises(StorageError, match="nonce"):
         settings.load_nonce(str(tmp_path / "nonce"))
 
 
 @pytest.mark.parametrize("name", ["retention", "raw_retention", "total_bytes", "pane_bytes", "snapshot_interval"])
-def test_what_is_kept_cannot_be_less_than_nothing(name: str) -> None:
+def test_retention_cannot_be_negative(name: str) -> None:
     assert getattr(settings.validate_settings({name: 0}, "here"), name) == 0
     with pytest.raises(ConfigError, match=name):
         settings.validate_settings({name: -1}, "here")
 
 
-def test_raw_bytes_are_kept_as_long_as_the_text_unless_something_else_is_said() -> None:
+def test_raw_retention_defaults_to_retention() -> None:
     assert settings.validate_settings({}, "here").raw_retention is None
     assert settings.validate_settings({"raw_retention": "0.5"}, "here").raw_retention == 0.5
 
 
-def test_settings_of_one_family_may_stand_in_a_table(where: Paths) -> None:
-    written(where, 'log_level = "debug"\n[notify]\nways = ["desktop"]\nrate = 3\n')
-    loaded = settings.load_settings(where, {})
+def test_settings_with_a_common_prefix_may_be_in_a_table(paths: Paths) -> None:
+    write_config(paths, 'log_level = "debug"\n[notify]\nways = ["desktop"]\nrate = 3\n')
+    loaded = settings.load_settings(paths, {})
     assert (loaded.log_level, loaded.notify_ways, loaded.notify_rate) == ("debug", ("desktop",), 3)
-    assert settings.load_settings(where, {"VISOR_NOTIFY_RATE": "4"}).notify_rate == 4
+    assert settings.load_settings(paths, {"VISOR_NOTIFY_RATE": "4"}).notify_rate == 4
 
 
 @pytest.mark.parametrize(
@@ -268,13 +268,13 @@ def test_settings_of_one_family_may_stand_in_a_table(where: Paths) -> None:
         ('[notify]\ncommand = [""]\n', "notify_command"),
     ],
 )
-def test_what_is_wrong_in_a_table_is_told_by_its_whole_name(where: Paths, text: str, why: str) -> None:
+def test_an_error_in_a_table_names_the_full_setting(paths: Paths, text: str, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
-        settings.load_settings(written(where, text), {})
+        settings.load_settings(write_config(paths, text), {})
 
 
-def test_the_words_of_a_command_stand_on_lines_in_the_environment(where: Paths) -> None:
-    assert settings.load_settings(where, {"VISOR_NOTIFY_COMMAND": "say\n--to=a,b"}).notify_command == (
+def test_command_words_are_separated_by_newlines_in_the_environment(paths: Paths) -> None:
+    assert settings.load_settings(paths, {"VISOR_NOTIFY_COMMAND": "say\n--to=a,b"}).notify_command == (
         "say",
         "--to=a,b",
     )

@@ -1,1 +1,1 @@
-"""Accounts: what is left of each, which one to use, and how a program starts under it."""
+"""Accounts of agent services: remaining quota, selection of an account, and starting a program with it."""

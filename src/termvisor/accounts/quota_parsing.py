@@ -1,6 +1,6 @@
-"""What is heard of limits becomes allowances: agents' own figures, texts that rules found, a tracker's answer. Pure.
+"""Parse remaining quota from agent signals, rule detections and the usage tracker's output. Pure.
 
-What cannot be read is left out: a figure that nobody told is no figure.
+Values that cannot be parsed are left out; none are estimated.
 """
 
 import re
@@ -21,42 +21,45 @@ _WEEK_HOURS = 168
 
 
 def parse_signal_allowances(signal: Signal) -> list[Allowance]:
-    """The windows that an agent tells with its own figures."""
-    told, at = signal.payload, signal.event_at or signal.ingested_at
-    return [one for name in ("primary", "secondary") if (one := _parse_window(told, name, at)) is not None]
+    """Return the limit windows in the payload of an agent's signal."""
+    at = signal.event_at or signal.ingested_at
+    windows = (_parse_window(signal.payload, name, at) for name in ("primary", "secondary"))
+    return [window for window in windows if window is not None]
 
 
 def parse_detection_allowance(detection: Detection) -> Allowance | None:
-    """A warning, or a limit that is reached."""
+    """Return the quota that a usage warning or a reached limit shows; None for any other detection."""
     if detection.type not in ("usage.warning", "usage.reached"):
         return None
-    ends = detection.evidence.get("resets_at")
+    resets_at = detection.evidence.get("resets_at")
     left = 0.0 if detection.type == "usage.reached" else _parse_percent_left(detection.captures)
     if left is None:
         return None
     return Allowance(
         span=find_span(detection.captures),
         percent_remaining=left,
-        resets_at=ends if isinstance(ends, int) else None,
+        resets_at=resets_at if isinstance(resets_at, int) else None,
         checked_at=detection.at,
         source="rule",
     )
 
 
 def find_span(captures: Mapping[str, str]) -> str:
-    words = captures.get("limit", "").lower()
-    hours = captures.get("limit_hours") or next(iter(_HOURS_PATTERN.findall(words)), "")
+    """Return the length of the limit window that a rule has captured."""
+    limit = captures.get("limit", "").lower()
+    hours = captures.get("limit_hours") or next(iter(_HOURS_PATTERN.findall(limit)), "")
     if hours:
         return format_span(int(hours))
-    return words if "week" in words else UNKNOWN_SPAN
+    return limit if "week" in limit else UNKNOWN_SPAN
 
 
 def format_span(hours: int) -> str:
+    """Return the name of a limit window, such as ``5h`` or ``weekly``."""
     return "weekly" if hours == _WEEK_HOURS else f"{hours}h"
 
 
 def _parse_percent_left(captures: Mapping[str, str]) -> float | None:
-    """Percent; ``<1`` is less than one."""
+    """Return the remaining percentage; ``<1`` counts as 0.5."""
     if "used" in captures:
         return max(0.0, 100.0 - float(captures["used"])) if captures["used"].isdigit() else None
     text = captures.get("remaining", "")
@@ -64,20 +67,20 @@ def _parse_percent_left(captures: Mapping[str, str]) -> float | None:
 
 
 def _parse_window(payload: Mapping[str, Scalar], name: str, at: int) -> Allowance | None:
-    used, minutes, ends = (payload.get(f"window_{name}_{what}") for what in ("used", "minutes", "resets"))
+    used, minutes, resets_at = (payload.get(f"window_{name}_{field}") for field in ("used", "minutes", "resets"))
     if not isinstance(used, int | float) or isinstance(used, bool):
         return None
     return Allowance(
         span=format_span(round(minutes / 60)) if isinstance(minutes, int | float) and minutes >= 60 else name,
         percent_remaining=min(100.0, max(0.0, 100.0 - used)),
-        resets_at=int(ends) * NS if isinstance(ends, int | float) and ends > 0 else None,
+        resets_at=int(resets_at) * NS if isinstance(resets_at, int | float) and resets_at > 0 else None,
         checked_at=at,
         source="signal",
     )
 
 
 class TrackedAccount(Struct, frozen=True, kw_only=True):
-    """One account in a tracker's answer, in either of the two spellings that are in use."""
+    """One account in the tracker's output, which uses snake case or camel case."""
 
     name: str = ""
     id: str = ""
@@ -101,37 +104,37 @@ class _TrackerAnswer(Struct, frozen=True, kw_only=True):
 
 
 def parse_tracker_answer(data: bytes, accounts: list[Account], source: str, at: int) -> list[tuple[Account, Allowance]]:
-    """What a tracker says of accounts that are declared. Raises ``ValueError`` for what is no answer."""
+    """Return the quota of the configured accounts in the tracker's output. Raises ``ValueError`` if it is malformed."""
     try:
         answer = msgspec.json.decode(data, type=_TrackerAnswer)
     except msgspec.DecodeError as error:
-        raise ValueError(f"{source} gave no answer that can be read: {error}") from error
+        raise ValueError(f"{source} returned malformed output: {error}") from error
     return list(_match_accounts(answer.accounts, accounts, source, at))
 
 
 def _match_accounts(
     tracked: list[TrackedAccount], accounts: list[Account], source: str, at: int
 ) -> Iterator[tuple[Account, Allowance]]:
-    for one in tracked:
-        names = {one.name, one.id, one.email} - {""}
-        account = next((each for each in accounts if names & {each.name, each.email, each.ref}), None)
-        if account is not None and (found := _build_allowance(one, source, at)) is not None:
-            yield account, found
+    for entry in tracked:
+        names = {entry.name, entry.id, entry.email} - {""}
+        account = next((account for account in accounts if names & {account.name, account.email, account.ref}), None)
+        if account is not None and (allowance := _build_allowance(entry, source, at)) is not None:
+            yield account, allowance
 
 
 def _build_allowance(tracked: TrackedAccount, source: str, at: int) -> Allowance | None:
-    most = _get_first(tracked.limit, tracked.tokens_limit)
+    limit = _get_first(tracked.limit, tracked.tokens_limit)
     current = _get_first(tracked.current, tracked.tokens_used)
     left = _get_first(tracked.percent_remaining, tracked.camel_percent_remaining)
-    if left is None and most and current is not None:
-        left = 100.0 * (1 - current / most)
+    if left is None and limit and current is not None:
+        left = 100.0 * (1 - current / limit)
     if left is None:
         return None
     hours, is_credit = _get_first(tracked.limit_hours, tracked.camel_limit_hours), tracked.usage_type == "credits"
     return Allowance(
         span="credits" if is_credit else format_span(round(hours)) if hours else "tracked",
         usage_type="credits" if is_credit else "rate",
-        limit=most,
+        limit=limit,
         current=current,
         percent_remaining=min(100.0, max(0.0, left)),
         resets_at=_parse_instant(tracked.reset_at or tracked.camel_reset_at or tracked.resets_at),
@@ -146,7 +149,7 @@ def _get_first(*values: float | None) -> float | None:
 
 def _parse_instant(text: str | None) -> int | None:
     try:
-        found = datetime.fromisoformat(text) if text else None
+        time = datetime.fromisoformat(text) if text else None
     except ValueError:
         return None
-    return None if found is None or found.tzinfo is None else int(found.timestamp()) * NS
+    return None if time is None or time.tzinfo is None else int(time.timestamp()) * NS

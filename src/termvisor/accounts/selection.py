@@ -1,7 +1,7 @@
-"""Which account to use: the one with the most left, if that is enough; of equals the least recently used. Pure.
+"""Select an account: the one with the most remaining quota above a threshold, then the least recently used. Pure.
 
-Invariant: one of which nobody knows how much is left is taken only when none is known to have enough, and one that is
-known to have too little is never taken.
+Invariants: an account with unknown quota is selected only if none is known to have enough; one that is known to have
+too little is never selected.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ _VERDICT_ORDER = ("fits", "unknown", "scarce", "not_active", "excluded")
 
 
 class AccountRequirements(Struct, frozen=True, kw_only=True):
-    """Of a service, with at least ``threshold`` percent left; ``names`` are the only ones that may be taken."""
+    """The service, the minimum remaining percentage, and which accounts may be selected."""
 
     service: Service
     threshold: float
@@ -25,46 +25,48 @@ class AccountRequirements(Struct, frozen=True, kw_only=True):
 
 
 def select_account(statuses: Sequence[AccountStatus], requirements: AccountRequirements) -> AccountChoice:
-    own = [one for one in statuses if one.account.service == requirements.service]
-    judged = sorted(((_evaluate_account(one, requirements), one) for one in own), key=_build_sort_key)
-    told = [verdict for verdict, _ in judged]
-    if not judged or told[0].verdict not in ("fits", "unknown"):
-        return AccountChoice(why=_explain_no_match(told, requirements), candidates=tuple(told))
-    best, standing = judged[0]
-    told[0] = replace(best, verdict="chosen")
-    return AccountChoice(account=standing.account, why=f"{best.ref}: {best.why}", candidates=tuple(told))
+    """Return the best account of the service, or none, with the verdict on every account."""
+    service_statuses = [status for status in statuses if status.account.service == requirements.service]
+    ranked = sorted(
+        ((_evaluate_account(status, requirements), status) for status in service_statuses), key=_build_sort_key
+    )
+    candidates = [candidate for candidate, _ in ranked]
+    if not ranked or candidates[0].verdict not in ("fits", "unknown"):
+        return AccountChoice(why=_explain_no_match(candidates, requirements), candidates=tuple(candidates))
+    best, status = ranked[0]
+    candidates[0] = replace(best, verdict="chosen")
+    return AccountChoice(account=status.account, why=f"{best.ref}: {best.why}", candidates=tuple(candidates))
 
 
 def _evaluate_account(status: AccountStatus, requirements: AccountRequirements) -> AccountCandidate:
     account, left = status.account, status.compute_remaining_percent(requirements.now)
     ref = account.ref
     if ref in requirements.excluded_refs:
-        return AccountCandidate(ref=ref, verdict="excluded", why="it is the one that cannot go on", remaining=left)
+        return AccountCandidate(ref=ref, verdict="excluded", why="the agent uses it already", remaining=left)
     if requirements.allowed_names is not None and not {account.name, ref} & set(requirements.allowed_names):
-        return AccountCandidate(ref=ref, verdict="excluded", why="another one was named", remaining=left)
+        return AccountCandidate(ref=ref, verdict="excluded", why="not among the requested accounts", remaining=left)
     if not account.active:
-        return AccountCandidate(ref=ref, verdict="not_active", why="it is not active", remaining=left)
+        return AccountCandidate(ref=ref, verdict="not_active", why="not active", remaining=left)
     if left is None:
-        return AccountCandidate(ref=ref, verdict="unknown", why="nobody knows how much is left")
+        return AccountCandidate(ref=ref, verdict="unknown", why="remaining quota unknown")
     if left < requirements.threshold or left <= 0:
-        why = f"{left:g} % are left, less than {requirements.threshold:g} %" if left else "nothing is left"
+        why = f"{left:g} % remaining, less than {requirements.threshold:g} %" if left else "no quota remaining"
         return AccountCandidate(ref=ref, verdict="scarce", why=why, remaining=left)
-    return AccountCandidate(ref=ref, verdict="fits", why=f"{left:g} % are left", remaining=left)
+    return AccountCandidate(ref=ref, verdict="fits", why=f"{left:g} % remaining", remaining=left)
 
 
 def _build_sort_key(entry: tuple[AccountCandidate, AccountStatus]) -> tuple[int, int, int, int, str]:
-    """Whole percents are compared: a smaller difference is none, and then the turn counts."""
-    judged, standing = entry
+    candidate, status = entry
     return (
-        _VERDICT_ORDER.index(judged.verdict),
-        -round(judged.remaining or 0),
-        standing.last_used_at or 0,
-        standing.account.priority,
-        judged.ref,
+        _VERDICT_ORDER.index(candidate.verdict),
+        -round(candidate.remaining or 0),  # rounded: with equal whole percentages, accounts take turns
+        status.last_used_at or 0,
+        status.account.priority,
+        candidate.ref,
     )
 
 
 def _explain_no_match(candidates: Sequence[AccountCandidate], requirements: AccountRequirements) -> str:
     if not candidates:
         return f"there is no account of {requirements.service}"
-    return "no account fits: " + "; ".join(f"{one.ref}: {one.why}" for one in candidates)
+    return "no account is usable: " + "; ".join(f"{candidate.ref}: {candidate.why}" for candidate in candidates)

@@ -1,4 +1,4 @@
-"""Asks the program that tracks usage, if it is installed: `caut usage` or `caut refresh`, for one service, as JSON."""
+"""Query the usage tracker program, if it is installed: `caut usage` or `caut refresh`, for one service, as JSON."""
 
 from typing import Literal
 
@@ -12,17 +12,19 @@ from termvisor.system.subprocesses import is_installed
 async def query_tracker(
     program: str, command: Literal["usage", "refresh"], service: Service, run_program: ProgramRunner
 ) -> bytes | None:
-    """Its answer; None where it is not installed. Raises ``ValueError`` where it fails, without its own words: nobody
-    knows what they hold."""
+    """Return the tracker's output; None if it is not installed.
+
+    Raises ``ValueError`` if it fails, without its error output, which may contain secrets.
+    """
     if not program or not is_installed(program):
         return None
     try:
         outcome = await run_program(RunProgram(argv=(program, command, "--service", service, "--format", "json")))
     except Refused as error:
-        raise ValueError(f"{program} was not asked: {error.message}") from error
-    said = outcome.answered
-    if said is None:
+        raise ValueError(f"{program} was not run: {error.message}") from error
+    output = outcome.answered
+    if output is None:
         raise ValueError(explain_missing_output(outcome, program))
-    if said.exit_status:
-        raise ValueError(f"{program} {command} failed with status {said.exit_status}")
-    return said.out
+    if output.exit_status:
+        raise ValueError(f"{program} {command} failed with status {output.exit_status}")
+    return output.out

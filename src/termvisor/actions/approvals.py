@@ -1,10 +1,13 @@
-"""Questions to people: asked once, answered in time, good for one exact action. Lasting permits spare the question."""
+"""Request approvals from people, record their answers, and grant permits.
+
+Invariant: an approval is valid once, for one exact action and until it expires.
+"""
 
 import asyncio
 from contextlib import suppress
 
-from termvisor.actions.audit_entry import AuditContext, redact_action
-from termvisor.actions.policy_check import PolicyDecision
+from termvisor.actions.attempt import Attempt
+from termvisor.actions.audit_entry import redact_action
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.errors import ErrorDetail, NeedsApproval, Refused, VisorError
@@ -14,46 +17,51 @@ from termvisor.model.action.audit import AuditEntry
 from termvisor.store import Store
 
 PERMIT_DURATION_S = 8 * 3600.0
-"""Seconds that "allow for this session" lasts."""
+"""Seconds that a permit is valid."""
 
 
 class ApprovalQueue:
     def __init__(self, store: Store, clock: Clock, updates: Bus[Approval] | None = None):
         self._store, self._clock = store, clock
         self.updates: Bus[Approval] = updates or Bus()
-        """Questions as they are asked, answered or expire."""
+        """Publishes each approval when it is requested, answered, withdrawn or expires."""
 
-    async def require_approval(self, audit: AuditContext, decision: PolicyDecision, timeout: float) -> None:
-        """Returns when the action is allowed. Raises ``NeedsApproval`` while nobody answered, ``Refused`` on a no.
+    async def require_approval(self, attempt: Attempt) -> None:
+        """Return when the action is allowed: by a permit, by an earlier approval, or by an answer within the wait.
 
-        A permit, which one person gave, spares the question to one person only.
+        Raises ``NeedsApproval`` if there is no answer yet, ``Refused`` on a denial. A permit comes from one person, so
+        it does not cover an action that requires two.
         """
-        if decision.needs == 1 and await self._is_permitted(audit):
+        needs = attempt.decision.needs
+        if needs == 1 and await self._is_permitted(attempt):
             return
         now = self._clock.now()
-        number = await self._store.approvals.find_allowed(audit.action_hash, audit.actor.uid, now, decision.needs)
+        number = await self._store.approvals.find_allowed(attempt.action_hash, attempt.actor.uid, now, needs)
         if number is None:
-            asked = await self._ask_person(audit, decision, now)
-            number = asked.id
+            request = await self._add_request(attempt, now)
+            number = request.id
             try:
-                answered = await self._wait_for_answer(asked, timeout)
+                answered = await self._wait_for_answer(request, attempt.preconditions.wait_for_answer)
             except asyncio.CancelledError:
-                await self._withdraw(audit, asked)
+                await self._withdraw(attempt, request)
                 raise
             _raise_unless_allowed(answered)
-        if not await self._store.approvals.consume(number, audit.action_hash, self._clock.now()):
-            raise Refused(f"the answer to question {number} no longer holds", details={"question": number})
+        # Two concurrent callers may find the same approval: only one of them consumes it.
+        if not await self._store.approvals.consume(number, attempt.action_hash, self._clock.now()):
+            raise Refused(f"request {number} was already used or has expired", details={"question": number})
 
     async def answer(self, approval_id: int, answer: ApprovalAnswer, by: Actor, *, lasting: bool = False) -> Approval:
-        """What a person says; with ``lasting`` the same caller may do this kind of thing in this pane for a while."""
+        """Store a person's answer; ``lasting`` also grants the caller a permit for this kind of action in this pane.
+
+        Raises ``Refused`` if ``by`` may not answer this request.
+        """
         if answer != "deny" and by.kind != "human":
-            raise Refused("only a person may say yes", hint="Answer it at a terminal: `visor inbox`.")
+            raise Refused("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
         now = self._clock.now()
         known = await self._store.approvals.find(approval_id)
-        if known is not None and _is_asker(known, by):
-            raise Refused(
-                f"question {approval_id} was asked from this very pane", hint="Answer it from another terminal."
-            )
+        if known is not None and _is_requester(known, by):
+            hint = "Answer it from another terminal."
+            raise Refused(f"request {approval_id} came from this pane", hint=hint)
         entry = _build_answer_entry(known, approval_id, answer, by, now)
         approval = await self._store.approvals.answer(approval_id, ApprovalVote(_format_actor(by), answer, now), entry)
         if lasting and approval.state == "allowed" and approval.needs == 1:
@@ -68,70 +76,69 @@ class ApprovalQueue:
         return approval
 
     async def expire(self) -> None:
-        """Close what nobody answered in time."""
+        """Close the requests that were not answered in time."""
         for approval in await self._store.approvals.expire(self._clock.now()):
             self.updates.publish(approval)
 
-    async def _ask_person(self, audit: AuditContext, decision: PolicyDecision, now: int) -> Approval:
+    async def _add_request(self, attempt: Attempt, now: int) -> Approval:
         approval = Approval(
             at=now,
-            expires_at=now + int(_compute_expiry_s(audit, decision) * NS),
-            correlation=audit.correlation,
-            action_hash=audit.action_hash,
-            kind=get_action_kind(audit.action),
-            actor=audit.actor,
-            risk=assess_risk(audit.action),
-            pane=find_action_pane(audit.action),
-            place=audit.pane_location,
-            into=audit.preconditions.into,
-            owner=audit.preconditions.owner,
-            shown=redact_action(audit.action),
-            reasons=decision.verdict.reasons,
-            needs=decision.needs,
+            expires_at=now + int(_compute_expiry_s(attempt) * NS),
+            correlation=attempt.correlation,
+            action_hash=attempt.action_hash,
+            kind=get_action_kind(attempt.action),
+            actor=attempt.actor,
+            risk=assess_risk(attempt.action),
+            pane=find_action_pane(attempt.action),
+            place=attempt.pane_location,
+            into=attempt.preconditions.into,
+            owner=attempt.preconditions.owner,
+            shown=redact_action(attempt.action),
+            reasons=attempt.decision.verdict.reasons,
+            needs=attempt.decision.needs,
         )
-        asked = await self._store.approvals.add_request(
-            approval, audit.build_entry("asked", now, verdict=decision.verdict)
-        )
-        self.updates.publish(asked)
-        return asked
+        entry = attempt.build_entry("asked", now, verdict=attempt.decision.verdict)
+        request = await self._store.approvals.add_request(approval, entry)
+        self.updates.publish(request)
+        return request
 
     async def _wait_for_answer(self, approval: Approval, timeout: float) -> Approval:
-        """The question once it is no longer open, or as it is when the time is over; it expires under who waits too."""
-        with self.updates.subscribe() as news:
-            lasts_for = (approval.expires_at - self._clock.now()) / NS
-            until = self._clock.monotonic() + min(timeout, lasts_for)
+        """Return the approval once it is answered or expired, or still open after ``timeout`` seconds."""
+        with self.updates.subscribe() as updates:
+            expires_in = (approval.expires_at - self._clock.now()) / NS
+            until = self._clock.monotonic() + min(timeout, expires_in)
             current = await self._store.approvals.find(approval.id) or approval
             while current.state == "open" and (left := until - self._clock.monotonic()) > 0:
                 try:
                     async with asyncio.timeout(left):
-                        await news.get()
+                        await updates.get()
                 except TimeoutError:
                     pass
                 current = await self._store.approvals.find(approval.id) or approval
-        if current.state == "open" and timeout >= lasts_for:
+        if current.state == "open" and timeout >= expires_in:
             await self.expire()
             current = await self._store.approvals.find(approval.id) or approval
         return current
 
-    async def _withdraw(self, audit: AuditContext, approval: Approval) -> None:
-        """An agent does not come back to its question; others may ask again and find it answered."""
-        if not isinstance(audit.action, AnswerAgent):
+    async def _withdraw(self, attempt: Attempt, approval: Approval) -> None:
+        """Withdraw an agent's request; other callers may come back and find theirs answered."""
+        if not isinstance(attempt.action, AnswerAgent):
             return
-        with suppress(VisorError):  # a daemon that ends may have closed the store
+        with suppress(VisorError):  # at shutdown the store may already be closed
             withdrawn = await self._store.approvals.withdraw(approval.id)
             if withdrawn is not None:
                 self.updates.publish(withdrawn)
 
-    async def _is_permitted(self, audit: AuditContext) -> bool:
+    async def _is_permitted(self, attempt: Attempt) -> bool:
         permits = await self._store.permits.list(self._clock.now())
-        return any(_is_covered_by(permit.scope, audit) for permit in permits)
+        return any(_is_covered_by(permit.scope, attempt) for permit in permits)
 
 
 _REFUSAL_TEXTS = {
-    "denied": "a person said no",
-    "edited": "a person does it in other words",
-    "expired": "nobody answered in time",
-    "withdrawn": "who asked no longer waits",
+    "denied": "a person denied it",
+    "edited": "a person ran an edited version of it instead",
+    "expired": "no answer in time",
+    "withdrawn": "the caller no longer waits for it",
 }
 
 
@@ -143,39 +150,38 @@ def _raise_unless_allowed(approval: Approval) -> None:
         raise NeedsApproval(_describe_missing_answers(approval), hint=hint, details=details)
     if state in _REFUSAL_TEXTS:
         details |= {"why": state, "correlation": approval.correlation}
-        hint = "`visor audit` tells what was done instead." if state == "edited" else "Ask again if it is still wanted."
-        raise Refused(f"{_REFUSAL_TEXTS[state]} (question {number})", hint=hint, details=details)
+        hint = "`visor audit` shows what was run instead." if state == "edited" else "Call again to request it again."
+        raise Refused(f"{_REFUSAL_TEXTS[state]} (request {number})", hint=hint, details=details)
 
 
 _APPROVE_HINT = "`visor approve {}` allows it; then call again. `visor inbox` shows it."
 _TWO_PEOPLE_HINT = (
-    "People are told apart by their user, and the daemon hears only its own: it waits in vain and will expire."
+    "People are distinguished by their uid, and the daemon accepts only its own user: this request can only expire."
 )
 
 
 def _describe_missing_answers(approval: Approval) -> str:
-    """How many people have still to say yes."""
     if approval.needs == 1:
-        return f"a person must allow this first (question {approval.id})"
-    said = sum(voice.answer == "allow" for voice in approval.voices)
-    return f"{approval.needs} people must allow this first, {said} did (question {approval.id})"
+        return f"requires approval (request {approval.id})"
+    count = sum(vote.answer == "allow" for vote in approval.voices)
+    return f"requires approval by {approval.needs} people, has {count} (request {approval.id})"
 
 
-def _compute_expiry_s(audit: AuditContext, decision: PolicyDecision) -> float:
-    """An agent waits only so long, and an answer that comes later would be lost on it."""
-    if isinstance(audit.action, AskPerson):
-        return audit.preconditions.wait_for_answer
-    is_plea = isinstance(audit.action, AnswerAgent)
-    return min(decision.expires_for, audit.preconditions.wait_for_answer) if is_plea else decision.expires_for
+def _compute_expiry_s(attempt: Attempt) -> float:
+    """Return the seconds until the request expires: an agent must not get an answer after it stopped waiting."""
+    expiry, wait = attempt.decision.expires_for, attempt.preconditions.wait_for_answer
+    if isinstance(attempt.action, AskPerson):
+        return wait
+    return min(expiry, wait) if isinstance(attempt.action, AnswerAgent) else expiry
 
 
-def _is_covered_by(scope: PermitScope, audit: AuditContext) -> bool:
-    actor = audit.actor
-    is_theirs = (scope.actor_kind, scope.actor_name, scope.uid) == (actor.kind, actor.name, actor.uid)
+def _is_covered_by(scope: PermitScope, attempt: Attempt) -> bool:
+    actor = attempt.actor
+    is_same_actor = (scope.actor_kind, scope.actor_name, scope.uid) == (actor.kind, actor.name, actor.uid)
     return (
-        is_theirs
-        and scope.kind == get_action_kind(audit.action)
-        and scope.pane in (None, find_action_pane(audit.action))
+        is_same_actor
+        and scope.kind == get_action_kind(attempt.action)
+        and scope.pane in (None, find_action_pane(attempt.action))
     )
 
 
@@ -186,16 +192,16 @@ def _build_scope(approval: Approval) -> PermitScope:
     )
 
 
-def _is_asker(approval: Approval, by: Actor) -> bool:
-    """Whoever asks, and is no person, does not answer themselves."""
-    asker = approval.actor
-    if asker.kind == "human":
+def _is_requester(approval: Approval, by: Actor) -> bool:
+    """Return True if a program would answer its own request."""
+    requester = approval.actor
+    if requester.kind == "human":
         return False
-    return asker.pid == by.pid or (asker.pane is not None and asker.pane == by.pane)
+    return requester.pid == by.pid or (requester.pane is not None and requester.pane == by.pane)
 
 
 def _format_actor(actor: Actor) -> str:
-    """People are told apart by their user alone, whatever they call themselves."""
+    """Return the voter's identity; people are distinguished by uid only, since they choose their names."""
     return f"{actor.kind}:{actor.uid}" + (f":{actor.name}" if actor.name and actor.kind != "human" else "")
 
 

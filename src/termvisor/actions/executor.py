@@ -1,16 +1,18 @@
-"""Does what is neither text nor a question: keys, programs, signals, places on the screen, notifications."""
+"""Execute admitted actions other than text: keys, signals, new panes, titles, reservations, programs, notifications."""
 
 from collections.abc import Callable
 from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
-from termvisor.actions import agent_commands, run_program
+from termvisor.actions.agent_commands import AgentCommander, AgentRoutes
 from termvisor.actions.input_line import find_guard_piece
-from termvisor.actions.preconditions import AgentAction, PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.preconditions import AgentAction, build_guard_error
+from termvisor.actions.run_program import run_program
 from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch, PaneControl
 from termvisor.clock import Clock
-from termvisor.errors import NotFound, StaleSnapshot, Unsupported
+from termvisor.errors import NotFound, Unsupported
 from termvisor.model.action.action import (
     Action,
     Activate,
@@ -34,38 +36,36 @@ from termvisor.model.event import Scalar
 from termvisor.redaction import redact
 
 _MAX_TITLE_CHARS = 500
-"""Characters of a title that are kept; a longer one cannot be given back."""
+"""Longer titles are not stored, so setting a title cannot be undone then."""
 
 
-class ExecutorRoutes(agent_commands.AgentRoutes, Protocol):
-    """How the world is reached."""
+class ExecutorRoutes(AgentRoutes, Protocol):
+    """The connections that actions use."""
 
     async def get_server_control(self, socket: str) -> PaneControl:
-        """The server on this socket, or the only one there is; raises ``NotFound``."""
+        """Return the tmux server on this socket, or the only one. Raises ``NotFound``."""
 
     def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
-        """Send a signal to the foreground process group of a pane; its number. Raises ``StaleSnapshot``."""
+        """Signal the foreground process group of a pane and return its id. Raises ``StaleSnapshot``."""
 
     async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:
-        """The reservation that holds now, and whether it was made just now. Raises ``Conflict``."""
+        """Return the valid reservation, and whether it is new. Raises ``Conflict``."""
 
     async def release(self, action: Release) -> None:
-        """Raises ``StaleSnapshot`` where there is nothing to release."""
+        """Release the reservation. Raises ``StaleSnapshot`` if it does not exist."""
 
 
 class NotificationSender(Protocol):
-    """How people are reached."""
-
     async def send_notification(self, action: Notify, correlation: str) -> Outcome:
-        """What came of it; that it did not work is an outcome too."""
+        """Send it and return the outcome; a failure is an outcome too."""
 
 
 AccountPrefix = Callable[[str], tuple[str, ...]]
-"""The words before a command that start it under an account; raises ``NotFound``."""
+"""Returns the argv prefix that starts a command under an account. Raises ``NotFound``."""
 
 
 def _reject_account(account: str) -> tuple[str, ...]:
-    raise NotFound(f"there is no account {account!r}")
+    raise NotFound(f"account {account!r} not found")
 
 
 class ActionExecutor:
@@ -76,15 +76,11 @@ class ActionExecutor:
         notifier: NotificationSender | None = None,
         get_account_prefix: AccountPrefix = _reject_account,
     ):
-        self._routes, self._notifier, self._agent_commander = (
-            routes,
-            notifier,
-            agent_commands.AgentCommander(routes, clock),
-        )
-        self._get_account_prefix = get_account_prefix
+        self._routes, self._notifier, self._get_account_prefix = routes, notifier, get_account_prefix
+        self._agent_commander = AgentCommander(routes, clock)
 
     async def execute(self, action: Action, snapshot: PaneSnapshot | None, correlation: str = "") -> Outcome:
-        """Raises ``StaleSnapshot`` when the pane is no longer what was believed; then nothing was done."""
+        """Execute the action. Raises ``StaleSnapshot`` if the pane changed since the snapshot and nothing was done."""
         if isinstance(action, Notify) and self._notifier is not None:
             return await self._notifier.send_notification(action, correlation)
         if isinstance(action, Spawn):
@@ -94,11 +90,11 @@ class ActionExecutor:
         if isinstance(action, AnswerAgent):
             return await self._agent_commander.deliver_approval(action, snapshot)
         if isinstance(action, RunProgram):
-            return await run_program.run_program(action)
+            return await run_program(action)
         if isinstance(action, AskPerson | RunWorkflow):
-            return Outcome(status="done", pane=action.pane)  # who asked carries it on: a run, an operation
+            return Outcome(status="done", pane=action.pane)  # the caller goes on once the gate allowed it
         if snapshot is None:
-            raise NotFound("there is no pane to act on")
+            raise NotFound(f"{get_action_kind(action)} needs a pane, and none was found")
         return await self._execute_in_pane(action, snapshot)
 
     async def _execute_in_pane(self, action: Action, snapshot: PaneSnapshot) -> Outcome:
@@ -114,7 +110,7 @@ class ActionExecutor:
             return Outcome(status="done", pane=action.pane)  # the caller's own terminal does it
         if isinstance(action, SetTitle):
             return await self._alter_pane(snapshot, "title", action.title)
-        raise Unsupported(f"{get_action_kind(action)} cannot be done here")
+        raise Unsupported(f"{get_action_kind(action)} is not supported here")
 
     async def _spawn(self, action: Spawn, snapshot: PaneSnapshot | None) -> Outcome:
         if action.account:
@@ -123,27 +119,27 @@ class ActionExecutor:
             mux_pane, pid = await (await self._routes.get_server_control(action.server)).open_pane(action, None)
         else:
             session = action.session or snapshot.view.facts.session_id
-            wanted = replace(action, session=session) if action.where == "window" else action
-            mux_pane, pid = await self._routes.get_control(snapshot.view.id).open_pane(wanted, snapshot.pane_state.pane)
+            action = replace(action, session=session) if action.where == "window" else action
+            mux_pane, pid = await self._routes.get_control(snapshot.view.id).open_pane(action, snapshot.pane_state.pane)
         return Outcome(status="done", mux_pane=mux_pane, pid=pid, former={"mux_pane": mux_pane, "pid": pid})
 
     async def _press_keys(self, action: SendKeys, snapshot: PaneSnapshot) -> Outcome:
-        is_undo = snapshot.undo_target is not None and snapshot.undo_target.is_typed
-        piece = (
-            find_guard_piece(snapshot.typed_input.before, snapshot.pane_state.width)
-            if is_undo and snapshot.typed_input
-            else ""
-        )
-        return _build_outcome(
-            snapshot, await self._routes.get_control(action.pane).press(snapshot.build_guard(piece), action.keys)
-        )
+        piece = ""
+        # Keys that clear a typed text are pressed only while that text is still on the screen.
+        if snapshot.undo_target is not None and snapshot.undo_target.is_typed and snapshot.typed_input:
+            piece = find_guard_piece(snapshot.typed_input.before, snapshot.pane_state.width)
+        mismatch = await self._routes.get_control(action.pane).press(snapshot.build_guard(piece), action.keys)
+        if mismatch is not None:
+            raise build_guard_error(mismatch)
+        return Outcome(status="done", pane=snapshot.view.id)
 
     async def _change_reservation(self, action: Reserve | Release) -> Outcome:
         if isinstance(action, Release):
             await self._routes.release(action)
             return Outcome(status="done", pane=action.pane)
-        held, is_new = await self._routes.reserve(action)
-        return Outcome(status="done", pane=action.pane, former={"reservation": held.id, "is_longer": not is_new})
+        reservation, is_new = await self._routes.reserve(action)
+        former: dict[str, Scalar] = {"reservation": reservation.id, "is_longer": not is_new}
+        return Outcome(status="done", pane=action.pane, former=former)
 
     async def _kill(self, action: Kill, snapshot: PaneSnapshot) -> Outcome:
         if action.closes_pane:
@@ -154,31 +150,19 @@ class ActionExecutor:
     async def _alter_pane(
         self, snapshot: PaneSnapshot, change: Literal["activate", "title", "close"], value: str = ""
     ) -> Outcome:
+        # The program in the pane does not matter here: no input is sent to it.
         guard = replace(snapshot.build_guard(), command=None, alternate=None, takes_input=False)
-        found = await self._routes.get_control(snapshot.view.id).change_pane(guard, change, value)
-        kept = {} if isinstance(found, GuardMismatch) else _collect_former_values(found, change)
-        return replace(_build_outcome(snapshot, found if isinstance(found, GuardMismatch) else None), former=kept)
+        applied = await self._routes.get_control(snapshot.view.id).change_pane(guard, change, value)
+        if isinstance(applied, GuardMismatch):
+            raise build_guard_error(applied)
+        return Outcome(status="done", pane=snapshot.view.id, former=_collect_former_values(applied, change))
 
 
 def _collect_former_values(
     former: AppliedPaneChange, change: Literal["activate", "title", "close"]
 ) -> dict[str, Scalar]:
-    """What the record needs to take it back. A title with a secret in it is not kept."""
+    """Return the values that the audit log needs for undo; a title with a secret in it is not stored."""
     if change == "activate":
         return {"former_front": former.old_front}
     titles = {"former_title": former.old_title, "title": former.new_title} if change == "title" else {}
     return {name: title for name, title in titles.items() if redact(title) == title and len(title) <= _MAX_TITLE_CHARS}
-
-
-def _build_outcome(snapshot: PaneSnapshot, mismatch: GuardMismatch | None) -> Outcome:
-    if mismatch is None:
-        return Outcome(status="done", pane=snapshot.view.id)
-    raise StaleSnapshot(
-        f"nothing was done: expected {mismatch.expected}, found {mismatch.actual}",
-        details={
-            "outcome": "refused",
-            "why": f"stale_{mismatch.what}",
-            "expected": mismatch.expected,
-            "actual": mismatch.actual,
-        },
-    )

@@ -1,9 +1,9 @@
-"""The one door: whatever changes the world passes here.
+"""Run every action through policy, approval, audit log, execution and verification.
 
-    judge ─► ask ─► record ─► do ─► verify ─► record
+    check policy → request approval → log intent → execute → verify → log outcome
 
-Invariant: nothing is done that is not on record first, and everything that was wanted is on record, also what was
-denied, refused or failed. A pane gets one action at a time.
+Invariants: an action is in the audit log before it is executed; every requested action is logged, including the denied,
+refused and failed ones; actions on one pane are serialized.
 """
 
 import asyncio
@@ -15,20 +15,16 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from termvisor.actions.attempt import (
-    Attempt,
-    GateDependencies,
-    build_denied_error,
-    build_refused_error,
-    build_requested_action,
-)
-from termvisor.actions.audit_entry import AuditContext
+from termvisor.actions.approvals import ApprovalQueue
+from termvisor.actions.attempt import Attempt
 from termvisor.actions.delivery import TextDelivery
-from termvisor.actions.policy_check import PolicyDecision
-from termvisor.actions.preconditions import PaneSnapshot, PreconditionFailure, bind_dialog_rows
+from termvisor.actions.executor import ActionExecutor
+from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
+from termvisor.actions.policy_check import ActionPolicy, PolicyDecision
+from termvisor.actions.preconditions import PreconditionFailure, bind_dialog_rows
 from termvisor.actions.undo import find_any_failure, is_undone, verify_input_cleared
-from termvisor.clock import NS
-from termvisor.errors import Refused, VisorError
+from termvisor.clock import NS, Clock
+from termvisor.errors import ErrorDetail, Refused, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Action, Actor, AnswerAgent, SendText, find_checked_pane
 from termvisor.model.action.delivery import DeliveryRecord
@@ -37,190 +33,208 @@ from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.action.verdict import Verdict, VerdictReason, combine_reasons
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
+from termvisor.store import Store
 
 _MAX_HOOK_REWRITES = 3
+"""Give up when user hooks keep changing the action: two hooks can undo each other for ever."""
 _MAX_SNAPSHOT_AGE_NS = NS // 2
-"""A belief older than this is renewed before it is acted on."""
+"""Take a new pane snapshot before executing if the old one is older than this."""
 log = get_logger("gate")
 
 
 class Gate:
-    def __init__(self, dependencies: GateDependencies):
-        self._dependencies, self._delivery = dependencies, TextDelivery(dependencies)
+    def __init__(
+        self,
+        *,
+        store: Store,
+        panes: PaneAccess,
+        policy: ActionPolicy,
+        approvals: ApprovalQueue,
+        executor: ActionExecutor,
+        clock: Clock,
+        hash_key: bytes,
+    ):
+        self._store, self._panes, self._policy, self._clock = store, panes, policy, clock
+        self._approvals, self._executor = approvals, executor
+        self._delivery = TextDelivery(store=store, panes=panes, policy=policy, clock=clock, hash_key=hash_key)
+        # One lock per pane: two sends must never interleave their text and Enter.
         self._pane_locks: defaultdict[PaneId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def run(self, action: Action, actor: Actor, preconditions: Preconditions) -> Outcome:
-        """Raises ``Refused``, ``NeedsApproval``, ``StaleSnapshot`` or ``Conflict`` when nothing was done."""
-        earlier = await self._delivery.find_by_key(action, preconditions)
-        if earlier is not None:
-            return earlier
+        """Execute an action once and return its verified outcome.
+
+        A repeated idempotency key returns the outcome of the first call.
+        Raises ``Refused``, ``NeedsApproval``, ``StaleSnapshot`` or ``Conflict`` if nothing was executed.
+        """
+        previous = await self._delivery.find_by_key(action, preconditions)
+        if previous is not None:
+            return previous
         attempt = await self._admit(action, actor, preconditions)
-        async with self._lock_pane(find_checked_pane(attempt.audit.action)):
+        async with self._lock_pane(find_checked_pane(attempt.action)):
             attempt = await self._refresh_snapshot(attempt)
             await self._check_not_undone(attempt)
-            if isinstance(attempt.audit.action, SendText):
-                return await self._delivery.deliver(attempt, attempt.audit.action)
+            if isinstance(attempt.action, SendText):
+                return await self._delivery.deliver(attempt, attempt.action)
             return await self._execute(attempt)
 
     async def preview(
         self, action: Action, actor: Actor, preconditions: Preconditions
     ) -> tuple[Verdict, PreconditionFailure | None, list[str]]:
-        """What would be said of it, and the way to that; nothing is done, asked, counted or recorded."""
-        belief = await self._take_snapshot(action, preconditions)
-        action = bind_dialog_rows(action, belief)
-        judged = _require_approval(await self._dependencies.policy.preview(action, actor, belief), preconditions)
-        wish = build_requested_action(actor, preconditions, judged)
-        found = None if belief is None else find_any_failure(belief, wish, self._dependencies.clock.now())
-        return judged.verdict, found, self._dependencies.policy.explain(action, actor, belief)
+        """Return the verdict, the failed precondition and the policy trace without executing or logging anything."""
+        snapshot = await self._take_snapshot(action, preconditions)
+        action = bind_dialog_rows(action, snapshot)
+        decision = _require_approval(await self._policy.preview(action, actor, snapshot), preconditions)
+        attempt = Attempt(action=decision.action, actor=actor, preconditions=preconditions, decision=decision)
+        failure = None if snapshot is None else find_any_failure(snapshot, attempt, self._clock.now())
+        return decision.verdict, failure, self._policy.explain(action, actor, snapshot)
 
     async def recover(self, open_deliveries: Sequence[DeliveryRecord]) -> None:
-        """After a start: sends that an earlier daemon left open are looked at and told, never repeated.
+        """Resolve the deliveries that an earlier daemon left open; never repeat them.
 
-        They were listed before anybody could ask for another: a send of our own, under way, is not among them.
+        The caller lists them before it accepts requests, so no delivery of this daemon is among them.
         """
-        for send in open_deliveries:
-            await self._delivery.resolve_interrupted(send)
+        for delivery in open_deliveries:
+            await self._delivery.resolve_interrupted(delivery)
 
     async def _admit(self, action: Action, actor: Actor, preconditions: Preconditions) -> Attempt:
-        """Judged, believed possible and, where needed, allowed by a person."""
+        """Return the attempt once policy, preconditions and, where required, a person allow it."""
         for _ in range(_MAX_HOOK_REWRITES):
-            belief = await self._take_snapshot(action, preconditions)
-            action = bind_dialog_rows(action, belief)
-            case = AuditContext(
-                action=action,
-                actor=actor,
-                correlation=preconditions.correlation or os.urandom(8).hex(),
-                view=None if belief is None else belief.view,
-                preconditions=preconditions,
-            )
-            judged = _require_approval(await self._dependencies.policy.check(action, actor, belief), preconditions)
-            if judged.action == action:
-                return await self._apply_verdict(
-                    Attempt(case, build_requested_action(actor, preconditions, judged), judged, belief)
+            snapshot = await self._take_snapshot(action, preconditions)
+            action = bind_dialog_rows(action, snapshot)
+            decision = _require_approval(await self._policy.check(action, actor, snapshot), preconditions)
+            if decision.action == action:
+                attempt = Attempt(
+                    action=action,
+                    actor=actor,
+                    preconditions=preconditions,
+                    decision=decision,
+                    correlation=preconditions.correlation or os.urandom(8).hex(),
+                    view=None if snapshot is None else snapshot.view,
+                    snapshot=snapshot,
                 )
-            action = judged.action
-        raise Refused("the hooks keep changing the action", details={"outcome": "denied"})
+                await self._apply_verdict(attempt)
+                return attempt
+            action = decision.action
+        raise Refused("the policy hooks keep changing the action", details={"outcome": "denied"})
 
-    async def _apply_verdict(self, attempt: Attempt) -> Attempt:
-        verdict, case = attempt.decision.verdict, attempt.audit
+    async def _apply_verdict(self, attempt: Attempt) -> None:
+        verdict = attempt.decision.verdict
         if verdict.answer == "deny":
             await self._log_outcome(attempt, "denied", verdict.why)
-            raise build_denied_error(verdict, case)
+            raise _build_denied_error(verdict, attempt.correlation)
         await self._check_preconditions(attempt)
-        if verdict.answer == "allow" or attempt.can_skip_approval:
-            return attempt
-        await self._request_approval(attempt)
-        return attempt
+        if verdict.answer == "ask" and not attempt.is_suppressed:
+            await self._request_approval(attempt)
 
     async def _request_approval(self, attempt: Attempt) -> None:
-        """An agent goes on by itself after a no, and where nobody answered: that, too, is on record."""
-        case = attempt.audit
         try:
-            await self._dependencies.approvals.require_approval(
-                case, attempt.decision, case.preconditions.wait_for_answer
-            )
+            await self._approvals.require_approval(attempt)
         except (Refused, asyncio.CancelledError) as error:
-            if isinstance(case.action, AnswerAgent):
+            # Other callers may come back and find the request answered. An agent goes on by itself after a denial or
+            # a timeout, so the outcome is final here.
+            if isinstance(attempt.action, AnswerAgent):
                 why = str(error.details.get("why", "")) if isinstance(error, Refused) else "withdrawn"
                 await self._log_outcome(attempt, "denied" if why == "denied" else "refused", why)
             raise
 
     async def _refresh_snapshot(self, attempt: Attempt) -> Attempt:
-        """A person took their time, or others had their turn: what was believed is found out anew."""
-        belief = attempt.snapshot
-        if belief is None or self._dependencies.clock.now() - belief.observed_at < _MAX_SNAPSHOT_AGE_NS:
+        """Take a new pane snapshot if approval or waiting for the lock made the old one stale."""
+        snapshot = attempt.snapshot
+        if snapshot is None or self._clock.now() - snapshot.observed_at < _MAX_SNAPSHOT_AGE_NS:
             return attempt
-        fresh = replace(
-            attempt, snapshot=await self._take_snapshot(attempt.audit.action, attempt.request.preconditions)
-        )
-        await self._check_preconditions(fresh)
-        return fresh
+        attempt = replace(attempt, snapshot=await self._take_snapshot(attempt.action, attempt.preconditions))
+        await self._check_preconditions(attempt)
+        return attempt
 
     async def _check_preconditions(self, attempt: Attempt) -> None:
         if attempt.snapshot is None:
             return
-        found = find_any_failure(attempt.snapshot, attempt.request, self._dependencies.clock.now())
-        if found is not None:
-            await self._refuse(attempt, found)
+        failure = find_any_failure(attempt.snapshot, attempt, self._clock.now())
+        if failure is not None:
+            await self._refuse(attempt, failure)
 
     async def _check_not_undone(self, attempt: Attempt) -> None:
-        """What was taken back is not taken back again."""
-        undoes = attempt.request.preconditions.undoes
-        if undoes is not None and await is_undone(self._dependencies.store.audit, undoes.correlation):
-            await self._refuse(attempt, PreconditionFailure(why="already_undone", text="it was undone already"))
+        # Checked under the pane lock: two concurrent undos of one action must not both run.
+        undoes = attempt.preconditions.undoes
+        if undoes is not None and await is_undone(self._store.audit, undoes.correlation):
+            await self._refuse(attempt, PreconditionFailure(why="already_undone", text="it was already undone"))
 
     async def _refuse(self, attempt: Attempt, failure: PreconditionFailure) -> NoReturn:
         await self._log_outcome(attempt, "refused", failure.why)
-        raise build_refused_error(failure, attempt.audit)
+        raise failure.build_error(attempt.correlation)
 
     async def _execute(self, attempt: Attempt) -> Outcome:
-        case, judged = attempt.audit, attempt.decision
-        now = self._dependencies.clock.now()
-        intent = case.build_entry("intent", now, verdict=judged.verdict, observed=attempt.describe_pane())
-        await self._dependencies.store.audit.add([intent])
+        decision = attempt.decision
+        entry = attempt.build_entry(
+            "intent", self._clock.now(), verdict=decision.verdict, observed=attempt.describe_pane()
+        )
+        await self._store.audit.add([entry])
         try:
-            if attempt.can_skip_approval:
-                outcome = Outcome(status="suppressed", why="policy_asks", text=judged.verdict.why)
+            if attempt.is_suppressed:
+                outcome = Outcome(status="suppressed", why="policy_asks", text=decision.verdict.why)
             else:
-                outcome = await self._verify_cleared(
-                    attempt, await self._dependencies.executor.execute(case.action, attempt.snapshot, case.correlation)
-                )
+                outcome = await self._executor.execute(attempt.action, attempt.snapshot, attempt.correlation)
+                outcome = await self._verify_cleared(attempt, outcome)
         except VisorError as error:
             await self._log_outcome(attempt, "failed", error.code)
             raise
         except asyncio.CancelledError:
+            # The client disconnected: whether the action had its effect is not known, and the audit log says so.
             await self._log_outcome(attempt, "unknown", "interrupted")
             raise
         await self._log_outcome(attempt, outcome.status, outcome.why, outcome.former)
-        await self._dependencies.policy.report_outcome(judged, outcome.status, outcome.why)
-        return replace(outcome, correlation=case.correlation)
+        await self._policy.report_outcome(decision, outcome.status, outcome.why)
+        return replace(outcome, correlation=attempt.correlation)
 
     async def _verify_cleared(self, attempt: Attempt, outcome: Outcome) -> Outcome:
-        """Keys are pressed and that is all; where they take a text back, it must be seen to be gone."""
-        belief = attempt.snapshot
-        if belief is None or belief.undo_target is None or not belief.undo_target.is_typed:
+        """Verify that the input is empty if the keys were pressed to undo a typed text."""
+        snapshot = attempt.snapshot
+        if snapshot is None or snapshot.undo_target is None or not snapshot.undo_target.is_typed:
             return outcome
-        return await verify_input_cleared(
-            self._dependencies.panes.get_control(belief.view.id), belief, self._dependencies.clock
-        )
+        return await verify_input_cleared(self._panes.get_control(snapshot.view.id), snapshot, self._clock)
 
     async def _log_outcome(
         self, attempt: Attempt, outcome: str, why: str, former: dict[str, Scalar] | None = None
     ) -> None:
-        """On record before the caller hears of it."""
-        entry = attempt.audit.build_entry(
+        entry = attempt.build_entry(
             "outcome",
-            self._dependencies.clock.now(),
+            self._clock.now(),
             verdict=attempt.decision.verdict,
             observed=attempt.describe_pane() | (former or {}),
             outcome=outcome,
             why=why,
         )
-        await self._dependencies.store.audit.add([entry])
+        await self._store.audit.add([entry])
 
     async def _take_snapshot(self, action: Action, preconditions: Preconditions) -> PaneSnapshot | None:
-        pane = find_checked_pane(action)
-        belief = None if pane is None else await self._dependencies.panes.take_snapshot(pane, preconditions)
-        if (
-            belief is None
-            or preconditions.undoes is None
-            or not preconditions.undoes.is_typed
-            or belief.typed_input is None
-        ):
-            return belief
-        send = await self._dependencies.store.deliveries.find_by_correlation(preconditions.undoes.correlation)
-        return replace(
-            belief, holds_own_text=send is not None and self._delivery.is_text_of(send, belief.typed_input.before)
-        )
+        pane, undoes = find_checked_pane(action), preconditions.undoes
+        snapshot = None if pane is None else await self._panes.take_snapshot(pane, preconditions)
+        if snapshot is None or undoes is None or not undoes.is_typed or snapshot.typed_input is None:
+            return snapshot
+        delivery = await self._store.deliveries.find_by_correlation(undoes.correlation)
+        is_own = delivery is not None and self._delivery.is_text_of(delivery, snapshot.typed_input.before)
+        return replace(snapshot, holds_own_text=is_own)
 
     def _lock_pane(self, pane: PaneId | None) -> AbstractAsyncContextManager[object]:
         return nullcontext() if pane is None else self._pane_locks[pane]
 
 
 def _require_approval(decision: PolicyDecision, preconditions: Preconditions) -> PolicyDecision:
-    """Who acts may want a person to be asked, whatever the policy says; that lifts nothing."""
+    """Add `require approval` to the policy's reasons if the caller demands it; it cannot override a denial."""
     if not preconditions.asks:
         return decision
-    reason = VerdictReason(source="default", id="asked_for", answer="ask", text="whoever does it is set to ask first")
+    reason = VerdictReason(
+        source="default", id="asked_for", answer="ask", text="the caller is configured to require approval"
+    )
     verdict = combine_reasons((*decision.verdict.reasons, reason), decision.verdict.retry_at)
     return replace(decision, verdict=verdict)
+
+
+def _build_denied_error(verdict: Verdict, correlation: str) -> Refused:
+    details: dict[str, ErrorDetail] = {
+        "outcome": "denied",
+        "correlation": correlation,
+        "reasons": [f"{reason.source} {reason.id}: {reason.answer}" for reason in verdict.reasons],
+        "retry_at": verdict.retry_at,
+    }
+    return Refused(f"the policy denies this: {verdict.why}", details=details)

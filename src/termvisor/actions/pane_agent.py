@@ -1,4 +1,4 @@
-"""The agent that lives in a pane, as the gate knows it: how to speak to it, and what its screen says. Pure."""
+"""Describe the agent in a pane: its state, its keyboard, and how to read its screen. Pure."""
 
 from functools import cache
 from types import ModuleType
@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from termvisor import agents
 from termvisor.actions import input_line
+from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import Adapter, ScreenReading
 from termvisor.agents.adapters.dialog_options import Decision, KeyPress
 from termvisor.backends.pane_control import PaneState
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class PaneAgent(Struct, frozen=True, kw_only=True):
-    """``state`` is what it was last known to do; ``session`` its own name of its conversation, where it told one."""
+    """``state`` is the last known one; ``session`` is the agent's own session id, if it reported one."""
 
     name: str
     runtime: RuntimeId
@@ -29,7 +29,7 @@ class PaneAgent(Struct, frozen=True, kw_only=True):
 
 
 class AgentInteraction:
-    """How to speak to one agent. What its channel does not have is None, as is what it cannot say surely."""
+    """The screen classifier and the keys of one agent; methods return None if the agent has no such keys now."""
 
     def __init__(self, adapter: Adapter, keyboard: ModuleType | None):
         self._adapter, self._keyboard = adapter, keyboard
@@ -45,7 +45,7 @@ class AgentInteraction:
         return self._call_keyboard("format_hook_answer", str, decision, message)
 
     def find_choice_keys(self, screen: Screen, choice: str) -> KeyPress | None:
-        """`allow`, `deny`, or the label of a choice."""
+        """Return the keys for `allow`, `deny`, or the option with that label."""
         if choice in ("allow", "deny"):
             return self._call_keyboard("find_answer_keys", KeyPress, screen, choice)
         return self._call_keyboard("find_option_keys", KeyPress, screen, choice)
@@ -59,23 +59,23 @@ class AgentInteraction:
     def read_composer(self, screen: Screen) -> str | None:
         return self._call_keyboard("read_composer", str, screen)
 
-    def _call_keyboard(self, part: str, kind: type[T], *given: object) -> T | None:
-        function = getattr(self._keyboard, part, None)
-        said = function(*given) if function is not None else None
-        return said if isinstance(said, kind) else None
+    def _call_keyboard(self, name: str, kind: type[T], *args: object) -> T | None:
+        # A keyboard module has only the functions that its agent supports.
+        function = getattr(self._keyboard, name, None)
+        result = function(*args) if function is not None else None
+        return result if isinstance(result, kind) else None
 
 
 @cache
 def get_agent_interaction(agent: str) -> AgentInteraction | None:
-    """None for an agent that is not known. A channel is the module of that name beside the adapter."""
-    adapter = next((one for one in agents.load_adapters() if one.name == agent), None)
+    """Return the agent's interaction, with the module ``keyboard`` beside its adapter; None for an unknown agent."""
+    adapter = next((adapter for adapter in loader.load_adapters() if adapter.name == agent), None)
     if adapter is None:
         return None
-    return AgentInteraction(adapter, agents.import_adapter_module(adapter, "keyboard"))
+    return AgentInteraction(adapter, loader.import_adapter_module(adapter, "keyboard"))
 
 
 def build_screen(pane: PaneId, pane_state: PaneState, at: int) -> Screen:
-    """What a person sees, for those who know what it means."""
     rows = [row.rstrip() for row in input_line.read_plain_rows(pane_state)]
     return Screen(
         pane=pane,
@@ -90,7 +90,7 @@ def build_screen(pane: PaneId, pane_state: PaneState, at: int) -> Screen:
 
 
 def read_composer_text(interaction: AgentInteraction, screen: Screen, pane_state: PaneState) -> str | None:
-    """What somebody wrote in its composer; None where there is none. A faint proposal was written by nobody."""
+    """Return the text typed in the agent's composer; None if there is no composer. A faint suggestion is not typed."""
     text = interaction.read_composer(screen)
     if not text:
         return text

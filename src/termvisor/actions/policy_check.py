@@ -1,4 +1,7 @@
-"""How an action comes to its verdict: hooks are asked, rates are counted, the policy is read anew when it changed."""
+"""Check an action against the user's policy: run hooks, evaluate rules, count rates.
+
+The policy file is reloaded when it changes. Invariant: a policy that cannot be read allows nothing.
+"""
 
 import os
 from typing import Protocol
@@ -6,9 +9,9 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.actions.preconditions import HUMAN_TYPING_WINDOW_S, PaneSnapshot
-from termvisor.actions.user_hooks import HookInput, ask_hooks, is_hook_applicable, notify_hooks
-from termvisor.clock import NS, Clock, compute_local_time
+from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.user_hooks import HookInput, is_hook_applicable, notify_hooks, run_hooks
+from termvisor.clock import Clock, compute_local_time
 from termvisor.errors import ConfigError
 from termvisor.log import get_logger
 from termvisor.model.action.action import (
@@ -34,36 +37,36 @@ log = get_logger("policy")
 
 
 class PolicyDecision(Struct, frozen=True, kw_only=True):
-    """A verdict, and what the policy says about carrying it out. ``action`` differs when a hook changed it."""
+    """A verdict and the policy's settings for executing the action. ``action`` differs if a hook changed it."""
 
     action: Action
     verdict: Verdict
     actor: Actor | None = None
     place: PaneContext = PaneContext()
     needs: int = 1
-    """How many people must allow it, where it is asked."""
+    """How many people must approve it, if approval is required."""
     expires_for: float = 600.0
-    """Seconds that a question stands."""
+    """Seconds until an approval request expires."""
     allows_unproven: bool = False
     allows_typing_beside_people: bool = False
 
 
 class ActionPolicy(Protocol):
     async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
-        """The verdict; it counts against the rates."""
+        """Run the hooks and return the verdict; an action that is not denied counts against the rates."""
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
-        """What the verdict would be; nothing is counted, no hook is run."""
+        """Return the verdict without counting anything or running a hook."""
 
     def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
-        """The way to the verdict, line by line."""
+        """Return the trace of the evaluation, one line per step."""
 
     async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
-        """Hooks are told what came of it; they cannot change it."""
+        """Run the hooks that want to know the outcome; they cannot change it."""
 
 
 class PolicyFile:
-    """The user's policy, read again whenever its file changed. A file that is wrong changes nothing but is told."""
+    """Load the user's policy and reload it when the file changes; an invalid file keeps the previous policy."""
 
     def __init__(self, path: str):
         self.path = path
@@ -72,7 +75,7 @@ class PolicyFile:
         self.problem = ""
 
     def get_current(self) -> Policy | None:
-        """None when the file is wrong and there was none before it: then nothing is allowed."""
+        """Return the policy; None if the file is invalid and no valid one was loaded before."""
         stamp = self._read_stamp()
         if stamp != self._file_stamp or self._policy is None:
             self._file_stamp = stamp
@@ -81,10 +84,10 @@ class PolicyFile:
 
     def _read_stamp(self) -> tuple[int, int]:
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except OSError:
-            return 0, 0
-        return found.st_mtime_ns, found.st_size
+            return 0, 0  # a missing file is an empty policy
+        return status.st_mtime_ns, status.st_size
 
     def _reload(self) -> None:
         try:
@@ -101,7 +104,7 @@ class PolicyFile:
             self._report_problem(error.message)
 
     def _report_problem(self, why: str) -> None:
-        self.problem = f"the policy is not taken over: {why}"
+        self.problem = f"the policy was not loaded: {why}"
         log.error(self.problem)
 
 
@@ -115,12 +118,12 @@ class PolicyChecker:
         if policy is None:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
         place = build_policy_place(snapshot, self._clock.now())
-        heard = await ask_hooks(policy.hooks, action, actor, place)
-        request = self._build_request(action, actor, snapshot, heard.answers)
+        hooks = await run_hooks(policy.hooks, action, actor, place)
+        request = self._build_request(action, actor, snapshot, hooks.answers)
         verdict = evaluate_request(policy, request)
         if verdict.answer != "deny":
             self._buckets |= take_tokens(policy, request)
-        return _build_decision(heard.action, actor, place, policy, verdict)
+        return _build_decision(hooks.action, actor, place, policy, verdict)
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
         policy = self.file.get_current()
@@ -130,19 +133,17 @@ class PolicyChecker:
         return _build_decision(action, actor, request.place, policy, evaluate_request(policy, request))
 
     def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
-        """The way to the verdict, line by line."""
         policy = self.file.get_current()
         if policy is None:
             return [self.file.problem]
-        return explain_verdict(
-            policy, self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
-        )
+        request = self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
+        return explain_verdict(policy, request)
 
     async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
         policy = self.file.get_current()
         if policy is None or decision.actor is None:
             return
-        told = HookInput(
+        hook_input = HookInput(
             stage="after",
             kind=get_action_kind(decision.action),
             action=decision.action,
@@ -151,7 +152,7 @@ class PolicyChecker:
             outcome=status,
             why=why,
         )
-        await notify_hooks(policy.hooks, told)
+        await notify_hooks(policy.hooks, hook_input)
 
     def _build_request(
         self, action: Action, actor: Actor, snapshot: PaneSnapshot | None, answers: tuple[HookAnswer, ...]
@@ -175,10 +176,10 @@ class PolicyChecker:
 
 
 def build_policy_place(snapshot: PaneSnapshot | None, now: int) -> PaneContext:
-    """The pane as the policy sees it."""
+    """Return the pane's attributes that policy rules can match."""
     if snapshot is None:
         return PaneContext()
-    view, facts, sight = snapshot.view, snapshot.view.facts, snapshot.pane_state
+    view, facts, pane_state = snapshot.view, snapshot.view.facts, snapshot.pane_state
     return PaneContext(
         target=view.instance.server.target,
         session=facts.session_name,
@@ -186,25 +187,25 @@ def build_policy_place(snapshot: PaneSnapshot | None, now: int) -> PaneContext:
         pane=view.id,
         pane_index=facts.pane_index,
         title=facts.title,
-        foreground=sight.command,
-        is_alternate=sight.alternate,
+        foreground=pane_state.command,
+        is_alternate=pane_state.alternate,
         activity=view.activity.kind,
         is_proven=view.activity.is_proven,
-        is_human_typing=any((now - person.typed_at) / NS < HUMAN_TYPING_WINDOW_S for person in sight.viewers),
+        is_human_typing=bool(snapshot.list_typing_clients(now)),
     )
 
 
 def _is_command(action: Action, place: PaneContext) -> bool:
-    """Whether a shell would run it; where nothing is known, it may be one."""
+    """Return True if a shell may run the input; an unknown program may be a shell."""
     if isinstance(action, SendText) and not action.enter:
         return False
     if isinstance(action, SendKeys) and action.keys == CLEAR_INPUT_KEYS:
-        return False  # what stands at the prompt goes, whatever it would have done
+        return False  # these keys delete the typed command and run nothing
     return isinstance(action, SendText | SendKeys) and place.activity in ("prompt", "unknown", "gap")
 
 
 def _read_typed_command(action: Action, snapshot: PaneSnapshot | None) -> str | None:
-    """What stands at the prompt already: keys may run it."""
+    """Return the command that is already typed at the prompt, since keys may run it; None if unknown."""
     if isinstance(action, SendText):
         return ""
     typed = None if snapshot is None else snapshot.typed_input
@@ -213,7 +214,7 @@ def _read_typed_command(action: Action, snapshot: PaneSnapshot | None) -> str | 
 
 def _assume_hook_answers(policy: Policy, action: Action) -> tuple[HookAnswer, ...]:
     hooks = (hook for hook in policy.hooks if is_hook_applicable(hook, get_action_kind(action), "before"))
-    return tuple(HookAnswer(hook.id, "allow", "it would be asked") for hook in hooks)
+    return tuple(HookAnswer(hook.id, "allow", "the hook is not run in a preview") for hook in hooks)
 
 
 def _build_decision(
@@ -232,5 +233,4 @@ def _build_decision(
 
 
 def _build_deny_all(why: str) -> Verdict:
-    """A policy that cannot be read allows nothing."""
     return combine_reasons((VerdictReason(source="default", id="no_policy", answer="deny", text=why),))

@@ -1,7 +1,7 @@
-"""Runs the programs of others that we ask something, and no other: without a shell, an input or a choice of folder.
+"""Run a read-only program and return its output, without a shell or stdin.
 
-Of our own environment they get what says where things are and, where they ask other machines, by which way; nothing
-else. See `model.lookup`.
+Only the programs in `model.action.readonly_program` are run. They get the environment variables for paths and locale
+and, if they use the network, for proxies and certificates; nothing else.
 """
 
 from collections.abc import Mapping
@@ -27,34 +27,32 @@ _NETWORK_VARIABLES += tuple(name.lower() for name in _NETWORK_VARIABLES if name.
 
 
 async def run_program(action: RunProgram) -> Outcome:
-    """Raises ``Unsupported`` for a program that is no lookup."""
-    lookup = find_readonly_program(action.argv, action.cwd)
-    if lookup is None:
-        raise Unsupported("only programs that are known to look and do nothing else can be run")
-    env = build_environment(lookup, get_environment())
-    return build_outcome(
-        await run_bounded(action.argv, timeout_s=lookup.timeout_s, max_bytes=lookup.max_output_bytes, env=env),
-        lookup,
-        action,
-    )
+    """Run the program within its time and output limits. Raises ``Unsupported`` if it is not known as read-only."""
+    program = find_readonly_program(action.argv, action.cwd)
+    if program is None:
+        raise Unsupported("only programs that are known to be read-only can be run")
+    env = build_environment(program, get_environment())
+    max_bytes = program.max_output_bytes
+    result = await run_bounded(action.argv, timeout_s=program.timeout_s, max_bytes=max_bytes, env=env)
+    return build_outcome(result, program, action)
 
 
-def build_environment(lookup: ReadOnlyProgram, environ: Mapping[str, str]) -> dict[str, str]:
-    names = (*_LOCATION_VARIABLES, *_NETWORK_VARIABLES) if lookup.uses_network else _LOCATION_VARIABLES
+def build_environment(program: ReadOnlyProgram, environ: Mapping[str, str]) -> dict[str, str]:
+    names = (*_LOCATION_VARIABLES, *_NETWORK_VARIABLES) if program.uses_network else _LOCATION_VARIABLES
     return {name: environ[name] for name in names if name in environ}
 
 
-def build_outcome(result: ProgramResult, lookup: ReadOnlyProgram, action: RunProgram) -> Outcome:
-    """Its own words are nobody's to tell here: only who asked knows what they may hold."""
-    program = action.argv[0]
-    troubles = {
-        "missing": ("not_installed", f"{program} is not installed"),
-        "cannot_start": ("cannot_start", f"{program} cannot be started"),
-        "timed_out": ("timed_out", f"{program} gave no answer within {lookup.timeout_s:g} s"),
-        "too_much": ("too_much", f"the answer of {program} is longer than {lookup.max_output_bytes >> 10} KiB"),
+def build_outcome(result: ProgramResult, program: ReadOnlyProgram, action: RunProgram) -> Outcome:
+    """Build the outcome; the output is passed on unread, since only the caller knows what it may contain."""
+    name = action.argv[0]
+    failures = {
+        "missing": ("not_installed", f"{name} is not installed"),
+        "cannot_start": ("cannot_start", f"{name} cannot be started"),
+        "timed_out": ("timed_out", f"{name} timed out after {program.timeout_s:g} s"),
+        "too_much": ("too_much", f"the output of {name} is longer than {program.max_output_bytes >> 10} KiB"),
     }
     if result.failure:
-        why, text = troubles[result.failure]
+        why, text = failures[result.failure]
         return Outcome(status="failed", why=why, text=text)
     why = f"exit_{result.status}" if result.status else ""
     return Outcome(status="done", why=why, answered=ProgramOutput(result.status, result.out, result.errors))

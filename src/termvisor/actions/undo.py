@@ -1,12 +1,14 @@
-"""Taking an action back: which one is meant, whether all is still as it left it, and whether it worked.
+"""Undo an action: find it in the audit log, check that its effect is unchanged, and verify the result.
 
-Only what is known to be ours is taken back. Whatever stands in its place by now belongs to somebody else.
+Invariant: only an unchanged effect of our own action is undone; anything that replaced it is left alone.
 """
 
 from msgspec.structs import replace
 
 from termvisor.actions import input_line
-from termvisor.actions.preconditions import PaneSnapshot, PreconditionFailure, RequestedAction, find_failed_precondition
+from termvisor.actions.attempt import Attempt
+from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.preconditions import PreconditionFailure, find_failed_precondition
 from termvisor.backends.pane_control import PaneControl
 from termvisor.clock import Clock
 from termvisor.errors import BadRequest, MuxError, NotUndoable, StaleSnapshot
@@ -19,21 +21,23 @@ LAST_ACTION = "last"
 CLEAR_TIMEOUT_S = 2.0
 POLL_INTERVAL_S = 0.05
 _MAX_SEARCHED_OUTCOMES = 200
-"""How many of the newest outcomes are looked through for a caller's last action."""
+"""How many of the newest audit entries are searched for the caller's last action."""
 _DONE_OUTCOMES = ("done", "delivered", "typed_not_submitted")
 _IGNORED_KINDS = ("attach", "notify")
-"""Kinds that change nothing here: no story's deed, and nobody's last action."""
+"""Kinds without an effect on panes; they never count as the last action."""
 
 
 async def find_undoable_action(audit: AuditTable, which: str, actor: Actor) -> AuditEntry:
-    """The outcome that is to be taken back: of the named action, or the caller's own last one."""
-    found = (
-        await _find_last_by_actor(audit, actor) if which == LAST_ACTION else await _find_by_correlation(audit, which)
-    )
-    if await is_undone(audit, found.correlation):
-        details = {"why": "already_undone", "correlation": found.correlation}
-        raise StaleSnapshot("nothing was done: it was undone already", details=details)
-    return found
+    """Return the outcome entry of the action with this correlation, or of the caller's last one.
+
+    Raises ``BadRequest``, ``NotUndoable``, or ``StaleSnapshot`` if it was already undone.
+    """
+    is_last = which == LAST_ACTION
+    entry = await _find_last_by_actor(audit, actor) if is_last else await _find_by_correlation(audit, which)
+    if await is_undone(audit, entry.correlation):
+        details = {"why": "already_undone", "correlation": entry.correlation}
+        raise StaleSnapshot("nothing was done: it was already undone", details=details)
+    return entry
 
 
 async def is_undone(audit: AuditTable, correlation: str) -> bool:
@@ -41,69 +45,68 @@ async def is_undone(audit: AuditTable, correlation: str) -> bool:
 
 
 async def _find_by_correlation(audit: AuditTable, correlation: str) -> AuditEntry:
-    story = await audit.list(filters=AuditFilter(correlation=correlation))
-    if not story:
-        raise BadRequest(f"no action {correlation!r} is on record", hint="`visor audit` shows each with `correlation`.")
-    outcomes = [entry for entry in story if entry.stage == "outcome" and entry.kind not in _IGNORED_KINDS]
+    entries = await audit.list(filters=AuditFilter(correlation=correlation))
+    if not entries:
+        hint = "`visor audit` shows the `correlation` of each action."
+        raise BadRequest(f"action {correlation!r} not found in the audit log", hint=hint)
+    outcomes = [entry for entry in entries if entry.stage == "outcome" and entry.kind not in _IGNORED_KINDS]
     done = next((entry for entry in reversed(outcomes) if entry.outcome in _DONE_OUTCOMES), None)
     if done is None:
-        came = outcomes[-1].outcome if outcomes else "nothing yet"
-        raise NotUndoable(f"{story[0].kind} {correlation} is not known to be done: {came}")
+        outcome = outcomes[-1].outcome if outcomes else "no outcome yet"
+        raise NotUndoable(f"{entries[0].kind} {correlation} was not executed: {outcome}")
     return done
 
 
 async def _find_last_by_actor(audit: AuditTable, actor: Actor) -> AuditEntry:
     entries = await audit.list(filters=AuditFilter(actor=actor.kind), limit=_MAX_SEARCHED_OUTCOMES)
     for entry in reversed(entries):
-        is_theirs = (entry.actor.kind, entry.actor.uid, entry.actor.name) == (actor.kind, actor.uid, actor.name)
-        is_deed = entry.stage == "outcome" and entry.outcome in _DONE_OUTCOMES and entry.kind not in _IGNORED_KINDS
-        if is_theirs and is_deed and not entry.undoes and not await is_undone(audit, entry.correlation):
+        is_same_actor = (entry.actor.kind, entry.actor.uid, entry.actor.name) == (actor.kind, actor.uid, actor.name)
+        is_done = entry.stage == "outcome" and entry.outcome in _DONE_OUTCOMES and entry.kind not in _IGNORED_KINDS
+        if is_same_actor and is_done and not entry.undoes and not await is_undone(audit, entry.correlation):
             return entry
-    raise NotUndoable("you did nothing lately that could be undone", hint="`visor audit` shows what others did.")
+    raise NotUndoable("no recent action of yours can be undone", hint="`visor audit` shows the actions of others.")
 
 
-def find_any_failure(snapshot: PaneSnapshot, request: RequestedAction, now: int) -> PreconditionFailure | None:
-    """The first reason not to act: one that holds for every action, or that something is no longer as it was left."""
-    return find_failed_precondition(snapshot, request, now) or _find_undo_conflict(snapshot)
+def find_any_failure(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
+    """Return the first failed precondition of any action, or of the undo if this is one."""
+    return find_failed_precondition(snapshot, attempt, now) or _find_undo_conflict(snapshot)
 
 
 async def verify_input_cleared(control: PaneControl, snapshot: PaneSnapshot, clock: Clock) -> Outcome:
-    """Whether the input of the shell is seen to be empty, once the keys were pressed."""
+    """Wait until the shell's input is empty; the outcome is `unknown` after ``CLEAR_TIMEOUT_S``."""
     done = Outcome(status="done", why="input_cleared", pane=snapshot.view.id)
     until = clock.monotonic() + CLEAR_TIMEOUT_S
     while clock.monotonic() < until:
         try:
-            sight = await control.read_pane_state(snapshot.pane_state.pane)
+            pane_state = await control.read_pane_state(snapshot.pane_state.pane)
         except MuxError as error:
             return replace(done, status="unknown", why="no_answer", text=str(error))
-        typed = (
-            None
-            if sight is None or snapshot.input_place.column is None
-            else input_line.read_prompt_input(sight, snapshot.input_place.column)
-        )
+        column = snapshot.input_place.column
+
+        typed = None if pane_state is None or column is None else input_line.read_prompt_input(pane_state, column)
         if typed is not None and not input_line.strip_decoration(typed.before + typed.behind):
             return done
         await clock.sleep(POLL_INTERVAL_S)
-    return replace(done, status="unknown", why="not_cleared", text="the input is not seen to be empty")
+    return replace(done, status="unknown", why="not_cleared", text="the input was not seen empty")
 
 
 def _find_undo_conflict(snapshot: PaneSnapshot) -> PreconditionFailure | None:
-    left, sight = snapshot.undo_target, snapshot.pane_state
-    if left is None:
+    target, pane_state = snapshot.undo_target, snapshot.pane_state
+    if target is None:
         return None
-    if left.title is not None and sight.title != left.title:
-        return PreconditionFailure(why="title_changed", text="the title is no longer the one that was set")
-    if left.front is not None and sight.front != left.front:
-        return PreconditionFailure(why="front_changed", text="people see another pane of that session by now")
-    if left.is_alone and snapshot.child_count != 0:
-        return PreconditionFailure(why="other_programs", text="other programs run there than the one that was started")
-    return _find_typed_conflict(snapshot) if left.is_typed else None
+    if target.title is not None and pane_state.title != target.title:
+        return PreconditionFailure(why="title_changed", text="the title was changed again since")
+    if target.front is not None and pane_state.front != target.front:
+        return PreconditionFailure(why="front_changed", text="another pane of the session is active now")
+    if target.is_alone and snapshot.child_count != 0:
+        return PreconditionFailure(why="other_programs", text="other programs run in the spawned shell")
+    return _find_typed_conflict(snapshot) if target.is_typed else None
 
 
 def _find_typed_conflict(snapshot: PaneSnapshot) -> PreconditionFailure | None:
     activity, typed = snapshot.view.activity, snapshot.typed_input
     if snapshot.pane_state.alternate or (activity.kind, activity.is_proven) != ("prompt", True):
-        return PreconditionFailure(why="not_at_prompt", text="no shell is proven to be at its prompt there")
+        return PreconditionFailure(why="not_at_prompt", text="the pane is not proven to be at a shell prompt")
     if typed is None or not snapshot.holds_own_text or input_line.strip_decoration(typed.behind):
-        return PreconditionFailure(why="input_changed", text="the input no longer holds just the text that was typed")
+        return PreconditionFailure(why="input_changed", text="the input no longer holds exactly the typed text")
     return None

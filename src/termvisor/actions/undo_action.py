@@ -1,13 +1,14 @@
-"""The action that takes another one back, by what is on record of it. Pure.
+"""Build the inverse of an action from its audit entry. Pure.
 
-What an action took the place of was put on record when it was done; nothing is guessed later.
+The former values were stored when the action was executed; nothing is guessed later.
 """
 
 from collections.abc import Callable, Sequence
 from posixpath import basename
 
+from termvisor.actions.preconditions import build_stale_error
 from termvisor.clock import NS
-from termvisor.errors import NotUndoable, StaleSnapshot
+from termvisor.errors import NotUndoable
 from termvisor.model.action.action import CLEAR_INPUT_KEYS, Action, Activate, Kill, Release, SendKeys, SetTitle
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.undo import UndoAction, UndoPrecondition
@@ -16,21 +17,21 @@ from termvisor.model.terminal.pane import PaneView
 from termvisor.policy.shell.programs.interpreter import SHELLS
 
 _FIRST_SEEN_MARGIN_NS = 10 * NS
-"""A pane may be seen a little before it is on record that it was made."""
+"""A new pane may be seen a little before its audit entry is written."""
 _NO_INVERSE_TEXTS: dict[str, str] = {
-    "delivered": "the program there has taken the text",
-    "answer_agent": "the agent has taken the answer",
-    "kill": "what has ended does not come back",
-    "send_keys": "what keys did is known to the program alone",
+    "delivered": "the program has read the text",
+    "answer_agent": "the agent has read the answer",
+    "kill": "a process that has exited cannot be restored",
+    "send_keys": "only the program knows what the keys did",
 }
 
 
 def build_inverse(done: AuditEntry, panes: Sequence[PaneView]) -> UndoAction:
-    """The action that takes it back. Raises ``NoInverse``, or ``StaleSnapshot`` where its pane is no longer there."""
-    make = _INVERSE_BUILDERS.get(done.kind)
-    if make is None:
+    """Return the inverse action. Raises ``NotUndoable`` if there is none, ``StaleSnapshot`` if its pane is gone."""
+    build = _INVERSE_BUILDERS.get(done.kind)
+    if build is None:
         raise _build_no_inverse_error(done, _NO_INVERSE_TEXTS.get(done.kind, ""))
-    action, undoes = make(done, panes)
+    action, undoes = build(done, panes)
     return UndoAction(action=action, undoes=undoes)
 
 
@@ -40,7 +41,7 @@ UndoStep = tuple[Action, UndoPrecondition]
 def _undo_title(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
     before, now = done.observed.get("former_title"), done.observed.get("title")
     if not isinstance(before, str) or not isinstance(now, str):
-        raise _build_no_inverse_error(done, "the former title is not on record")
+        raise _build_no_inverse_error(done, "the former title is not in the audit log")
     return SetTitle(pane=_get_pane(done, panes).id, title=before), UndoPrecondition(
         correlation=done.correlation, title=now
     )
@@ -51,20 +52,24 @@ def _undo_activate(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
     front = done.observed.get("former_front")
     former = [view for view in panes if view.instance.mux_id == front and view.instance.server == pane.instance.server]
     if not former:
-        raise _build_no_inverse_error(done, "which pane was in front is not on record")
+        raise _build_no_inverse_error(done, "the former active pane is not in the audit log")
     if former[0].id == pane.id:
-        raise _build_no_inverse_error(done, "the pane was in front already")
+        raise _build_no_inverse_error(done, "the pane was already active")
     undoes = UndoPrecondition(correlation=done.correlation, front=MuxPaneId(pane.instance.mux_id))
     return Activate(pane=_require_live(former[0]).id), undoes
 
 
 def _undo_spawn(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
-    """A shell is closed only while nothing runs in it; what another program started is its own."""
-    made = (done.observed.get("mux_pane"), done.observed.get("pid"))
-    fits = [view for view in panes if (view.instance.mux_id, view.facts.pid) == made]
-    found = [view for view in fits if view.first_seen_at >= done.at - _FIRST_SEEN_MARGIN_NS]
+    """Close the spawned pane; a shell only while no other program runs in it."""
+    spawned = (done.observed.get("mux_pane"), done.observed.get("pid"))
+    # tmux reuses pane ids after a restart: an older pane with the same id and pid is not the spawned one.
+    found = [
+        view
+        for view in panes
+        if (view.instance.mux_id, view.facts.pid) == spawned and view.first_seen_at >= done.at - _FIRST_SEEN_MARGIN_NS
+    ]
     if len(found) != 1:
-        raise _build_stale_error("pane_gone", "the pane that was made is no longer there, or another program is in it")
+        raise build_stale_error("pane_gone", "the spawned pane no longer exists, or another program runs in it")
     command = done.action.get("command")
     is_shell = not isinstance(command, list) or not command or basename(str(command[0])) in SHELLS
     undoes = UndoPrecondition(correlation=done.correlation, is_alone=is_shell)
@@ -74,7 +79,7 @@ def _undo_spawn(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
 def _undo_reserve(done: AuditEntry, _panes: Sequence[PaneView]) -> UndoStep:
     number = done.observed.get("reservation")
     if not isinstance(number, int) or done.observed.get("is_longer"):
-        raise _build_no_inverse_error(done, f"it made a reservation longer; `visor release {number}` ends it")
+        raise _build_no_inverse_error(done, f"it extended a reservation; `visor release {number}` ends it")
     return Release(pane=done.pane or PaneId(0), reservation=number), UndoPrecondition(correlation=done.correlation)
 
 
@@ -97,20 +102,16 @@ _INVERSE_BUILDERS: dict[str, Callable[[AuditEntry, Sequence[PaneView]], UndoStep
 def _get_pane(done: AuditEntry, panes: Sequence[PaneView]) -> PaneView:
     found = next((view for view in panes if view.id == done.pane), None)
     if found is None:
-        raise _build_stale_error("pane_gone", f"pane {done.pane} is no longer known")
+        raise build_stale_error("pane_gone", f"pane {done.pane} no longer exists")
     return _require_live(found)
 
 
 def _require_live(view: PaneView) -> PaneView:
     if view.gone_at is not None:
-        raise _build_stale_error("pane_gone", f"pane {view.id} no longer exists")
+        raise build_stale_error("pane_gone", f"pane {view.id} no longer exists")
     return view
 
 
-def _build_stale_error(why: str, text: str) -> StaleSnapshot:
-    return StaleSnapshot(f"nothing was done: {text}", details={"outcome": "refused", "why": why})
-
-
 def _build_no_inverse_error(done: AuditEntry, why: str) -> NotUndoable:
-    told = f"{done.kind} {done.correlation} has no inverse"
-    return NotUndoable(f"{told}: {why}" if why else told, details={"kind": done.kind, "correlation": done.correlation})
+    text = f"{done.kind} {done.correlation} cannot be undone" + (f": {why}" if why else "")
+    return NotUndoable(text, details={"kind": done.kind, "correlation": done.correlation})

@@ -1,8 +1,7 @@
-"""Programs of the user that are asked about an action, and told what came of it.
+"""Run the user's policy hooks before an action, and report its outcome to them afterwards.
 
-A hook gets one JSON object on stdin and answers with one: ``decision`` (allow, deny or modify), ``reason``, and for
-modify the ``action`` it wants instead. Whatever else happens (a crash, a timeout, an answer that cannot be read) counts
-as a deny.
+A hook gets one JSON object on stdin and prints one: ``decision`` (allow, deny or modify), ``reason``, and for modify
+the ``action`` to run instead. A crash, a timeout or an invalid answer counts as a deny.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ log = get_logger("hook")
 
 
 class HookInput(Struct, frozen=True, kw_only=True):
-    """What a hook reads."""
+    """The JSON object that a hook reads on stdin."""
 
     stage: str
     kind: str
@@ -42,7 +41,7 @@ class _HookReply(Struct, frozen=True):
 
 
 class HookAnswers(Struct, frozen=True):
-    """The answers of all hooks, and the action as the last of them wants it."""
+    """The answers of all hooks, and the action as the last of them changed it."""
 
     answers: tuple[HookAnswer, ...]
     action: Action
@@ -52,14 +51,14 @@ def is_hook_applicable(hook: PolicyHook, kind: str, stage: str) -> bool:
     return hook.runs in (stage, "both") and (not hook.kinds or kind in hook.kinds)
 
 
-async def ask_hooks(hooks: Sequence[PolicyHook], action: Action, actor: Actor, place: PaneContext) -> HookAnswers:
-    """One after the other. A hook that changes the action is the last: the changed one is judged from the start."""
+async def run_hooks(hooks: Sequence[PolicyHook], action: Action, actor: Actor, place: PaneContext) -> HookAnswers:
+    """Run the hooks one after the other; stop after one that changes the action, which the gate then checks again."""
     answers: list[HookAnswer] = []
     for hook in hooks:
         if not is_hook_applicable(hook, get_action_kind(action), "before"):
             continue
-        told = HookInput(stage="before", kind=get_action_kind(action), action=action, actor=actor, place=place)
-        answer, changed = await _run_hook(hook, told)
+        hook_input = HookInput(stage="before", kind=get_action_kind(action), action=action, actor=actor, place=place)
+        answer, changed = await _run_hook(hook, hook_input)
         answers.append(answer)
         if changed is not None:
             return HookAnswers(tuple(answers), changed)
@@ -67,7 +66,7 @@ async def ask_hooks(hooks: Sequence[PolicyHook], action: Action, actor: Actor, p
 
 
 async def notify_hooks(hooks: Sequence[PolicyHook], hook_input: HookInput) -> None:
-    """What they answer, or whether they can, changes nothing."""
+    """Report an outcome to the hooks; their answers and failures are ignored."""
     for hook in hooks:
         if is_hook_applicable(hook, hook_input.kind, "after"):
             await _run_hook(hook, hook_input)
@@ -82,19 +81,18 @@ async def _run_hook(hook: PolicyHook, hook_input: HookInput) -> tuple[HookAnswer
     except (OSError, VisorError, TimeoutError) as error:
         return _build_failed_answer(hook, str(error)), None
     if status != 0:
-        return _build_failed_answer(
-            hook, f"it ended with status {status}: {errors.decode('utf-8', 'replace')[-200:]}"
-        ), None
+        why = f"it exited with status {status}: {errors.decode('utf-8', 'replace')[-200:]}"
+        return _build_failed_answer(hook, why), None
     try:
-        said = msgspec.json.decode(out[:_MAX_ANSWER_BYTES], type=_HookReply)
-        changed = msgspec.json.decode(said.action, type=Action) if bytes(said.action) else None
+        reply = msgspec.json.decode(out[:_MAX_ANSWER_BYTES], type=_HookReply)
+        changed = msgspec.json.decode(reply.action, type=Action) if bytes(reply.action) else None
     except (msgspec.MsgspecError, ValueError) as error:
-        return _build_failed_answer(hook, f"its answer cannot be read: {error}"), None
-    if said.decision == "modify" and changed is not None and type(changed) is type(hook_input.action):
-        return HookAnswer(hook.id, "modify", redact(said.reason)), changed
-    if said.decision in ("allow", "deny"):
-        return HookAnswer(hook.id, "allow" if said.decision == "allow" else "deny", redact(said.reason)), None
-    return _build_failed_answer(hook, f"{said.decision!r} is no decision"), None
+        return _build_failed_answer(hook, f"its answer is invalid: {error}"), None
+    if reply.decision == "modify" and changed is not None and type(changed) is type(hook_input.action):
+        return HookAnswer(hook.id, "modify", redact(reply.reason)), changed
+    if reply.decision in ("allow", "deny"):
+        return HookAnswer(hook.id, "allow" if reply.decision == "allow" else "deny", redact(reply.reason)), None
+    return _build_failed_answer(hook, f"invalid decision {reply.decision!r}"), None
 
 
 def _build_failed_answer(hook: PolicyHook, why: str) -> HookAnswer:

@@ -1,7 +1,7 @@
-"""PaneControl: how the world is changed through a multiplexer. Only the gate may import this.
+"""Define PaneControl, the contract for changing panes: type, press keys, open, close. Only the gate may import this.
 
-Every change of a pane is guarded: what must be true is checked inside the multiplexer in the same instant as the
-change is made. When it is not true nothing is done, and the answer says what was found instead.
+Every change of a pane is guarded: the multiplexer checks the guard atomically with the change. If it does not hold,
+nothing is changed and the result says which expectation failed.
 """
 
 from collections.abc import Sequence
@@ -14,26 +14,26 @@ from termvisor.model.ids import MuxPaneId
 
 
 class PaneGuard(Struct, frozen=True, kw_only=True):
-    """What must be true of a pane. Always: it is this pane, with this process."""
+    """Conditions a pane must meet; its id and process are always checked."""
 
     pane: MuxPaneId
     pid: int
     command: str | None = None
-    """The program in the foreground."""
+    """Name of the foreground program."""
     alternate: bool | None = None
     takes_input: bool = True
-    """It is alive, in no mode, its input is on and goes to no other pane."""
+    """Require that the pane is alive, in no mode, accepts input and is not synchronized with other panes."""
     shows: str = ""
-    """A piece of text (letters, digits and blanks) that must stand in one row of the screen."""
+    """Text (letters, digits and blanks) that must be in one row of the screen."""
     rows: tuple[str, ...] = ()
-    """More such pieces, which may have a full stop or a pointer in them; each must stand in some row."""
+    """More such texts, which may contain a full stop or a pointer; each must be in some row."""
     title: str | None = None
     front: MuxPaneId | None = None
-    """The pane that people see who look at its session."""
+    """The active pane of the active window of its session."""
 
 
 class GuardMismatch(Struct, frozen=True):
-    """One expectation that did not hold, in words that a person understands."""
+    """The first condition of a guard that did not hold."""
 
     what: Literal[
         "pane", "pid", "dead", "mode", "input_off", "synchronized", "command", "alternate", "screen", "title", "front"
@@ -43,14 +43,14 @@ class GuardMismatch(Struct, frozen=True):
 
 
 class PaneViewer(Struct, frozen=True):
-    """Somebody at a terminal who has this pane before them; ``typed_at`` is when they last pressed a key (ns)."""
+    """A terminal that shows this pane; ``typed_at`` is the time of its last key press (ns)."""
 
     client: str
     typed_at: int
 
 
 class AttachedClient(Struct, frozen=True):
-    """A terminal at which somebody is attached: its device, the pane before them, when they last pressed a key (ns)."""
+    """An attached terminal: its device, the pane it shows and the time of its last key press (ns)."""
 
     tty: str
     pane: MuxPaneId
@@ -59,7 +59,7 @@ class AttachedClient(Struct, frozen=True):
 
 
 class PaneState(Struct, frozen=True, kw_only=True):
-    """A pane in one instant: what it is, what it shows (rows joined, with colours), and who looks at it."""
+    """A pane at one instant: its state, its screen (rows joined, with colours) and the terminals that show it."""
 
     pane: MuxPaneId
     pid: int
@@ -78,11 +78,11 @@ class PaneState(Struct, frozen=True, kw_only=True):
     viewers: tuple[PaneViewer, ...] = ()
     title: str = ""
     front: MuxPaneId | None = None
-    """The pane that people see who look at its session."""
+    """The active pane of the active window of its session."""
 
 
 class AppliedPaneChange(Struct, frozen=True):
-    """A change was made: what stood in its place, found in the same instant, and the title that stands there now."""
+    """The result of a change: the title and front pane before it, and the title after it."""
 
     old_title: str
     old_front: MuxPaneId
@@ -90,28 +90,28 @@ class AppliedPaneChange(Struct, frozen=True):
 
 
 GuardResult = GuardMismatch | None
-"""None: it was done."""
+"""None if the change was made."""
 
 
 class PaneControl(Protocol):
-    """One server. Every method raises `MuxError` when it cannot be said whether anything was done."""
+    """One server. Every method raises MuxError if it is unknown whether anything was changed."""
 
     async def read_pane_state(self, pane: MuxPaneId) -> PaneState | None:
-        """The pane as it is now; None when there is none."""
+        """Return the current state of a pane, None if it does not exist."""
 
     async def list_clients(self) -> list[AttachedClient]:
-        """Everybody who is attached; programs that speak the multiplexer's own language, as we do, are not meant."""
+        """Return the attached terminals, without control-mode clients such as ours."""
 
     async def write(self, guard: PaneGuard, text: str) -> GuardResult:
-        """Give a text to the program, as pasted; no key is pressed after it."""
+        """Paste a text into the pane without pressing Enter."""
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
-        """Press keys, by their names."""
+        """Press keys given by name. Raises BadRequest for an unknown key."""
 
     async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
-        """Start a program in a new session, window or pane; the new pane and its process."""
+        """Start a program in a new session, window or pane; return the new pane and its process id."""
 
     async def change_pane(
         self, guard: PaneGuard, change: Literal["activate", "title", "close"], value: str = ""
     ) -> GuardMismatch | AppliedPaneChange:
-        """Make it the active one, give it a title, or close it."""
+        """Activate a pane, set its title, or close it."""

@@ -1,6 +1,6 @@
-"""PaneSource: what the rest of the product knows of a multiplexer server that shows panes.
+"""Define PaneSource, the read-only contract of a multiplexer server: list panes, capture screens, pipe output.
 
-Nothing here types into a pane; that is `mux.control`, which only the gate may import.
+Nothing here types into a pane; that is pane_control.py, which only the gate may import.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from termvisor.model.terminal.screen import Screen
 
 
 class PaneStatus(Struct, frozen=True):
-    """The little that is asked of every pane every second."""
+    """The few facts that are polled for every pane every second."""
 
     pid: int
     piped: bool
@@ -22,7 +22,7 @@ class PaneStatus(Struct, frozen=True):
 
 
 class PaneCapture(Struct, frozen=True, kw_only=True):
-    """Rows as the multiplexer rendered them: scrollback first, then the screen. Raw text, to be redacted."""
+    """Rows as the multiplexer rendered them: scrollback first, then the screen. Raw text, not redacted."""
 
     rows: tuple[str, ...]
     width: int = 0
@@ -30,13 +30,13 @@ class PaneCapture(Struct, frozen=True, kw_only=True):
     cursor_x: int = 0
     cursor_y: int = 0
     has_cursor: bool = True
-    """Whether the program shows the cursor."""
+    """False if the program hides the cursor."""
     alternate: bool = False
     rows_above: tuple[str, ...] = ()
-    """The scrollback right above the rows, where it was asked for: a secret that reaches into them may begin there."""
+    """Scrollback right above ``rows``, if requested: a secret that continues in ``rows`` may start there."""
 
     def to_screen(self, pane: PaneId, rows: Sequence[str], at: int) -> Screen:
-        """The same with rows that may be shown."""
+        """Return the capture as a Screen with the given (redacted) rows."""
         return Screen(
             pane=pane,
             rows=tuple(rows),
@@ -53,29 +53,29 @@ PipeRefusal = Literal["piped", "gone", "dead"]
 
 
 class PaneSource(Protocol):
-    """One life of one server. Every method raises `MuxError` when the server does not answer."""
+    """One running server process. Every method raises MuxError if the server does not answer."""
 
     instance: ServerInstance
 
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
-        """All panes, with what changes when something happens to them."""
+        """Return the polled facts of all panes."""
 
     async def list_pane_facts(self) -> list[PaneFacts]:
-        """All panes with everything the server tells of them."""
+        """Return all facts of all panes."""
 
     async def open_pipe(
         self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
     ) -> PaneCapture | PipeRefusal:
-        """Pipe the pane's output to a command and capture it, in one step: nothing is lost or doubled between the two.
+        """Pipe the pane's output to a command and capture its screen atomically: no byte is lost or doubled.
 
-        A pane that already has a pipe is left alone, unless ``replace`` says that the pipe is a dead one of ours.
+        A pane that already has a pipe is refused, unless ``replace`` says that the pipe is a dead one of ours.
         """
 
     async def close_pipe(self, pane: MuxPaneId) -> None:
-        """Close the pipe of a pane; the caller knows that it is ours."""
+        """Close the pipe of a pane; the caller must know that it is ours."""
 
     async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
-        """What the pane shows now, with up to so many lines of scrollback before it."""
+        """Capture the screen and up to ``lines`` lines of scrollback. Raises MuxError if the pane is gone."""
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
-        """What these panes show now, asked for in one go. None for a pane that cannot be seen without a new process."""
+        """Capture several screens with one round trip; None for a pane that would need a new process."""

@@ -1,18 +1,21 @@
-"""Whether the raw log can be written again after it could not be: found out by trying, now and then.
+"""Probe with test writes whether the raw log can be written again after a write failed.
 
-As long as it cannot, no pane is listened to anew: each try would end at once and leave one more gap.
+No capture is started meanwhile: each attempt would fail at once and leave one more gap.
 """
 
 import contextlib
 import os
 
 PROBE_BYTES = 1 << 20
-"""So much must be writable before listening begins again."""
+"""Size of the test write; captures start again once it succeeds."""
 _MIN_RETRY_DELAY_S, _MAX_RETRY_DELAY_S = 1.0, 60.0
 
 
 class DiskSpaceProbe:
-    """``why`` is what the last try said; empty while there is room. ``now`` is of the monotonic clock."""
+    """``write_error`` is the reason of the last failed write, empty while writing works.
+
+    ``now`` is always a time of the monotonic clock.
+    """
 
     def __init__(self, folder: str):
         self._folder = folder
@@ -21,16 +24,16 @@ class DiskSpaceProbe:
         self.write_error = ""
 
     def report_write_failure(self, now: float) -> None:
-        """Something could not be written. Where our own try had said that it can, the next one comes later."""
+        """Note that a write failed; double the retry delay if a recent test write had succeeded."""
         if not self.write_error:
-            was_wrong = now - self._last_success_at < _MAX_RETRY_DELAY_S
+            was_probe_wrong = now - self._last_success_at < _MAX_RETRY_DELAY_S
             self._retry_delay = (
                 min(2 * self._retry_delay, _MAX_RETRY_DELAY_S)
-                if was_wrong and self._last_success_at
+                if was_probe_wrong and self._last_success_at
                 else _MIN_RETRY_DELAY_S
             )
             self._next_try_at = now + self._retry_delay
-        self.write_error = self.write_error or "it could not be written"
+        self.write_error = self.write_error or "a write failed"
 
     def has_space(self, now: float) -> bool:
         if self.write_error and now >= self._next_try_at:
@@ -41,7 +44,7 @@ class DiskSpaceProbe:
 
 
 def _try_write(path: str) -> str:
-    """Why so many bytes cannot be written there; empty when they can."""
+    """Write PROBE_BYTES to a temporary file and return the error text, empty on success."""
     try:
         with open(path, "wb", buffering=0) as file:
             left = PROBE_BYTES
@@ -50,6 +53,6 @@ def _try_write(path: str) -> str:
     except OSError as error:
         return error.strerror or str(error)
     finally:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the file was never created
             os.unlink(path)
     return ""

@@ -1,8 +1,9 @@
-"""Opens and closes epochs in the store, with their baselines, gaps and events.
+"""Open and close epochs in the store, with their baselines, gaps and events.
 
 Invariant: an epoch's end and the gap after it are stored in one transaction; a pane has at most one open gap.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Protocol
 from unicodedata import east_asian_width
@@ -12,22 +13,35 @@ from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.event_log import EventLog
-from termvisor.capture.overlap import find_rows_after_tail
-from termvisor.capture.pane_capture_state import find_gap_cause
 from termvisor.clock import Clock, format_timestamp
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.output import NO_INITIAL_LINE, Epoch, EpochEnd, EpochSource, Gap, InitialLine, TextBlock
+from termvisor.model.terminal.output import (
+    NO_INITIAL_LINE,
+    Epoch,
+    EpochEnd,
+    EpochSource,
+    Gap,
+    GapCause,
+    InitialLine,
+    TextBlock,
+)
 from termvisor.model.terminal.screen import Screen
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import Redactor
 from termvisor.store import EpochUpdate, Store
 
 _TAIL_LINES = 200
+"""Stored lines searched for in a new capture, to tell which of its rows are new."""
+_MIN_DISTINCT_LINES = 3
+"""Distinct non-blank lines that must match, at one place only: repeated prompts prove nothing."""
+_MAX_COMPARED_LINES = 50
 _BLOCK_ROWS = 32
 
 
 class EpochTextSink(Protocol):
-    """The stage that makes text of an epoch's bytes."""
+    """The stage that decodes an epoch's bytes to text: the pipeline."""
+
+    captured_bytes: int
 
     def open_epoch(self, epoch: Epoch) -> object: ...
 
@@ -45,18 +59,20 @@ class EpochTextSink(Protocol):
 
 
 class EpochLifecycle(Struct):
+    """Reserve, begin, resume and end epochs, keeping the store, the pipeline and the event log consistent."""
+
     store: Store
     pipeline: EpochTextSink
     event_log: EventLog
     clock: Clock
 
     async def reserve_epoch(self, pane: PaneId, source: EpochSource) -> Epoch:
-        """A number and a folder for what will be heard."""
+        """Allocate the id of an epoch before its capture starts."""
         now = self.clock.now()
         return Epoch(id=await self.store.output.open_epoch(pane, source, now), pane=pane, source=source, opened_at=now)
 
     async def begin_epoch(self, epoch: Epoch, capture: PaneCapture) -> Epoch:
-        """The epoch is being heard, and this is what the pane showed at its very start."""
+        """Store what the pane showed when the capture started, end its gaps and start decoding."""
         rows, begun = ([], InitialLine()) if capture.alternate else await self._find_new_rows(epoch.pane, capture)
         carry = self.pipeline.encode_first_carry(
             is_alternate=capture.alternate, at=epoch.opened_at, width=capture.width, begun=begun
@@ -64,13 +80,13 @@ class EpochLifecycle(Struct):
         await self.store.output.commit([_build_baseline(epoch, rows, carry)])
         await self.store.baseline_screens.save(epoch.id, _build_first_screen(epoch, capture))
         await self.end_gaps_before(epoch)
-        heard = Epoch(id=epoch.id, pane=epoch.pane, source=epoch.source, opened_at=epoch.opened_at, carry=carry)
-        self.pipeline.open_epoch(heard)
+        begun_epoch = Epoch(id=epoch.id, pane=epoch.pane, source=epoch.source, opened_at=epoch.opened_at, carry=carry)
+        self.pipeline.open_epoch(begun_epoch)
         await self.event_log.emit("epoch_opened", epoch.pane, epoch=epoch.id, source=epoch.source, baseline=len(rows))
-        return heard
+        return begun_epoch
 
     async def resume_epoch(self, epoch: Epoch, *, is_stream_open: bool) -> bool:
-        """Go on with an epoch that an earlier daemon left open; false when it was reserved and never heard."""
+        """Continue an epoch that an earlier daemon left open; return False if it was reserved but never captured."""
         if not (is_stream_open or epoch.carry or self.measure_size(epoch)):
             return False
         await self.end_gaps_before(epoch)
@@ -78,17 +94,20 @@ class EpochLifecycle(Struct):
         return True
 
     async def end_gaps_before(self, epoch: Epoch) -> None:
-        """What the pane prints is in this epoch, so its gap is over."""
+        """End the pane's open gap at the start of this epoch."""
         await self.store.output.end_gaps(epoch.pane, before=epoch.id, at=epoch.opened_at)
 
     async def end_epoch(
         self, epoch: Epoch, ended_by: EpochEnd, size: int, detail: str = "", missed_since: int | None = None
     ) -> None:
-        """Close an epoch with all its text. ``since``: from when on nobody listened, where that was not just now."""
-        heard_until = self.clock.now()  # before we wait for the text: a full disk may make that long
+        """Close an epoch after storing all its text, and record the gap that follows it.
+
+        ``missed_since`` is when the capture stopped, if that was before this call.
+        """
+        called_at = self.clock.now()  # before waiting for the text: a full disk may delay it
         saw_end = await self.pipeline.finish_epoch(epoch.id, size)
         now = self.clock.now()
-        at = min(heard_until, missed_since or self._find_close_time(epoch) or heard_until)
+        at = min(called_at, missed_since or self._find_close_time(epoch) or called_at)
         cause = find_gap_cause(ended_by, saw_end=saw_end)
         gap = None
         if cause is not None:
@@ -100,59 +119,87 @@ class EpochLifecycle(Struct):
             await self._emit_gap(gap)
 
     async def record_missed(self, pane: PaneId, detail: str) -> None:
-        """There is no way to hear this pane for now: one open gap, until it is heard."""
+        """Record a gap for a pane that cannot be captured now, unless it has an open one."""
         if any(gap.end_at is None for gap in await self.store.output.list_gaps(pane=pane)):
             return
         gap = Gap(pane=pane, cause="link_down", start_at=self.clock.now(), detail=detail)
         await self._emit_gap(await self.store.output.record_gap(gap))
 
     async def end_all_gaps(self, pane: PaneId) -> None:
-        """A pane that is gone prints no more: nothing goes on being missed."""
+        """End the gaps of a pane that is gone: it prints no more."""
         await self.store.output.end_gaps(pane, before=None, at=self.clock.now())
 
     def measure_size(self, epoch: Epoch) -> int:
-        """How many bytes of it are on disk."""
+        """Return the size of the epoch's raw log in bytes."""
         with closing(SegmentReader(self.pipeline.build_folder_path(epoch))) as reader:
             return reader.read_size()
 
     def find_last_byte_time(self, epoch: Epoch) -> int:
-        """Up to when its log vouches for the pane: its end, else its last byte, else its beginning."""
+        """Return when the log ended, else when its last byte was read, else when the epoch was opened."""
         with closing(SegmentReader(self.pipeline.build_folder_path(epoch))) as reader:
             return self._find_close_time(epoch) or reader.find_read_time(reader.read_size()) or epoch.opened_at
 
     def _find_close_time(self, epoch: Epoch) -> int | None:
         with closing(SegmentReader(self.pipeline.build_folder_path(epoch))) as reader:
-            ended = reader.read_end()
-        return ended[1] if ended else None
+            end = reader.read_end()
+        return end[1] if end else None
 
     async def _emit_gap(self, gap: Gap) -> None:
         data = {"cause": gap.cause, "since": format_timestamp(gap.start_at), "detail": gap.detail}
         await self.event_log.emit("gap_recorded", gap.pane, **data)
 
     async def _find_new_rows(self, pane: PaneId, capture: PaneCapture) -> tuple[list[str], InitialLine]:
-        """All rows for a pane we never heard; after a gap those that prove to follow what we have.
+        """Return the rows of a capture that are not stored yet, and the unfinished line at the cursor.
 
-        The row of the cursor is not finished: it is the beginning of the first line that will be heard.
+        A pane without stored lines gets all rows; after a gap only rows that provably follow the stored ones count.
         """
         rows = Redactor().redact_lines([row.rstrip() for row in capture.rows])
         while rows and not rows[-1]:
             rows.pop()
         column = find_cursor_column(capture, len(rows))
         begun = (
-            InitialLine() if column is None else _build_begun(rows[-1], capture.rows[len(rows) - 1].rstrip(), column)
+            InitialLine()
+            if column is None
+            else _build_initial_line(rows[-1], capture.rows[len(rows) - 1].rstrip(), column)
         )
         tail = await self.store.output.read_lines(pane, limit=_TAIL_LINES)
         if tail:
-            new = find_rows_after_tail([line.text for line in tail], rows)
-            begun = replace(begun, is_stored=new == [])
-            rows = new or []
+            new_rows = find_rows_after_tail([line.text for line in tail], rows)
+            begun = replace(begun, is_stored=new_rows == [])
+            rows = new_rows or []
         return rows[:-1] if begun.text else rows, begun
 
 
-def find_cursor_column(capture: PaneCapture, row_count: int) -> int | None:
-    """In which column of the last of so many rows the cursor stands; None when it stands elsewhere.
+def find_rows_after_tail(tail: Sequence[str], rows: Sequence[str]) -> list[str] | None:
+    """Return the rows that follow the stored tail in a capture; None if the place is absent or ambiguous."""
+    places = [end for end in range(1, len(rows) + 1) if _is_tail_at(tail, rows, end)]
+    return list(rows[places[0] :]) if len(places) == 1 else None
 
-    A row may be several rows of the screen, joined; those below it are blank, each a row of its own.
+
+def _is_tail_at(tail: Sequence[str], rows: Sequence[str], end: int) -> bool:
+    depth = min(len(tail), end, _MAX_COMPARED_LINES)
+    pairs = [(tail[-back], rows[end - back]) for back in range(1, depth + 1)]
+    return (
+        all(old == new for old, new in pairs) and len({old for old, _ in pairs if old.strip()}) >= _MIN_DISTINCT_LINES
+    )
+
+
+def find_gap_cause(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:
+    """Return the cause of the gap after an epoch, None if nothing was missed.
+
+    An exit without its end mark may have lost the last output.
+    """
+    if ended_by == "joined":
+        return None
+    if ended_by == "pane_exited":
+        return None if saw_end else "tail_uncertain"
+    return "recorder_restart" if ended_by == "stopped" else ended_by
+
+
+def find_cursor_column(capture: PaneCapture, row_count: int) -> int | None:
+    """Return the cursor's column in the last of ``row_count`` rows, or None if it is in another row.
+
+    A captured row may join several wrapped rows of the screen; the blank rows below it are one each.
     """
     last = capture.height - 1 - (len(capture.rows) - row_count)
     if row_count == 0 or capture.cursor_y != last:
@@ -162,8 +209,8 @@ def find_cursor_column(capture: PaneCapture, row_count: int) -> int | None:
     ) * capture.width + capture.cursor_x
 
 
-def _build_begun(text: str, shown: str, column: int) -> InitialLine:
-    """Where a secret was taken out, the columns of what was shown no longer fit: the line goes on at its end."""
+def _build_initial_line(text: str, shown: str, column: int) -> InitialLine:
+    """Return the line the cursor is in; after a redaction the columns no longer fit, so it continues at its end."""
     return InitialLine(text, column if text == shown else _count_columns(text) + 1)
 
 
@@ -172,15 +219,15 @@ def _count_columns(text: str) -> int:
 
 
 def _build_first_screen(epoch: Epoch, capture: PaneCapture) -> Screen:
-    """The visible rows; some above them are looked at, too, because a secret may begin there."""
+    """Return the visible rows, redacted together with rows above them, where a secret may start."""
     rows = Redactor().redact_lines([row.rstrip() for row in capture.rows[-4 * capture.height :]])
     return capture.to_screen(epoch.pane, rows[-capture.height :], epoch.opened_at)
 
 
 def _build_baseline(epoch: Epoch, rows: list[str], carry: bytes) -> EpochUpdate:
     at = epoch.opened_at
-    parts = [tuple(rows[first : first + _BLOCK_ROWS]) for first in range(0, len(rows), _BLOCK_ROWS)]
-    found = tuple(
-        TextBlock(epoch=epoch.id, start=0, end=0, at=at, until=at, lines=part, source="screen") for part in parts
+    chunks = [tuple(rows[first : first + _BLOCK_ROWS]) for first in range(0, len(rows), _BLOCK_ROWS)]
+    blocks = tuple(
+        TextBlock(epoch=epoch.id, start=0, end=0, at=at, until=at, lines=lines, source="screen") for lines in chunks
     )
-    return EpochUpdate(pane=epoch.pane, epoch=epoch.id, committed=0, carry=carry, blocks=found, marks=())
+    return EpochUpdate(pane=epoch.pane, epoch=epoch.id, committed=0, carry=carry, blocks=blocks, marks=())

@@ -1,10 +1,10 @@
-"""How much a pane prints: the total, the rate of the last seconds, and when it last did."""
+"""Measure output: the total, the current rate and the time of the last count."""
 
 _WINDOW_S = 5.0
 
 
 class RateMeter:
-    """Counts in windows of five seconds: the rate is that of the last full window and the running one."""
+    """Count in windows of five seconds; the rate covers the last full window and the current one."""
 
     def __init__(self, total: int = 0, last_at: int | None = None):
         self.total, self.last_at = total, last_at
@@ -18,7 +18,7 @@ class RateMeter:
         self.last_at = at
 
     def compute_rate(self, monotonic: float) -> float:
-        """Bytes a second."""
+        """Return the rate in counts (bytes, samples) per second."""
         self._rotate_window(monotonic)
         elapsed = monotonic - self._window_started_at
         return (self._previous_count + self._current_count) / (_WINDOW_S + elapsed)

@@ -1,4 +1,4 @@
-"""Two listings of one server become the changes between them. Pure."""
+"""Compute the pane changes between two listings of one tmux server. Pure."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +10,7 @@ from termvisor.model.terminal.pane import PaneFacts
 
 
 class PaneChange(Struct, frozen=True):
-    """``kind`` is the event's kind."""
+    """A change of one pane; ``kind`` and ``data`` are those of the event to emit."""
 
     kind: str
     mux_id: MuxPaneId
@@ -18,14 +18,14 @@ class PaneChange(Struct, frozen=True):
 
 
 def diff_listings(old: Mapping[MuxPaneId, PaneFacts], new: Mapping[MuxPaneId, PaneFacts]) -> Iterator[PaneChange]:
-    """What happened, in the order in which it must be told: who left, who came, what changed."""
-    for name in old:
-        if name not in new:
-            yield PaneChange("pane_gone", name)
-    for name, facts in new.items():
-        before = old.get(name)
+    """Yield the changes in the order in which their events must be emitted: gone panes first."""
+    for mux_id in old:
+        if mux_id not in new:
+            yield PaneChange("pane_gone", mux_id)
+    for mux_id, facts in new.items():
+        before = old.get(mux_id)
         if before is None:
-            yield PaneChange("pane_appeared", name, {"command": facts.command, "session": facts.session_name})
+            yield PaneChange("pane_appeared", mux_id, {"command": facts.command, "session": facts.session_name})
         else:
             yield from _diff_facts(before, facts)
 

@@ -1,8 +1,7 @@
-"""The raw log as files: which segments are there, which may be sealed, and which are to go.
+"""List the segment files of the raw log and select those to seal or delete.
 
 Invariant: a segment that is being written, or whose bytes are not all stored as text, is neither sealed nor deleted.
-So what is deleted is only ever the past of a stream whose text is known: reading its bytes begins later, and that is
-no gap.
+So deletion only removes the start of a stream whose text is stored, and that is no gap.
 """
 
 import os
@@ -24,7 +23,7 @@ from termvisor.redaction.raw_bytes import EDGE_BYTES
 
 
 class StoredSegment(Struct, frozen=True, kw_only=True):
-    """A segment on disk. ``room`` is what it takes there, ``size`` how many bytes of the stream it holds."""
+    """A segment on disk: ``size`` bytes of the stream that take ``disk_bytes`` (compressed, with the index)."""
 
     pane: PaneId
     epoch: EpochId
@@ -36,7 +35,7 @@ class StoredSegment(Struct, frozen=True, kw_only=True):
     is_compressed: bool
     is_masked: bool
     next_size: int | None = None
-    """How many bytes the next segment holds; None for the newest."""
+    """Bytes in the next segment; None for the newest."""
 
     @property
     def end(self) -> int:
@@ -44,30 +43,30 @@ class StoredSegment(Struct, frozen=True, kw_only=True):
 
 
 class EpochProgress(Struct, frozen=True):
-    """How far an epoch's bytes are stored as text, and whether more may come."""
+    """How many bytes of an epoch are stored as text, and whether it is closed."""
 
     committed: int
     is_closed: bool
 
 
 def list_segments(raw_dir: str) -> list[StoredSegment]:
-    """Every segment, epoch by epoch and in the order of the stream."""
-    return [segment for place in list_epoch_folders(raw_dir) for segment in _list_epoch_segments(*place)]
+    """Return all segments, epoch by epoch, in the order of the stream."""
+    return [segment for folder in list_epoch_folders(raw_dir) for segment in _list_epoch_segments(*folder)]
 
 
-def is_complete(segment: StoredSegment, known: Mapping[EpochId, EpochProgress]) -> bool:
-    """Nobody writes it, and its text is stored. An epoch that the database does not know is over."""
-    epoch = known.get(segment.epoch)
+def is_complete(segment: StoredSegment, progress_by_epoch: Mapping[EpochId, EpochProgress]) -> bool:
+    """Return True if a segment is no longer written and its text is stored, or the store has no such epoch."""
+    epoch = progress_by_epoch.get(segment.epoch)
     if epoch is None or (segment.is_compressed and (segment.next_size is not None or epoch.is_closed)):
         return True
     return segment.end <= epoch.committed and (epoch.is_closed or segment.next_size is not None)
 
 
-def is_sealable(segment: StoredSegment, known: Mapping[EpochId, EpochProgress]) -> bool:
-    """It is over, and the bytes behind it are there by which a secret across its end is known."""
-    epoch = known.get(segment.epoch)
+def is_sealable(segment: StoredSegment, progress_by_epoch: Mapping[EpochId, EpochProgress]) -> bool:
+    """Return True if a segment is complete and enough bytes follow it to find a secret across its end."""
+    epoch = progress_by_epoch.get(segment.epoch)
     has_edge = epoch is None or epoch.is_closed or (segment.next_size or 0) >= EDGE_BYTES
-    return bool(segment.size) and has_edge and is_complete(segment, known)
+    return bool(segment.size) and has_edge and is_complete(segment, progress_by_epoch)
 
 
 def select_older_than(segments: Iterable[StoredSegment], before: int) -> list[StoredSegment]:
@@ -75,29 +74,29 @@ def select_older_than(segments: Iterable[StoredSegment], before: int) -> list[St
 
 
 def select_beyond_pane_limit(segments: Iterable[StoredSegment], limit: int) -> list[StoredSegment]:
-    """What of each pane lies before its newest ``limit`` bytes, in whole segments."""
+    """Return the segments that lie before the newest ``limit`` bytes of their pane."""
     newer: dict[PaneId, int] = {}
-    found = []
+    selected = []
     for segment in sorted(segments, key=lambda each: (each.epoch, each.start), reverse=True):
         if newer.get(segment.pane, 0) >= limit:
-            found.append(segment)
+            selected.append(segment)
         newer[segment.pane] = newer.get(segment.pane, 0) + segment.size
-    return found
+    return selected
 
 
 def select_oldest(segments: Iterable[StoredSegment], bytes_to_free: int) -> list[StoredSegment]:
-    """The oldest ones of all panes that take so much room together."""
-    found = []
+    """Return the oldest segments of all panes that together free ``bytes_to_free`` on disk."""
+    selected = []
     for segment in sorted(segments, key=lambda each: each.written_at):
         if bytes_to_free <= 0:
             break
-        found.append(segment)
+        selected.append(segment)
         bytes_to_free -= segment.disk_bytes
-    return found
+    return selected
 
 
 def list_epoch_folders(raw_dir: str) -> list[tuple[PaneId, EpochId, str]]:
-    """Every epoch's folder."""
+    """Return pane, epoch and path of every epoch's folder."""
     return [
         (PaneId(pane), EpochId(epoch), f"{raw_dir}/{pane}/{epoch}")
         for pane in _list_numbered_folders(raw_dir)
@@ -106,69 +105,72 @@ def list_epoch_folders(raw_dir: str) -> list[tuple[PaneId, EpochId, str]]:
 
 
 def remove_empty_folders(
-    folders: Iterable[tuple[PaneId, EpochId, str]], known: Mapping[EpochId, EpochProgress]
+    folders: Iterable[tuple[PaneId, EpochId, str]], progress_by_epoch: Mapping[EpochId, EpochProgress]
 ) -> None:
-    """Of these folders those that are empty and whose epoch is over; ``known`` must have been asked after them."""
+    """Remove the empty folders of closed epochs.
+
+    ``progress_by_epoch`` must have been read after ``folders``: an epoch opened in between would look unknown.
+    """
     for _, epoch, folder in folders:
-        if epoch not in known or known[epoch].is_closed:
-            with suppress(OSError):
+        if epoch not in progress_by_epoch or progress_by_epoch[epoch].is_closed:
+            with suppress(OSError):  # not empty
                 os.rmdir(folder)
 
 
 def remove_pane_folders(raw_dir: str, panes: Iterable[PaneId]) -> None:
-    """The empty folders of panes that are forgotten; a pane that lives may need its own at any moment."""
+    """Remove the empty folders of deleted panes; the recorder may need the folder of a live pane at any time."""
     for pane in panes:
         with suppress(OSError):
             os.rmdir(f"{raw_dir}/{pane}")
 
 
 def find_highest_ids(raw_dir: str) -> tuple[PaneId, EpochId]:
-    """The largest ids of which some folder is there; an id on disk must not be given to another."""
+    """Return the highest pane and epoch ids that have a folder; ids on disk must not be reused."""
     epochs = [epoch for _, epoch, _ in list_epoch_folders(raw_dir)]
     return PaneId(max(_list_numbered_folders(raw_dir), default=0)), EpochId(max(epochs, default=0))
 
 
 def list_panes_on_disk(raw_dir: str) -> set[PaneId]:
-    """Panes of which some file is left."""
+    """Return the panes that have an epoch folder."""
     return {PaneId(pane) for pane in _list_numbered_folders(raw_dir) if _list_numbered_folders(f"{raw_dir}/{pane}")}
 
 
 def _list_epoch_segments(pane: PaneId, epoch: EpochId, folder: str) -> Iterator[StoredSegment]:
-    behind = None
-    found = []
+    next_size = None
+    segments = []
     for start in reversed(list_segment_starts(folder)):
-        with suppress(FileNotFoundError):
-            segment = _inspect_segment(pane, epoch, folder, start, behind)
-            behind = segment.size
-            found.append(segment)
-    return reversed(found)
+        with suppress(FileNotFoundError):  # deleted meanwhile
+            segment = _inspect_segment(pane, epoch, folder, start, next_size)
+            next_size = segment.size
+            segments.append(segment)
+    return reversed(segments)
 
 
 def _inspect_segment(pane: PaneId, epoch: EpochId, folder: str, start: int, next_size: int | None) -> StoredSegment:
     path = build_raw_path(folder, start)
-    is_packed = not os.path.exists(path)
-    file = os.stat(f"{path}{COMPRESSED_SUFFIX}" if is_packed else path)
-    times = get_file_size(build_index_path(folder, start))
+    is_compressed = not os.path.exists(path)
+    file = os.stat(f"{path}{COMPRESSED_SUFFIX}" if is_compressed else path)
+    index_bytes = get_file_size(build_index_path(folder, start))
     return StoredSegment(
         pane=pane,
         epoch=epoch,
         folder=folder,
         start=start,
-        size=_read_compressed_size(folder, start) if is_packed else file.st_size,
-        disk_bytes=file.st_size + times,
+        size=_read_compressed_size(folder, start) if is_compressed else file.st_size,
+        disk_bytes=file.st_size + index_bytes,
         written_at=file.st_mtime_ns,
-        is_compressed=is_packed,
+        is_compressed=is_compressed,
         is_masked=not file.st_mode & 0o200,
         next_size=next_size,
     )
 
 
 def _read_compressed_size(folder: str, start: int) -> int:
-    """A damaged file holds nothing that can be read; it goes when it is old."""
+    """Return the uncompressed size, 0 for a damaged file (retention deletes it when it is old)."""
     try:
         with closing(open_segment_file(folder, start)) as file:
             return file.read_size()
-    except FileNotFoundError:
+    except FileNotFoundError:  # deleted meanwhile: the caller skips it
         raise
     except OSError:
         return 0

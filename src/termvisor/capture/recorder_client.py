@@ -1,7 +1,7 @@
-"""The daemon's link to the recorder: starts it, listens to it, tells it what to close, forget or become.
+"""Start the recorder process, connect to it, send it commands and report what it captures.
 
-In: the recorder's lines. Out: values to ``tell``. When the recorder dies unasked, `Lost` is told once; whether and
-when to start again is the caller's decision.
+Input: the recorder's text lines. Output: growth of logs straight to the pipeline (``on_growth``), everything else to
+``on_update``. When the recorder dies, RecorderDied is reported once; restarting it is the caller's decision.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from termvisor.system import subprocesses
 
 _RECORDER_TIMEOUT_S = 10.0
 _MAX_MESSAGES_PER_READ = 32
+"""Messages handled per readiness event, so that a flood does not block the event loop."""
 _RECONNECT_DELAY_S = 0.01
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(termvisor.__file__)))
 
@@ -32,20 +33,13 @@ StreamState = Literal["open", "ended", "capped"]
 
 
 class StreamOpened(Struct, frozen=True):
-    """The recorder took a pane's pipe and records it."""
+    """The recorder received a pane's pipe and captures it."""
 
     epoch: EpochId
-
-
-class StreamGrew(Struct, frozen=True):
-    """The log of an epoch is now so long."""
-
-    epoch: EpochId
-    size: int
 
 
 class StreamEnded(Struct, frozen=True):
-    """The pipe was closed; ``is_capped``: by the recorder, because it may or can write no more."""
+    """The pipe was closed; ``is_capped``: by the recorder, because a size limit or the disk stopped it."""
 
     epoch: EpochId
     size: int
@@ -56,11 +50,11 @@ class RecorderDied(Struct, frozen=True):
     """The recorder died, and with it every pipe it held."""
 
 
-RecorderUpdate = StreamOpened | StreamGrew | StreamEnded | RecorderDied
+RecorderUpdate = StreamOpened | StreamEnded | RecorderDied
 
 
 class RecordedStream(Struct, frozen=True):
-    """A stream as the recorder knows it."""
+    """A stream as the recorder last reported it."""
 
     pane: PaneId
     epoch: EpochId
@@ -69,19 +63,25 @@ class RecordedStream(Struct, frozen=True):
 
 
 class RecorderClient:
-    """``streams`` is what the recorder told last; ``pid`` is its process."""
+    """A connection to the one recorder of an instance.
 
-    def __init__(self, paths: Paths, settings: Settings, on_update: Callable[[RecorderUpdate], None]):
+    ``on_growth`` is called with an epoch and the size of its log for every write; ``on_update``, which the receiver
+    sets, for everything else. Both run on the event loop.
+    """
+
+    def __init__(self, paths: Paths, settings: Settings, on_growth: Callable[[EpochId, int], None]):
         self._options = RecorderOptions(
             paths.recorder_socket, paths.raw_dir, settings.segment_bytes, settings.recorder_cap_bytes
         )
         self._log_file = f"{os.path.dirname(paths.log_file)}/recorder.log"
-        self._on_update = on_update
+        self._on_growth = on_growth
+        self.on_update: Callable[[RecorderUpdate], None] = lambda update: None
         self._connection: _RecorderConnection | None = None
         self._child: subprocesses.ChildProcess | None = None
         self._is_child_starting = False
         self._is_disconnecting = False
         self._deferred_messages: list[bytes] | None = None
+        """Messages to send after a reexec; None while none is in progress."""
         self.streams: dict[EpochId, RecordedStream] = {}
         self.disk_space = DiskSpaceProbe(paths.raw_dir)
         self.pid: int | None = None
@@ -91,34 +91,40 @@ class RecorderClient:
         return self._connection is not None and self._connection.is_ready
 
     async def start(self) -> dict[EpochId, RecordedStream]:
-        """Connect to the recorder that runs, or start one. Returns the streams it knows."""
+        """Connect to the running recorder, or start one, and return its streams.
+
+        Raises Unavailable if it does not start or answer in time.
+        """
         if not self.is_connected:
-            await _wait_in_time("answer", self._connect(may_spawn=True))
+            await _wait_with_timeout("answer", self._connect(may_spawn=True))
             if self._child and self.pid not in (None, self._child.pid):
                 await self._terminate_child(self._child)
         return dict(self.streams)
 
     def drop_stream(self, epoch: EpochId) -> None:
-        """Close an epoch's pipe; `Ended` follows."""
+        """Tell the recorder to close an epoch's pipe; StreamEnded follows."""
         self._send(b"drop %d\n" % epoch)
 
     def forget_stream(self, epoch: EpochId) -> None:
-        """An ended epoch is dealt with; the recorder need not mention it again."""
+        """Tell the recorder to stop reporting an ended epoch."""
         self.streams.pop(epoch, None)
         self._send(b"forget %d\n" % epoch)
 
     async def reexec(self, python: str = sys.executable, root: str = _PACKAGE_ROOT) -> None:
-        """Let the recorder become the program that is installed now, without losing a byte."""
+        """Let the recorder execute the installed version of itself, keeping its pipes open.
+
+        Raises Unavailable if the new program cannot run or does not answer in time.
+        """
         await asyncio.to_thread(_check_image, python, root)
         await self.start()
         self._deferred_messages = []
         try:
             await self._disconnect(f"reexec {python}\t{root}\n".encode(errors="surrogateescape"))
             before = self.streams
-            await _wait_in_time("come back", self._connect(may_spawn=False))
-        except Unavailable:
+            await _wait_with_timeout("come back", self._connect(may_spawn=False))
+        except Unavailable:  # exec failed (still connected) or the recorder is gone
             if not self.is_connected:
-                self._on_update(RecorderDied())
+                self.on_update(RecorderDied())
             raise
         finally:
             self._send_deferred()
@@ -126,7 +132,7 @@ class RecorderClient:
             self._report_difference(before.get(recording.epoch), recording)
 
     async def quit(self) -> None:
-        """Let the recorder close every pipe and end; returns when it is gone. None running is fine."""
+        """Let the recorder close every pipe and exit, and wait for that; do nothing if none runs."""
         if self.is_connected or _is_recorder_listening(self._options.socket):
             await self.start()
             await self._disconnect(b"quit\n")
@@ -134,20 +140,20 @@ class RecorderClient:
             await self._terminate_child(self._child)
 
     def close(self) -> None:
-        """Stop listening; the recorder goes on."""
+        """Close the connection; the recorder keeps running."""
         if self._connection:
             self._connection.close()
         self._connection = self.pid = None
 
     def detach(self) -> None:
-        """Stop listening for good: the recorder outlives us."""
+        """Close the connection and disown the process, so that it outlives the daemon."""
         self.close()
         if self._child:
             self._child.disown()
             self._child = None
 
     def build_handoff_command(self, pane: PaneId, epoch: EpochId) -> str:
-        """The shell command for tmux's pipe-pane that passes the pane's output to the recorder."""
+        """Return the shell command for tmux's pipe-pane that passes the pane's output to the recorder."""
         script = f"{_PACKAGE_ROOT}/termvisor/recorder/send_fd.py"
         command = shlex.join([sys.executable, "-ISE", script, self._options.socket, f"{pane}/{epoch}"])
         # tmux expands strftime, then formats; it would leave `##[` alone, so the quote is closed and opened between.
@@ -162,7 +168,7 @@ class RecorderClient:
                     self._spawn_recorder()
                 await asyncio.sleep(_RECONNECT_DELAY_S)
             except (BlockingIOError, ConnectionError):
-                await asyncio.sleep(_RECONNECT_DELAY_S)  # its queue is full, or it left while we came
+                await asyncio.sleep(_RECONNECT_DELAY_S)  # its accept queue is full, or it exited just now
             except OSError as error:
                 raise Unavailable(f"cannot reach the recorder at {self._options.socket}: {error.strerror}") from error
 
@@ -171,19 +177,19 @@ class RecorderClient:
         self._connection = _RecorderConnection(channel, self._handle_line, self._handle_disconnect)
         try:
             await self._connection.ready
-        except BaseException:
+        except BaseException:  # cancelled or refused: a half-open connection must not look connected
             self.close()
             raise
         self._is_child_starting = False
 
     def _spawn_recorder(self) -> None:
-        """Start a recorder unless ours is on its way, or on its way out. Of two that start at once one steps back."""
+        """Start a recorder unless our child still runs. If two start at once, one exits with EXIT_ALREADY_RUNNING."""
         status = self._child.poll() if self._child else 0
         if status is None:
             return
         if self._is_child_starting and status not in (0, EXIT_ALREADY_RUNNING):
             self._is_child_starting = False
-            raise Unavailable(f"the recorder ended at once with status {status}", hint=f"See {self._log_file}.")
+            raise Unavailable(f"the recorder exited at once with status {status}", hint=f"See {self._log_file}.")
         self._is_child_starting = True
         with _open_log(self._log_file) as log:
             self._child = subprocesses.start_detached(
@@ -191,14 +197,14 @@ class RecorderClient:
             )
 
     async def _terminate_child(self, child: subprocesses.ChildProcess) -> None:
-        """End one that we started for nothing, because another was there first or none is wanted any more."""
+        """Stop a recorder of ours that lost the race against another one or is no longer needed."""
         child.kill(signal.SIGTERM)
         if await asyncio.to_thread(child.wait) is not None:
             self._child = None
 
     def _send(self, message: bytes) -> None:
         if self._deferred_messages is not None:
-            self._deferred_messages.append(message)  # the connection that breaks would lose it
+            self._deferred_messages.append(message)  # the closing connection would lose it
         elif self._connection:
             self._connection.send(message)
 
@@ -215,7 +221,7 @@ class RecorderClient:
             return
         self._is_disconnecting = True
         try:
-            await _wait_in_time("hang up", self._connection.send_farewell(farewell))
+            await _wait_with_timeout("hang up", self._connection.send_farewell(farewell))
         finally:
             self._is_disconnecting = False
         self.close()
@@ -225,7 +231,7 @@ class RecorderClient:
         if not self._is_disconnecting:
             self.close()
             if was_connected:
-                self._on_update(RecorderDied())
+                self.on_update(RecorderDied())
 
     def _handle_line(self, line: str) -> None:
         match line.split(" "):
@@ -234,11 +240,11 @@ class RecorderClient:
             case ["held", name]:
                 recording = _parse_stream(name, "0", "open")
                 self.streams[recording.epoch] = recording
-                self._on_update(StreamOpened(recording.epoch))
+                self.on_update(StreamOpened(recording.epoch))
             case [("ended" | "capped") as state, name, size]:
                 recording = _parse_stream(name, size, state)
                 self.streams[recording.epoch] = recording
-                self._on_update(StreamEnded(recording.epoch, recording.size, state == "capped"))
+                self.on_update(StreamEnded(recording.epoch, recording.size, state == "capped"))
             case ["stream", name, size, state]:
                 recording = _parse_stream(name, size, state)
                 self.streams[recording.epoch] = recording
@@ -249,20 +255,20 @@ class RecorderClient:
         known = self.streams.get(epoch)
         if known:
             self.streams[epoch] = RecordedStream(known.pane, epoch, size, known.state)
-            self._on_update(StreamGrew(epoch, size))
+            self._on_growth(epoch, size)
 
     def _report_difference(self, before: RecordedStream | None, now: RecordedStream) -> None:
-        """What happened while we were not listening."""
+        """Report what happened to a stream between two connections."""
         if before is None:
-            self._on_update(StreamOpened(now.epoch))
+            self.on_update(StreamOpened(now.epoch))
         if now.state != "open" and (before is None or before.state == "open"):
-            self._on_update(StreamEnded(now.epoch, now.size, now.state == "capped"))
+            self.on_update(StreamEnded(now.epoch, now.size, now.state == "capped"))
         elif before is None or now.size > before.size:
-            self._on_update(StreamGrew(now.epoch, now.size))
+            self._on_growth(now.epoch, now.size)
 
 
 class _RecorderConnection:
-    """One connection to the recorder. ``ready``: it told all it knows."""
+    """One connection to the recorder; ``ready`` is done once it has listed all its streams."""
 
     def __init__(self, channel: SeqpacketChannel, on_line: Callable[[str], None], on_disconnect: Callable[[], None]):
         self._loop = asyncio.get_running_loop()
@@ -276,12 +282,15 @@ class _RecorderConnection:
         self.send(b"listen %d\n" % PROTOCOL_VERSION)
 
     def send(self, message: bytes) -> None:
-        """Bounded by what is said: at most two short lines for each epoch."""
+        """Queue a message; the outbox is bounded by two short lines for each epoch."""
         self._outbox.append(message)
         self._flush_outbox()
 
     async def send_farewell(self, farewell: bytes) -> None:
-        """Say something after which the recorder hangs up, and wait until it did, or said that it cannot."""
+        """Send a command after which the recorder hangs up, and wait for that.
+
+        Raises Unavailable if the recorder reports a failure instead.
+        """
         self._hung_up = self._loop.create_future()
         self.send(farewell)
         await self._hung_up
@@ -300,7 +309,7 @@ class _RecorderConnection:
             while self._outbox and self._channel.send(self._outbox[0]):
                 del self._outbox[0]
         except OSError:
-            self._outbox.clear()  # it is gone; the reader notices
+            self._outbox.clear()  # the recorder is gone; _on_readable handles the end of file
         if self._outbox:
             self._loop.add_writer(self._channel.fileno(), self._flush_outbox)
 
@@ -323,15 +332,15 @@ class _RecorderConnection:
             _resolve_future(self.ready)
         elif line.startswith("version "):
             _resolve_future(
-                self.ready, Unavailable(f"the recorder that runs speaks {line}, not version {PROTOCOL_VERSION}")
+                self.ready, Unavailable(f"the running recorder uses protocol {line}, not version {PROTOCOL_VERSION}")
             )
         elif line.startswith("failed "):
-            _resolve_future(self._hung_up, Unavailable(f"the recorder could not do it: {line}"))
+            _resolve_future(self._hung_up, Unavailable(f"the recorder reported: {line}"))
         else:
             self._on_line(line)
 
     def _handle_eof(self) -> None:
-        # First of all: a descriptor at its end stays readable.
+        # Close first: a descriptor at end of file stays readable and would call us in a loop.
         self.close()
         self._on_disconnect()
         _resolve_future(self.ready, ConnectionResetError("the recorder hung up"))
@@ -347,12 +356,12 @@ def _resolve_future(future: asyncio.Future[None] | None, error: Exception | None
         future.set_result(None)
 
 
-async def _wait_in_time(what: str, waiting: Awaitable[None]) -> None:
+async def _wait_with_timeout(verb: str, awaitable: Awaitable[None]) -> None:
     try:
         async with asyncio.timeout(_RECORDER_TIMEOUT_S):
-            await waiting
+            await awaitable
     except TimeoutError as error:
-        raise Unavailable(f"the recorder did not {what} within {_RECORDER_TIMEOUT_S:.0f} s") from error
+        raise Unavailable(f"the recorder did not {verb} within {_RECORDER_TIMEOUT_S:.0f} s") from error
 
 
 def _parse_stream(name: str, size: str, state: str) -> RecordedStream:
@@ -361,7 +370,7 @@ def _parse_stream(name: str, size: str, state: str) -> RecordedStream:
 
 
 def _check_image(python: str, root: str) -> None:
-    """A recorder that became a program which does not start would lose every pipe, so try it first."""
+    """Raise Unavailable if the new program cannot be imported: exec of a broken one would lose every pipe."""
     load = f"import sys; sys.path[:0] = [{root!r}]; import termvisor.recorder.process"
     status, _, errors = subprocesses.run_and_capture([python, "-ISE", "-c", load])
     if status:
@@ -373,7 +382,7 @@ def _is_recorder_listening(path: str) -> bool:
         connect_socket(path).close()
     except (FileNotFoundError, ConnectionRefusedError):
         return False
-    except BlockingIOError:
+    except BlockingIOError:  # its accept queue is full
         return True
     return True
 

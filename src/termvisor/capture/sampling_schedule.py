@@ -1,6 +1,6 @@
-"""When a repainting pane is looked at: when it has painted, not too often, and never while it is quiet. Pure.
+"""Schedule the screen samples of a repainting pane: after it painted, not too often, never while quiet. Pure.
 
-A program that never pauses is looked at all the same, at the latest a second after it began.
+A program that never pauses is sampled at the latest MAX_SAMPLE_DELAY_S after its first unsampled paint.
 """
 
 from msgspec import Struct
@@ -9,35 +9,35 @@ from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.screen_row import ScreenLifetime
 
 QUIET_DELAY_S = 0.15
-"""Seconds without output after which a screen counts as painted."""
+"""Time without output after which a screen counts as complete."""
 MIN_SAMPLE_INTERVAL_S = 0.5
-"""Seconds between two looks, at least."""
 MAX_SAMPLE_DELAY_S = 1.0
 _MAX_ATTEMPTS = 10
+"""Retries of a sample that failed, e.g. because the control client is being attached."""
 
 
 class PaintActivity(Struct, frozen=True):
-    """A pane printed something; ``life`` is that of the screen it paints on, None where it no longer does."""
+    """A pane printed something; ``lifetime`` is None once it no longer repaints its screen."""
 
     pane: PaneId
     epoch: EpochId
     lifetime: ScreenLifetime | None = None
     is_mid_update: bool = False
-    """It is within a synchronized update: what it shows now is half of a picture."""
+    """Inside a synchronized update: the screen is half painted."""
     is_update_complete: bool = False
-    """A synchronized update has just ended: what it shows now is whole."""
+    """A synchronized update just ended: the screen is complete."""
     is_repaint: bool = True
-    """It repainted. Otherwise it only printed, which keeps a look waiting but asks for none."""
+    """False for plain output, which delays a pending sample but requests none."""
 
 
 class SamplingSchedule(Struct):
-    """The rhythm of one pane. Instants are seconds of a clock that never runs backwards."""
+    """The schedule of one pane; times are monotonic seconds."""
 
     lifetime: ScreenLifetime
     last_output_at: float = 0.0
     last_sample_at: float = -MIN_SAMPLE_INTERVAL_S
     pending_since: float | None = None
-    """The first paint that no look has seen yet."""
+    """Time of the first paint that no sample shows yet."""
     is_mid_update: bool = False
     is_update_complete: bool = False
     attempts: int = 0
@@ -51,7 +51,7 @@ class SamplingSchedule(Struct):
 
     @property
     def due_at(self) -> float | None:
-        """When to look, None while there is nothing to see."""
+        """Return when to sample, None if nothing was painted since the last sample."""
         if self.pending_since is None:
             return None
         latest = self.pending_since + MAX_SAMPLE_DELAY_S
@@ -63,11 +63,11 @@ class SamplingSchedule(Struct):
         return self.last_output_at if self.is_update_complete else self.last_output_at + QUIET_DELAY_S
 
     def mark_sampled(self, now: float) -> None:
-        """A look is being taken: what is painted from now on asks for another one."""
+        """Note that a sample is being taken; later paints request another one."""
         self.last_sample_at, self.pending_since, self.is_update_complete = now, None, False
 
     def mark_missed(self, now: float) -> None:
-        """The look could not be taken; it is tried again a few times, in case the way to the pane is being made."""
+        """Retry a sample that failed, up to _MAX_ATTEMPTS times."""
         self.attempts += 1
         if self.pending_since is None and self.attempts < _MAX_ATTEMPTS:
             self.pending_since = now

@@ -1,6 +1,6 @@
-"""Takes looks at panes that repaint, each through the one control client of its server; never starts a program.
+"""Sample the screens of panes that repaint, through the existing client of their server; start no process.
 
-What comes in: stirs, from who reads the stream. What goes out: looks, to who makes sightings of them.
+Input: paint activity from the pipeline. Output: screen samples to ``deliver``.
 """
 
 import asyncio
@@ -20,19 +20,19 @@ from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.screen_row import ScreenLifetime
 
 _BATCH_WINDOW_S = 0.02
-"""Looks that are due within so many seconds are taken in one go."""
+"""Samples due within this time are taken with one request for each server."""
 
 log = get_logger("eyes")
 
 
 class ScreenSource(Protocol):
-    """A server whose panes can be looked at."""
+    """A server whose screens can be captured."""
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]: ...
 
 
 class ScreenSample(Struct, frozen=True):
-    """What a pane showed at an instant, raw, in this life of its screen."""
+    """A raw screen of a pane and the screen lifetime it belongs to."""
 
     lifetime: ScreenLifetime
     capture: PaneCapture
@@ -40,7 +40,7 @@ class ScreenSample(Struct, frozen=True):
 
 
 PaneLocator = Callable[[PaneId], tuple[ScreenSource, MuxPaneId] | None]
-"""Where a pane is, None while nobody knows."""
+"""Return the server and tmux id of a pane, None while it is not known."""
 SampleSink = Callable[[list[ScreenSample]], Awaitable[None]]
 
 
@@ -51,22 +51,22 @@ class ScreenSampler:
         self._wake = asyncio.Event()
         self._sleep_deadline = 0.0
         self._busy_servers: set[int] = set()
-        """Servers that have not answered yet, or whose last looks are still being stored."""
+        """Servers whose last request is unanswered or whose samples are still being stored."""
         self.meter = RateMeter()
-        """Counts looks: what they cost is ours to show."""
+        """Counts samples, for the cost shown in the health report."""
 
     def note_activity(self, activity: PaintActivity) -> None:
-        """A pane printed something. Called for every piece of output, so it does little."""
-        pace = self._schedules.get(activity.pane)
+        """Schedule a sample after paint activity. Called for every chunk of output, so it must be cheap."""
+        schedule = self._schedules.get(activity.pane)
         if activity.lifetime is None:
-            if pace is not None and pace.lifetime.epoch == activity.epoch:
+            if schedule is not None and schedule.lifetime.epoch == activity.epoch:
                 del self._schedules[activity.pane]
             return
-        if pace is None:
-            pace = self._schedules[activity.pane] = SamplingSchedule(activity.lifetime)
-        pace.lifetime = activity.lifetime
-        pace.note_activity(activity, self._clock.monotonic())
-        due = pace.due_at
+        if schedule is None:
+            schedule = self._schedules[activity.pane] = SamplingSchedule(activity.lifetime)
+        schedule.lifetime = activity.lifetime
+        schedule.note_activity(activity, self._clock.monotonic())
+        due = schedule.due_at
         if due is not None and due < self._sleep_deadline:
             self._wake.set()
 
@@ -74,11 +74,11 @@ class ScreenSampler:
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._wait_until_due()
-                for server, lives in self._collect_due_panes():
-                    group.create_task(self._sample_panes(server, lives))
+                for server, lifetimes in self._collect_due_panes():
+                    group.create_task(self._sample_panes(server, lifetimes))
 
     async def _wait_until_due(self) -> None:
-        due = min((at for pace in self._schedules.values() if (at := pace.due_at) is not None), default=None)
+        due = min((at for schedule in self._schedules.values() if (at := schedule.due_at) is not None), default=None)
         self._sleep_deadline = float("inf") if due is None else due
         self._wake.clear()
         with contextlib.suppress(TimeoutError):
@@ -87,47 +87,48 @@ class ScreenSampler:
         self._sleep_deadline = 0.0
 
     def _collect_due_panes(self) -> list[tuple[ScreenSource, dict[MuxPaneId, ScreenLifetime]]]:
-        """Whom to look at now, by server."""
+        """Return the panes to sample now, by server."""
         now = self._clock.monotonic()
-        found: dict[int, tuple[ScreenSource, dict[MuxPaneId, ScreenLifetime]]] = {}
-        for pane, pace in self._schedules.items():
-            if (due := pace.due_at) is None or due > now + _BATCH_WINDOW_S:
+        due_by_server: dict[int, tuple[ScreenSource, dict[MuxPaneId, ScreenLifetime]]] = {}
+        for pane, schedule in self._schedules.items():
+            if (due := schedule.due_at) is None or due > now + _BATCH_WINDOW_S:
                 continue
-            pace.mark_sampled(now)
-            place = self._locate_pane(pane)
-            if place is None or id(place[0]) in self._busy_servers:
-                pace.mark_missed(now)
+            schedule.mark_sampled(now)
+            location = self._locate_pane(pane)
+            if location is None or id(location[0]) in self._busy_servers:
+                schedule.mark_missed(now)
             else:
-                found.setdefault(id(place[0]), (place[0], {}))[1][place[1]] = pace.lifetime
-        return list(found.values())
+                due_by_server.setdefault(id(location[0]), (location[0], {}))[1][location[1]] = schedule.lifetime
+        return list(due_by_server.values())
 
     async def _sample_panes(self, server: ScreenSource, lifetimes: dict[MuxPaneId, ScreenLifetime]) -> None:
         self._busy_servers.add(id(server))
         try:
-            seen = await self._request_captures(server, list(lifetimes))
+            captures = await self._request_captures(server, list(lifetimes))
             at = self._clock.now()
-            pairs = zip(lifetimes.values(), seen, strict=True)
-            looks = [
-                ScreenSample(life, one, at) for life, one in pairs if one is not None and _is_same_screen(life, one)
+            samples = [
+                ScreenSample(lifetime, capture, at)
+                for lifetime, capture in zip(lifetimes.values(), captures, strict=True)
+                if capture is not None and _is_same_screen(lifetime, capture)
             ]
-            self.meter.count(len(looks), at, self._clock.monotonic())
-            if looks:
-                await self._deliver(looks)
+            self.meter.count(len(samples), at, self._clock.monotonic())
+            if samples:
+                await self._deliver(samples)
         finally:
             self._busy_servers.discard(id(server))
-        for life, one in zip(lifetimes.values(), seen, strict=True):
-            if one is None and (pace := self._schedules.get(life.pane)):
-                pace.mark_missed(self._clock.monotonic())
+        for lifetime, capture in zip(lifetimes.values(), captures, strict=True):
+            if capture is None and (schedule := self._schedules.get(lifetime.pane)):
+                schedule.mark_missed(self._clock.monotonic())
                 self._wake.set()
 
     async def _request_captures(self, server: ScreenSource, panes: list[MuxPaneId]) -> list[PaneCapture | None]:
         try:
             return await server.capture_screens(panes)
         except MuxError as error:
-            log.debug("no look was possible: %s", error)
+            log.debug("cannot sample screens: %s", error)
             return [None] * len(panes)
 
 
 def _is_same_screen(lifetime: ScreenLifetime, capture: PaneCapture) -> bool:
-    """Whether the pane still shows the screen whose life it was: it may have left the alternate one meanwhile."""
+    """Return False if the pane entered or left the alternate screen since the sample was scheduled."""
     return capture.alternate == lifetime.is_alternate

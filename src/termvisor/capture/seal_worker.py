@@ -1,13 +1,13 @@
-"""Sealing in a process of its own: what it takes of memory and of the processor's time is not the daemon's.
+"""Seal segments in a worker process, so that its memory and CPU time do not burden the daemon.
 
-One request comes in on stdin, one answer a segment goes out on stdout. It may be killed at any instant.
+Reads one JSON request from stdin and writes one JSON result line for each segment to stdout. May be killed at any time.
 """
 
 import os
 import sys
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from termvisor.capture.sealing import SealOptions, SealResult, seal_segment
 from termvisor.redaction import build_rules, use_rules
@@ -17,9 +17,9 @@ _NICE_INCREMENT = 10
 
 
 class SealRequest(Struct, frozen=True):
-    wish: SealOptions
+    options: SealOptions = field(name="wish")
     segments: list[tuple[str, int]]
-    """Folder and start of each."""
+    """Folder and start offset of each segment."""
 
 
 def build_command() -> list[str]:
@@ -27,7 +27,7 @@ def build_command() -> list[str]:
 
 
 def try_seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
-    """What came of one segment; what the disk refuses is told."""
+    """Seal one segment and return its result, with the error text if the disk refuses."""
     try:
         return seal_segment(folder, start, options)
     except FileNotFoundError:
@@ -38,13 +38,13 @@ def try_seal_segment(folder: str, start: int, options: SealOptions) -> SealResul
 
 def main() -> None:
     os.nice(_NICE_INCREMENT)
-    where = resolve_paths()
-    settings = load_settings(where)
-    own = load_nonce(where.nonce_file)
-    use_rules(build_rules(settings.redact_patterns, settings.redact_allow, cache=where.cache_dir, nonce=own))
+    paths = resolve_paths()
+    settings = load_settings(paths)
+    nonce = load_nonce(paths.nonce_file)
+    use_rules(build_rules(settings.redact_patterns, settings.redact_allow, cache=paths.cache_dir, nonce=nonce))
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=SealRequest)
     for folder, start in request.segments:
-        sys.stdout.buffer.write(msgspec.json.encode(try_seal_segment(folder, start, request.wish)) + b"\n")
+        sys.stdout.buffer.write(msgspec.json.encode(try_seal_segment(folder, start, request.options)) + b"\n")
         sys.stdout.buffer.flush()
 
 

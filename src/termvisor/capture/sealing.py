@@ -1,8 +1,8 @@
-"""A raw segment that is complete is sealed: its secrets are masked, then it is packed.
+"""Seal complete raw segments: mask their secrets, then compress them.
 
-The new file gets its name when it is whole and on the disk; only then does the old one go. Killed at any step, the
-stream reads as before, and `tidy` takes away what was left behind. Offsets and times do not change. A file that was
-masked is read-only (0400): that is how it is known later.
+The new file is renamed into place once it is complete and synced to disk; only then is the old one deleted. Killed at
+any step, the stream reads as before, and remove_leftovers deletes the rest. Offsets and times do not change. A masked
+file is read-only (0400): that is how it is recognised later.
 """
 
 import filecmp
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from termvisor.recorder.segment import (
@@ -30,40 +30,40 @@ _TEMP_SUFFIX = ".tmp"
 
 
 class SealOptions(Struct, frozen=True, kw_only=True):
-    """What sealing shall do."""
+    """Whether to mask secrets and to compress (field names are those of the worker's JSON request)."""
 
     masks: bool = True
     packs: bool = True
 
 
 class SealResult(Struct, frozen=True):
-    """``freed`` bytes were given back to the disk, ``masked`` rows had secrets in them; or what went wrong."""
+    """Bytes ``freed`` on disk and rows ``masked`` because of secrets, or the ``error`` text."""
 
     freed: int = 0
     masked: int = 0
-    error: str = ""
+    error: str = field(default="", name="trouble")
 
 
 def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
-    """Seal one segment that nobody writes any more. An ``OSError`` leaves it as it was."""
+    """Seal one complete segment. Raises OSError and leaves the segment as it was if it cannot be rewritten."""
     source = _find_segment_path(folder, start)
     before = os.stat(source)
     options = replace(options, packs=options.packs or source.endswith(COMPRESSED_SUFFIX))
     target = build_compressed_path(folder, start) if options.packs else source
-    unfinished = f"{build_raw_path(folder, start)}{_TEMP_SUFFIX}"
+    temp_path = f"{build_raw_path(folder, start)}{_TEMP_SUFFIX}"
     with suppress(FileNotFoundError):
-        os.unlink(unfinished)
+        os.unlink(temp_path)
     try:
-        masked = _rewrite_segment(folder, start, unfinished, options)
-        if target == source and filecmp.cmp(source, unfinished, shallow=False):
-            os.unlink(unfinished)
+        masked = _rewrite_segment(folder, start, temp_path, options)
+        if target == source and filecmp.cmp(source, temp_path, shallow=False):
+            os.unlink(temp_path)
             os.chmod(source, _MASKED_MODE if options.masks else _PLAIN_MODE)
             return SealResult(0, 0)
-        os.utime(unfinished, ns=(before.st_atime_ns, before.st_mtime_ns))
-        os.rename(unfinished, target)
-    except BaseException:
+        os.utime(temp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        os.rename(temp_path, target)
+    except BaseException:  # also when the worker is interrupted: leave no temporary file
         with suppress(FileNotFoundError):
-            os.unlink(unfinished)
+            os.unlink(temp_path)
         raise
     _fsync_path(build_index_path(folder, start))
     _fsync_path(folder)
@@ -73,20 +73,22 @@ def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Take away what a killed sealing or deletion left: unfinished files, bytes that are packed, times of nothing."""
+    """Delete what a killed seal or deletion left: temporary files, raw files already compressed, lone indexes."""
     names = set(os.listdir(folder))
     for name in names:
         raw = f"{folder}/{name.partition('.')[0]}.raw"
-        is_packed = name.endswith(".raw") and f"{name}{COMPRESSED_SUFFIX}" in names
-        # Asked anew: a listing is no picture of one moment, and bytes are there before their times.
-        is_alone = name.endswith(".idx") and not os.path.exists(raw) and not os.path.exists(raw + COMPRESSED_SUFFIX)
-        if is_packed or is_alone or name.endswith(_TEMP_SUFFIX):
+        has_compressed_copy = name.endswith(".raw") and f"{name}{COMPRESSED_SUFFIX}" in names
+        # Checked again on disk: the listing is not atomic, and a segment is created before its index.
+        is_lone_index = (
+            name.endswith(".idx") and not os.path.exists(raw) and not os.path.exists(raw + COMPRESSED_SUFFIX)
+        )
+        if has_compressed_copy or is_lone_index or name.endswith(_TEMP_SUFFIX):
             with suppress(OSError):
                 os.unlink(f"{folder}/{name}")
 
 
 def delete_segment(folder: str, start: int) -> int:
-    """Delete a segment, its bytes before its times; how many bytes that gave back."""
+    """Delete a segment, its bytes before its index, and return the bytes freed."""
     freed = 0
     for path in (build_raw_path(folder, start), build_compressed_path(folder, start), build_index_path(folder, start)):
         with suppress(FileNotFoundError):
@@ -116,87 +118,84 @@ class _PlainSegmentSink:
 
 
 def _rewrite_segment(folder: str, start: int, temp_path: str, options: SealOptions) -> int:
-    """Write the segment anew and wait until it is on the disk; how many rows were masked."""
+    """Write the sealed segment to ``temp_path``, sync it and return the number of masked rows."""
     descriptor = os.open(temp_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PLAIN_MODE)
     try:
-        target = _open_sink(descriptor, compresses=options.packs)
-        masking = _SegmentMasker(folder, start) if options.masks else None
-        for data in masking.read_masked_bytes() if masking else _read_chunks(folder, start):
-            target.write(data)
-        target.finish()
-        os.fchmod(descriptor, _MASKED_MODE if masking else _PLAIN_MODE)
+        sink = _open_sink(descriptor, compresses=options.packs)
+        masker = _SegmentMasker(folder, start) if options.masks else None
+        for data in masker.read_masked_bytes() if masker else _read_chunks(folder, start):
+            sink.write(data)
+        sink.finish()
+        os.fchmod(descriptor, _MASKED_MODE if masker else _PLAIN_MODE)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    return masking.masked_row_count if masking else 0
+    return masker.masked_row_count if masker else 0
 
 
 def _open_sink(descriptor: int, *, compresses: bool) -> _SegmentSink:
     if not compresses:
         return _PlainSegmentSink(descriptor)
-    from termvisor.recorder.compressed_segment import (
-        CompressedSegmentWriter,
-    )  # zstd loads with the first segment that is packed
+    # zstd is loaded only when a segment is compressed.
+    from termvisor.recorder.compressed_segment import CompressedSegmentWriter
 
     return CompressedSegmentWriter(descriptor)
 
 
 def _read_chunks(folder: str, start: int) -> Iterator[bytes]:
     with closing(open_segment_file(folder, start)) as file:
-        place = 0
-        while data := file.read(_READ_BYTES, place):
+        offset = 0
+        while data := file.read(_READ_BYTES, offset):
             yield data
-            place += len(data)
+            offset += len(data)
 
 
 class _SegmentMasker:
-    """The segment's own bytes, judged together with the edges of its neighbours."""
+    """Mask the secrets of a segment, also those that reach into its neighbours."""
 
     def __init__(self, folder: str, start: int):
         self._folder, self._start = folder, start
         with closing(open_segment_file(folder, start)) as file:
             self._size = file.read_size()
-        self._edge_before, self._edge_after = (
-            _read_edge_before(folder, start),
-            _read_edge_after(folder, start + self._size),
-        )
-        self._mask = RawByteMasker()
+        self._edge_before = _read_edge_before(folder, start)
+        self._edge_after = _read_edge_after(folder, start + self._size)
+        self._masker = RawByteMasker()
 
     def read_masked_bytes(self) -> Iterator[bytes]:
         return _slice_stream(self._mask_with_edges(), len(self._edge_before), self._size)
 
     @property
     def masked_row_count(self) -> int:
-        """How many rows of this segment had a secret in them."""
+        """Count the rows of this segment that contained a secret."""
         begin = len(self._edge_before)
-        return sum(begin <= place < begin + self._size for place in self._mask.secret_offsets)
+        return sum(begin <= offset < begin + self._size for offset in self._masker.secret_offsets)
 
     def _mask_with_edges(self) -> Iterator[bytes]:
-        yield self._mask.feed(self._edge_before)
+        yield self._masker.feed(self._edge_before)
         for data in _read_chunks(self._folder, self._start):
-            yield self._mask.feed(data)
-        yield self._mask.feed(self._edge_after)
-        yield self._mask.finish()
+            yield self._masker.feed(data)
+        yield self._masker.feed(self._edge_after)
+        yield self._masker.finish()
 
 
 def _slice_stream(stream: Iterable[bytes], skipped: int, count: int) -> Iterator[bytes]:
-    """``count`` bytes behind the first ``skipped`` ones."""
+    """Yield ``count`` bytes after the first ``skipped`` ones."""
     for data in stream:
-        own = data[skipped : skipped + count]
+        part = data[skipped : skipped + count]
         skipped = max(0, skipped - len(data))
-        count -= len(own)
-        yield own
+        count -= len(part)
+        yield part
 
 
 def _read_edge_before(folder: str, start: int) -> bytes:
-    """The last bytes in front of this offset, as far as they follow each other up to it."""
-    found, at = b"", max(0, start - EDGE_BYTES)
+    """Return the last bytes before ``start``, as far as they are contiguous up to it."""
+    edge, offset = b"", max(0, start - EDGE_BYTES)
     with closing(SegmentReader(folder)) as reader:
-        while at < start and (pieces := list(reader.read_pieces(at, start - at))):
-            found = found if pieces[0][0] == at else b""
-            found += b"".join(data for _, data, _ in pieces)
-            at = pieces[-1][0] + len(pieces[-1][1])
-    return found[-EDGE_BYTES:] if at == start else b""
+        while offset < start and (pieces := list(reader.read_pieces(offset, start - offset))):
+            edge = edge if pieces[0][0] == offset else b""
+            edge += b"".join(data for _, data, _ in pieces)
+            offset = pieces[-1][0] + len(pieces[-1][1])
+    return edge[-EDGE_BYTES:] if offset == start else b""
 
 
 def _read_edge_after(folder: str, end: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The async client: any number of operations side by side on one connection, each stream on its own."""
+"""The async client: concurrent operations share one connection, each stream has its own."""
 
 import asyncio
 import socket
@@ -12,21 +12,20 @@ from termvisor.client.daemon_process import ensure_running
 from termvisor.errors import Unavailable, VisorError
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.line_buffer import LineBuffer
-from termvisor.settings import Paths
-from termvisor.settings import resolve_paths as own_places
+from termvisor.settings import Paths, resolve_paths
 
 _MAX_UNREAD_ITEMS = 1000
-"""Items of one stream that may wait for the caller before we stop reading."""
+"""Items of one stream that may be queued for the caller before the client stops reading the socket."""
 
 
 @asynccontextmanager
 async def connect(places: Paths | None = None, *, start: bool = True) -> AsyncIterator["AsyncVisor"]:
-    """Talk to the daemon of these places; with ``start`` it is started when none runs."""
-    where = places or own_places()
+    """Connect to the daemon of ``places`` (default: this user's); with ``start``, start it if it is not running."""
+    paths = places or resolve_paths()
     if start:
-        await asyncio.to_thread(ensure_running, where)
-    async with _open_connection(where) as link:
-        yield AsyncVisor(where, link)
+        await asyncio.to_thread(ensure_running, paths)
+    async with _open_connection(paths) as connection:
+        yield AsyncVisor(paths, connection)
 
 
 class AsyncVisor:
@@ -49,21 +48,24 @@ class AsyncVisor:
         return self._stream(name, params) if is_stream else self._connection.call(name, params)
 
     async def _stream(self, name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        # On a connection of its own: a reader that lags holds up nobody but itself.
-        async with _open_connection(self._paths) as link, aclosing(link.stream_items(name, params)) as items:
+        # A connection of its own: a slow reader must not delay the answers to other calls.
+        async with (
+            _open_connection(self._paths) as connection,
+            aclosing(connection.stream_items(name, params)) as items,
+        ):
             async for item in items:
                 yield item
 
 
 @asynccontextmanager
 async def _open_connection(paths: Paths) -> AsyncIterator["_AsyncConnection"]:
-    plug = socket.socket(fileno=connect_to_daemon(paths.daemon_socket).detach())
-    _, link = await asyncio.get_running_loop().create_unix_connection(_AsyncConnection, sock=plug)
+    sock = socket.socket(fileno=connect_to_daemon(paths.daemon_socket).detach())
+    _, connection = await asyncio.get_running_loop().create_unix_connection(_AsyncConnection, sock=sock)
     try:
-        link.hello = await _exchange_hello(link)
-        yield link
+        connection.hello = await _exchange_hello(connection)
+        yield connection
     finally:
-        link.close()
+        connection.close()
 
 
 async def _exchange_hello(connection: "_AsyncConnection") -> jsonrpc.DaemonHello:
@@ -72,12 +74,12 @@ async def _exchange_hello(connection: "_AsyncConnection") -> jsonrpc.DaemonHello
             return read_hello(await connection.call("hello", {"protocol": command_protocol.PROTOCOL_VERSION}))
     except TimeoutError as error:
         raise Unavailable(
-            f"the daemon does not answer within {HELLO_TIMEOUT_S:.0f} s", hint=jsonrpc.RESTART_HINT
+            f"the daemon did not answer within {HELLO_TIMEOUT_S:.0f} s", hint=jsonrpc.RESTART_HINT
         ) from error
 
 
 class _AsyncConnection(asyncio.Protocol):
-    """Hands each answer to the request that waits for it."""
+    """Route each answer to the queue of its request."""
 
     hello: jsonrpc.DaemonHello
 
@@ -91,7 +93,7 @@ class _AsyncConnection(asyncio.Protocol):
         self._transport = transport
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(Unavailable("the connection to the daemon ended", hint="Connect again."))
+        self._fail(Unavailable("the connection to the daemon was closed", hint="Connect again."))
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -109,7 +111,7 @@ class _AsyncConnection(asyncio.Protocol):
             async for answer in answers:
                 if not answer.method:
                     return answer.result
-        raise AssertionError("an exchange ends with a result or an error")
+        raise AssertionError("answers end with a result or an error")
 
     async def stream_items(self, method: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
         async with aclosing(self._iterate_answers(method, params)) as answers:
@@ -122,9 +124,9 @@ class _AsyncConnection(asyncio.Protocol):
     ) -> AsyncGenerator[jsonrpc.IncomingMessage, None]:
         if self._failure:
             raise self._failure
-        number = next(self._request_ids)
-        queue = self._answer_queues[number] = asyncio.Queue()
-        self._transport.write(jsonrpc.encode_message(jsonrpc.RpcRequest(method, params, number)))
+        request_id = next(self._request_ids)
+        queue = self._answer_queues[request_id] = asyncio.Queue()
+        self._transport.write(jsonrpc.encode_message(jsonrpc.RpcRequest(method, params, request_id)))
         is_done = False
         try:
             while not is_done:
@@ -132,22 +134,22 @@ class _AsyncConnection(asyncio.Protocol):
                 is_done = not answer.method
                 yield answer
         finally:
-            del self._answer_queues[number]
+            del self._answer_queues[request_id]
             self._transport.resume_reading()
             if not is_done and not self._transport.is_closing():
-                self._transport.write(jsonrpc.encode_message(jsonrpc.RpcRequest("cancel", {"id": number})))
+                self._transport.write(jsonrpc.encode_message(jsonrpc.RpcRequest("cancel", {"id": request_id})))
 
     async def _next_answer(
         self, queue: "asyncio.Queue[jsonrpc.IncomingMessage | VisorError]"
     ) -> jsonrpc.IncomingMessage:
         if queue.qsize() < _MAX_UNREAD_ITEMS // 2 and not self._transport.is_closing():
             self._transport.resume_reading()
-        found = await queue.get()
-        if isinstance(found, VisorError):
-            raise found
-        if found.error:
-            raise jsonrpc.to_visor_error(found.error)
-        return found
+        answer = await queue.get()
+        if isinstance(answer, VisorError):
+            raise answer
+        if answer.error:
+            raise jsonrpc.to_visor_error(answer.error)
+        return answer
 
     def _route_answer(self, answer: jsonrpc.IncomingMessage) -> None:
         queue = self._answer_queues.get(answer.params.id if answer.params else answer.id)

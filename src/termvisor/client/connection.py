@@ -1,4 +1,4 @@
-"""A blocking conversation with the daemon over one socket: what the sync client and the start-up share."""
+"""A blocking JSON-RPC connection to the daemon, used by the sync client and the command line."""
 
 import select
 from _socket import socket
@@ -15,11 +15,11 @@ from termvisor.protocol.connect import connect_socket
 from termvisor.protocol.line_buffer import LineBuffer
 
 HELLO_TIMEOUT_S = 10.0
-"""Seconds in which a daemon that is well says hello."""
+"""A daemon that does not answer `hello` within this time hangs."""
 
 
 class BlockingConnection:
-    """One connection to a living daemon. Requests go one after the other."""
+    """One connection to a running daemon; requests are sent one after the other."""
 
     def __init__(self, sock: socket):
         self._socket = sock
@@ -33,16 +33,16 @@ class BlockingConnection:
         self._socket.settimeout(None)
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
-        """The result; items on the way to it are passed over."""
+        """Return the result of a method; stream items before it are dropped."""
         return next(answer for answer in self._send_request(method, params) if not answer.method).result
 
     def stream_items(self, method: str, params: dict[str, Any]) -> Iterator[Any]:
-        """The items of a stream, asked for at once. Close the line to end it early."""
+        """Send the request now and return the items of its stream; close the connection to end it early."""
         answers = self._send_request(method, params)
         return (answer.params.item for answer in answers if answer.params is not None)
 
     def is_ready(self) -> bool:
-        """Whether something of an answer can be read without waiting."""
+        """Return True if a part of an answer can be read without blocking."""
         return bool(self._received) or bool(select.select([self._socket], [], [], 0)[0])
 
     def fileno(self) -> int:
@@ -52,13 +52,13 @@ class BlockingConnection:
         self._socket.close()
 
     def _send_request(self, method: str, params: dict[str, Any]) -> Iterator[jsonrpc.IncomingMessage]:
-        """Everything that answers this request, its result last."""
-        number = next(self._request_ids)
+        """Send a request and return an iterator over its answers, the result last."""
+        request_id = next(self._request_ids)
         try:
-            self._socket.sendall(jsonrpc.encode_message(jsonrpc.RpcRequest(method, params, number)))
+            self._socket.sendall(jsonrpc.encode_message(jsonrpc.RpcRequest(method, params, request_id)))
         except OSError as error:
             raise _build_lost_error() from error
-        return self._iterate_answers(number)
+        return self._iterate_answers(request_id)
 
     def _iterate_answers(self, request_id: int) -> Iterator[jsonrpc.IncomingMessage]:
         while True:
@@ -80,7 +80,7 @@ class BlockingConnection:
             data = self._socket.recv(1 << 16)
         except TimeoutError as error:
             raise Unavailable(
-                f"the daemon does not answer within {HELLO_TIMEOUT_S:.0f} s", hint=jsonrpc.RESTART_HINT
+                f"the daemon did not answer within {HELLO_TIMEOUT_S:.0f} s", hint=jsonrpc.RESTART_HINT
             ) from error
         except OSError as error:
             raise _build_lost_error() from error
@@ -90,16 +90,16 @@ class BlockingConnection:
 
 
 def connect_if_running(path: str) -> BlockingConnection | None:
-    """A line to the daemon; None when nobody listens."""
-    plug = _connect_checked(path)
-    return None if plug is None else BlockingConnection(plug)
+    """Return a connection to the daemon; None if no daemon is running."""
+    sock = _connect_checked(path)
+    return None if sock is None else BlockingConnection(sock)
 
 
 def connect_to_daemon(path: str) -> socket:
-    """A socket with a daemon of ours at the other end; ``Unavailable`` when there is none."""
-    if (plug := _connect_checked(path)) is None:
+    """Return a socket connected to this user's daemon; raise Unavailable if none is running."""
+    if (sock := _connect_checked(path)) is None:
         raise Unavailable("no daemon is running", hint="Start it with `visor daemon start`.")
-    return plug
+    return sock
 
 
 def _connect_checked(path: str) -> socket | None:
@@ -116,4 +116,4 @@ def read_hello(result: Any) -> jsonrpc.DaemonHello:
 
 
 def _build_lost_error() -> Unavailable:
-    return Unavailable("the daemon went away before it answered", hint="Ask again; `visor logs` may say why.")
+    return Unavailable("the daemon closed the connection before it answered", hint="Retry; see `visor logs`.")

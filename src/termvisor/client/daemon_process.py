@@ -1,6 +1,6 @@
-"""The daemon from outside: is it there, start it when it is not, stop it.
+"""Find, start and stop the daemon process.
 
-Ten callers at once start one daemon: whoever holds the start lock starts it, the others wait and find it.
+Invariant: concurrent callers start one daemon: the holder of the start lock starts it, the others wait and find it.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ from termvisor.system import lock_file, subprocesses
 from termvisor.system.polling import wait_until
 
 _started_daemons: list[subprocesses.ChildProcess] = []
-"""Children of ours that go on without us; kept so that a long-lived caller does not forget them half-way."""
+"""Detached children; referenced so that they are not garbage collected while still running."""
 
 
 def is_running(paths: Paths) -> bool:
-    """True from the daemon's first moment to its last, also while it starts or stops."""
+    """Return True if a daemon process exists, also while it is starting or stopping."""
     return lock_file.read_lock_holder(paths.daemon_lock) is not None
 
 
 def fetch_hello(paths: Paths) -> jsonrpc.DaemonHello | None:
-    """What the daemon says of itself; None when none takes clients."""
-    if (line := connect_if_running(paths.daemon_socket)) is None:
+    """Return the daemon's hello; None if no daemon accepts clients."""
+    if (connection := connect_if_running(paths.daemon_socket)) is None:
         return None
-    line.close()
-    return line.hello
+    connection.close()
+    return connection.hello
 
 
 DAEMON_COMMAND = (sys.executable, "-m", "termvisor", "daemon", "--foreground")
@@ -41,7 +41,7 @@ DAEMON_COMMAND = (sys.executable, "-m", "termvisor", "daemon", "--foreground")
 def ensure_running(
     paths: Paths, *, timeout_s: float = 10.0, command: Sequence[str] = DAEMON_COMMAND
 ) -> jsonrpc.DaemonHello:
-    """Greet the daemon; start it first when there is none."""
+    """Return the daemon's hello; start the daemon first if it is not running."""
     if hello := fetch_hello(paths):
         return hello
     make_instance_folders(paths)
@@ -50,7 +50,7 @@ def ensure_running(
 
 
 def stop_daemon(paths: Paths, *, timeout_s: float = 10.0, keep_recorder: bool = False) -> int | None:
-    """End the daemon in good order, or hard when it does not listen. Its pid, or None when there was none."""
+    """Stop the daemon by request, SIGTERM or SIGKILL, and return its pid; None if none was running."""
     pid = lock_file.read_lock_holder(paths.daemon_lock)
     if pid is None:
         return None
@@ -63,7 +63,7 @@ def stop_daemon(paths: Paths, *, timeout_s: float = 10.0, keep_recorder: bool = 
 
 
 def get_error_file(paths: Paths) -> str:
-    """Where the daemon's own early complaints go."""
+    """Return the file for the daemon's stderr, which has errors from before its log file is open."""
     return f"{os.path.dirname(paths.log_file)}/daemon.err"
 
 
@@ -79,10 +79,10 @@ def _hold_start_lock(paths: Paths) -> Iterator[None]:
 
 def _start_daemon(paths: Paths, timeout_s: float, command: Sequence[str]) -> jsonrpc.DaemonHello:
     clock = SystemClock()
-    until = clock.monotonic() + timeout_s
+    deadline = clock.monotonic() + timeout_s
     child = _spawn_daemon(paths, command)
     _started_daemons.append(child)
-    while clock.monotonic() < until:
+    while clock.monotonic() < deadline:
         status = child.wait(0.02)
         if hello := fetch_hello(paths):
             return hello
@@ -92,7 +92,7 @@ def _start_daemon(paths: Paths, timeout_s: float, command: Sequence[str]) -> jso
 
 
 def _spawn_daemon(paths: Paths, command: Sequence[str]) -> subprocesses.ChildProcess:
-    # The child lives in "/", so relative folders from the environment must reach it as absolute ones.
+    # The child's current folder is "/": relative folders from the environment must be passed as absolute ones.
     folders = {
         "VISOR_CONFIG_DIR": paths.config_dir,
         "VISOR_DATA_DIR": paths.data_dir,
@@ -106,28 +106,24 @@ def _spawn_daemon(paths: Paths, command: Sequence[str]) -> subprocesses.ChildPro
             hint="Check the folder's rights, and that its disk is neither full nor mounted read-only.",
         ) from error
     with os.fdopen(descriptor, "wb") as errors:
-        return subprocesses.start_detached(
-            command,
-            log=errors,
-            env=get_environment() | folders,
-        )
+        return subprocesses.start_detached(command, log=errors, env=get_environment() | folders)
 
 
 def _read_start_error(paths: Paths, status: int) -> VisorError:
     with open(get_error_file(paths), encoding="utf-8", errors="replace") as file:
         text = file.read()
-    found = error_line.parse_last_error(text)
-    last = text.strip().rpartition("\n")[2] or f"status {status}"
-    return found or Unavailable(f"the daemon could not start: {last}", hint=f"See {get_error_file(paths)}.")
+    error = error_line.parse_last_error(text)
+    last_line = text.strip().rpartition("\n")[2] or f"status {status}"
+    return error or Unavailable(f"the daemon could not start: {last_line}", hint=f"See {get_error_file(paths)}.")
 
 
 def _ask_to_stop(paths: Paths, keep_recorder: bool) -> bool:
     try:
-        if (line := connect_if_running(paths.daemon_socket)) is None:
+        if (connection := connect_if_running(paths.daemon_socket)) is None:
             return False
-        line.call("shutdown", {"keep_recorder": keep_recorder})
-        line.close()
-    except VisorError:
+        connection.call("shutdown", {"keep_recorder": keep_recorder})
+        connection.close()
+    except VisorError:  # it hangs or speaks another protocol: the caller sends a signal
         return False
     return True
 

@@ -1,19 +1,18 @@
-"""The blocking client: a plain socket, no event loop, no thread."""
+"""The blocking client: a plain socket without event loop or threads."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from termvisor.client.connection import BlockingConnection, connect_to_daemon
 from termvisor.client.daemon_process import ensure_running
-from termvisor.settings import Paths
-from termvisor.settings import resolve_paths as own_places
+from termvisor.settings import Paths, resolve_paths
 
 
 class Visor:
     """Operations as methods: ``visor.list_panes(session="work")``. A stream is an iterator on its own connection."""
 
     def __init__(self, places: Paths | None = None, *, start: bool = True):
-        self._paths = places or own_places()
+        self._paths = places or resolve_paths()
         if start:
             ensure_running(self._paths)
         self._connection = BlockingConnection(connect_to_daemon(self._paths.daemon_socket))
@@ -41,8 +40,8 @@ class Visor:
         return self._stream(name, params) if is_stream else self._connection.call(name, params)
 
     def _stream(self, name: str, params: dict[str, Any]) -> Iterator[Any]:
-        line = BlockingConnection(connect_to_daemon(self._paths.daemon_socket))
+        connection = BlockingConnection(connect_to_daemon(self._paths.daemon_socket))
         try:
-            yield from line.stream_items(name, params)
+            yield from connection.stream_items(name, params)
         finally:
-            line.close()
+            connection.close()

@@ -1,4 +1,4 @@
-"""What the daemon is made of; only the composition root makes one."""
+"""The long-lived components of the daemon, as one struct; built only by `daemon.assembly`."""
 
 from msgspec import Struct, field
 
@@ -18,8 +18,6 @@ from termvisor.store.sqlite.retrying_database import WriteRetry
 
 
 class Components(Struct):
-    """What the daemon is made of."""
-
     store: Store
     pipeline: Pipeline
     event_log: EventLog
@@ -34,4 +32,4 @@ class Components(Struct):
     agent_tracking: AgentTracking
     active_rules: ActiveRules
     approval_bus: Bus[Approval] = field(default_factory=Bus)
-    """What is asked of people, also before anything that acts is loaded."""
+    """New and answered approval requests; exists before the gate, which is built with the first action."""

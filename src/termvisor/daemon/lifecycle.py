@@ -1,6 +1,6 @@
-"""The daemon's own life: one instance per user, the wish to end, and the recorder that a killed one leaves behind.
+"""Ensure a single daemon per instance, install signal handlers, and find or stop an orphaned recorder.
 
-Invariant: while `hold` is entered, no other daemon of these places comes past its own `hold`.
+Invariant: only one process is inside `hold_daemon_lock` for the same paths.
 """
 
 import asyncio
@@ -23,12 +23,15 @@ from termvisor.system import lock_file, peer_credentials
 
 @asynccontextmanager
 async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -> AsyncIterator[None]:
-    """Be the one daemon. A predecessor that is just stopping has ``patience`` seconds to finish."""
-    until = clock.monotonic() + timeout_s
+    """Hold the daemon lock; wait up to ``timeout_s`` for a daemon that is stopping.
+
+    Raises Conflict if a daemon answers on the socket, or the lock is still held after the timeout.
+    """
+    deadline = clock.monotonic() + timeout_s
     while (descriptor := lock_file.acquire_lock(paths.daemon_lock)) is None:
-        if _is_socket_answering(paths.daemon_socket) or clock.monotonic() > until:
+        if _is_socket_answering(paths.daemon_socket) or clock.monotonic() > deadline:
             pid = lock_file.read_lock_holder(paths.daemon_lock)
-            raise Conflict(f"a daemon runs already (pid {pid})", hint="`visor daemon restart` replaces it.")
+            raise Conflict(f"a daemon is already running (pid {pid})", hint="`visor daemon restart` replaces it.")
         await clock.sleep(0.02)
     try:
         yield
@@ -37,14 +40,14 @@ async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -
 
 
 def _is_socket_answering(path: str) -> bool:
-    if (line := connect_socket(path)) is None:
+    if (connection := connect_socket(path)) is None:
         return False
-    line.close()
+    connection.close()
     return True
 
 
 def raise_descriptor_limit() -> None:
-    """Every pane that is being read costs two descriptors; the usual soft limit of 1024 ends at a few hundred panes."""
+    """Raise the soft limit of open files to the hard one: each captured pane needs two descriptors."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(OSError, ValueError):  # macOS refuses "unlimited"
@@ -52,7 +55,7 @@ def raise_descriptor_limit() -> None:
 
 
 def install_stop_handler(stop: Callable[[], None]) -> None:
-    """SIGTERM and Ctrl-C ask for the orderly stop; a closing terminal is nothing to us."""
+    """Call ``stop`` on SIGTERM and SIGINT; ignore SIGHUP, so that closing the terminal does not stop the daemon."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
@@ -60,30 +63,30 @@ def install_stop_handler(stop: Callable[[], None]) -> None:
 
 
 def install_reload_handler(reload: Callable[[], object]) -> None:
-    """SIGHUP asks to read the settings again; that of a closing terminal does so too, and no harm."""
+    """Call ``reload`` on SIGHUP (also sent by a closing terminal; a needless reload is harmless)."""
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
 def find_recorder_pid(paths: Paths) -> int | None:
-    """The recorder that is running, with or without a daemon; 0 where the system does not tell its pid."""
-    if (line := _connect_recorder(paths)) is None:
+    """Return the pid of the running recorder, None if there is none, 0 if the system does not report peer pids."""
+    if (connection := _connect_recorder(paths)) is None:
         return None
-    credentials = line.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION)
-    line.close()
+    credentials = connection.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION)
+    connection.close()
     return peer_credentials.parse_pid(credentials)
 
 
 def stop_recorder(paths: Paths, timeout_s: float = 5.0) -> None:
-    """End a recorder that a killed daemon left: it closes its files first. Call only when no daemon runs."""
-    if (line := _connect_recorder(paths)) is None:
+    """Stop the recorder that a killed daemon left; it closes its files first. Call only if no daemon is running."""
+    if (connection := _connect_recorder(paths)) is None:
         return
-    line.settimeout(timeout_s)
+    connection.settimeout(timeout_s)
     with suppress(OSError):
-        line.send(b"listen %d\n" % PROTOCOL_VERSION)
-        line.send(b"quit\n")
-        while line.recv(1 << 16):
+        connection.send(b"listen %d\n" % PROTOCOL_VERSION)
+        connection.send(b"quit\n")
+        while connection.recv(1 << 16):  # until it closes the connection at its exit
             continue
-    line.close()
+    connection.close()
 
 
 def _connect_recorder(paths: Paths) -> socket | None:

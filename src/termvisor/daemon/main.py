@@ -1,7 +1,6 @@
-"""The process of the daemon: `visor daemon --foreground`.
+"""Run the daemon process: `visor daemon --foreground`.
 
-Invariant: asyncio is imported only after TLS was taken out of its way, which saves about 4 MB of memory for good;
-msgspec without the newer typing, of which it needs nothing.
+Invariant: asyncio is imported without ssl, which saves about 4 MB of memory, and msgspec without typing_extensions.
 """
 
 import sys
@@ -24,8 +23,8 @@ def run() -> int:
     limit_arenas()
     raise_descriptor_limit()
     try:
-        where = resolve_paths()
-        run_daemon(where, load_settings(where), open_services)
+        paths = resolve_paths()
+        run_daemon(paths, load_settings(paths), open_services)
     except (VisorError, BaseExceptionGroup) as raised:
         error = find_first_cause(raised)
         if not isinstance(error, VisorError):
@@ -36,19 +35,20 @@ def run() -> int:
 
 
 def _import_without(name: str, excluded: str) -> None:
-    """Import a module that can do without the other one; whoever else wants that still gets it."""
-    was = sys.modules.get(excluded)
-    cast("dict[str, object]", sys.modules)[excluded] = None  # as the import system spells "not here"
+    """Import a module while another, optional one cannot be imported."""
+    previous = sys.modules.get(excluded)
+    # None in sys.modules makes the import system raise ModuleNotFoundError.
+    cast("dict[str, object]", sys.modules)[excluded] = None
     try:
         __import__(name)
     finally:
         del sys.modules[excluded]
-        if was is not None:
-            sys.modules[excluded] = was
+        if previous is not None:
+            sys.modules[excluded] = previous
 
 
 def find_first_cause(error: BaseException) -> BaseException:
-    """What really happened, out of the groups around it."""
+    """Return the first exception inside nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

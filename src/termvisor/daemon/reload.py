@@ -1,7 +1,6 @@
-"""Takes over changed settings and rules while the daemon runs. No text that was read is read again.
+"""Apply changed settings and rules while the daemon runs; stored text is not processed again.
 
-Invariant: settings or rules that are wrong change nothing, and those that need a restart keep their old value in all
-parts.
+Invariant: invalid settings or rules change nothing; settings that need a restart keep their old value everywhere.
 """
 
 from msgspec.structs import replace
@@ -20,8 +19,9 @@ log = get_logger("rules")
 
 
 async def reload_settings(components: Components) -> ReloadResult:
-    settings, told = merge_settings(components.settings, load_settings(components.paths))
-    changed = frozenset(told.applied)
+    """Read settings and rules from disk and apply them; raise ConfigError if the settings are invalid."""
+    settings, result = merge_settings(components.settings, load_settings(components.paths))
+    changed = frozenset(result.applied)
     if changed & _REDACTION_SETTINGS:
         use_rules(await load_redaction_rules(components.paths, settings))
     if changed & _LOG_SETTINGS:
@@ -31,16 +31,15 @@ async def reload_settings(components: Components) -> ReloadResult:
         components.pipeline.set_flush_interval(settings.flush_interval)
         components.server_supervisor.apply_settings(settings)
         components.agent_tracking.apply_settings(settings)
-        await components.event_log.emit("config_reloaded", settings=", ".join(told.applied))
-    return replace(told, rules=await _reload_rules(components))
+        await components.event_log.emit("config_reloaded", settings=", ".join(result.applied))
+    return replace(result, rules=await _reload_rules(components))
 
 
 async def _reload_rules(components: Components) -> RulesReloadResult:
-    """Packs, and rules in them, as they are on disk now."""
-    read = await components.active_rules.reload(components.settings)
-    if read.count is not None:
+    result = await components.active_rules.reload(components.settings)
+    if result.count is not None:
         components.agent_tracking.reload_screen_rules(components.paths, components.settings)
-        await components.event_log.emit("rules_reloaded", rules=str(read.count))
-    for trouble in read.troubles:
-        log.warning("rules were not taken up: %s", trouble)
-    return read
+        await components.event_log.emit("rules_reloaded", rules=str(result.count))
+    for problem in result.troubles:
+        log.warning("rules were not reloaded: %s", problem)
+    return result

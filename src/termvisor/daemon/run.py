@@ -1,6 +1,6 @@
-"""The daemon from its first breath to its last: folders, lock, log, world, socket, and all of that backwards.
+"""Start and stop the daemon in order: folders, lock, log, services, socket; then the same in reverse.
 
-Invariant: when `serve` returns or raises, the socket is gone, the world is closed and the lock is free.
+Invariant: when `run_daemon` returns or raises, the socket file is removed, services are closed and the lock is free.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ MakeHandler = Callable[[ServicesT, Callable[[], None]], RequestHandler]
 
 
 def run_daemon(paths: Paths, settings: Settings, open_services: OpenServices[DispatcherServices]) -> None:
-    """Run the daemon until it is told to stop."""
+    """Run the daemon until SIGTERM, SIGINT or a `shutdown` request."""
     make_instance_folders(paths)
     asyncio.run(run_until_stopped(paths, settings, open_services, _build_handler))
 
 
 def _build_handler(services: DispatcherServices, stop: Callable[[], None]) -> OperationDispatcher:
-    desk = OperationDispatcher(services, stop)
-    freeze_heap()  # all is there now
-    return desk
+    handler = OperationDispatcher(services, stop)
+    freeze_heap()  # everything that lives as long as the daemon is allocated now
+    return handler
 
 
 async def run_until_stopped(
@@ -46,18 +46,19 @@ async def run_until_stopped(
         install_stop_handler(stop.set)
         listener = bind_daemon_socket(paths.daemon_socket)
         try:
-            async with open_services(paths, settings) as world, asyncio.TaskGroup() as group:
-                log.info("started %s, pid %d", __version__, os.getpid())  # not before the world has its rules: see warm
-                desk = make_handler(world, stop.set)
-                endpoint = DaemonSocketServer(desk, group)
-                await endpoint.open(listener)
-                install_reload_handler(lambda: group.create_task(desk.reload()))
+            async with open_services(paths, settings) as services, asyncio.TaskGroup() as group:
+                # Logged only now: redaction rules must be loaded before the first log line is written.
+                log.info("started %s, pid %d", __version__, os.getpid())
+                handler = make_handler(services, stop.set)
+                server = DaemonSocketServer(handler, group)
+                await server.open(listener)
+                install_reload_handler(lambda: group.create_task(handler.reload()))
                 try:
                     await stop.wait()
                 finally:
-                    await endpoint.close()
+                    await server.close()
         except BaseException:
-            log.exception("the daemon ends because of an error")
+            log.exception("the daemon stops because of an error")
             raise
         finally:
             listener.close()

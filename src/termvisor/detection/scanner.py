@@ -1,8 +1,8 @@
-"""Which rules match which lines.
+"""Scan the lines of a pane for rule matches.
 
-In: settled, redacted lines of one pane. Out: matches, each with its line, span and captures. One block scan tells
-whether anything is there at all; only lines that hit are read by ``re``, whose word is final, so that the result is
-the same whichever engine scans. However lines are divided among calls, the matches are the same.
+In: stored, redacted lines of one pane. Out: matches, each with its line, span and captures. One scan of the whole block
+decides whether there is anything at all; only lines with a hit are matched by ``re``, so that the result does not
+depend on the engine. Invariant: the matches are the same however the lines are divided among calls.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,11 +22,11 @@ from termvisor.regex import EngineName, PatternMatcher, compile_patterns
 from termvisor.regex.relax import relax_pattern
 
 OVERLAP_CHARS = 512
-"""A match in a row longer than `CUT` is found if it is at most this long."""
+"""The longest match that is certainly found in a row longer than `MAX_LINE_CHARS`."""
 
 
 class ScanMatch(Struct, frozen=True):
-    """``line`` is where it ends; ``start`` is below zero where it began on a line before."""
+    """``line`` is where the match ends; ``start`` is negative if it started on an earlier line."""
 
     rule: Rule
     line: int
@@ -36,9 +36,9 @@ class ScanMatch(Struct, frozen=True):
 
 
 class RuleScanner:
-    """The given rules, those of scope `stream` over up to four lines, all others on one line each.
+    """Matches rules of scope `stream` over up to four lines, all others within one line.
 
-    ``cache`` is the folder for what takes long to compile; nothing is compiled before the first text.
+    Patterns are compiled at the first scan; ``cache`` is the folder of compiled patterns.
     """
 
     def __init__(self, rules: Sequence[Rule], *, engine: EngineName = "auto", cache: str | None = None):
@@ -50,16 +50,15 @@ class RuleScanner:
 
     @property
     def patterns(self) -> dict[str, str]:
-        """What the engine scans for, by id of the rule."""
+        """Return the relaxed patterns that the engine scans for, by rule id."""
         return {rule.id: relax_pattern(rule.pattern) for rule in self.rules.values()}
 
     def compile_now(self) -> None:
-        """Compile now."""
         if self.rules and self._matcher is None:
             self._matcher = compile_patterns(self.patterns, self._engine, cache_folder=self._cache)
 
     def scan_lines(self, texts: Sequence[str], before: Sequence[str] = ()) -> list[ScanMatch]:
-        """What ends on one of these lines. ``before`` are the up to three lines that came before them."""
+        """Return the matches that end on one of these lines; ``before`` has up to three lines before them."""
         lines = [*before[1 - WINDOW_LINES :], *texts]
         whole = "\n".join(lines)
         joined = join_lines(lines) if has_cut_line(whole) else None
@@ -67,16 +66,17 @@ class RuleScanner:
         if not hits:
             return []
         rows = joined or JoinedRows(lines, range(len(lines)), ())
-        known = len(lines) - len(texts)
-        found = [match for match in self._find_matches(rows, hits) if match.line >= known]
-        return sorted((_shift_match(match, known) for match in found), key=lambda match: (match.line, match.start))
+        first_new = len(lines) - len(texts)
+        matches = [match for match in self._find_matches(rows, hits) if match.line >= first_new]
+        shifted = (_shift_match(match, first_new) for match in matches)
+        return sorted(shifted, key=lambda match: (match.line, match.start))
 
     def scan_row(self, text: str) -> list[ScanMatch]:
-        """What stands on one row of a screen: a pager may show what a shell printed yesterday, so no `stream` rules."""
+        """Scan one row of a screen without `stream` rules: a pager may show old output of a shell."""
         return [match for match in self.scan_lines((text,)) if match.rule.scope != "stream"]
 
     def scan_rows(self, texts: Sequence[str]) -> list[ScanMatch]:
-        """New rows of an agent's own screen, from above. Of the `stream` rules, only those about an agent hold."""
+        """Scan new rows of an agent's screen, top down; of the `stream` rules only those for agents apply."""
         return [match for match in self.scan_lines(texts) if match.rule.agent or match.rule.scope != "stream"]
 
     def _find_rule_ids(self, text: str) -> frozenset[str]:
@@ -96,7 +96,7 @@ class RuleScanner:
                     yield from _match_in_window(self.rules[name], rows, row)
 
     def _narrow_rows(self, count: int, get_text: Callable[[int, int], str]) -> Iterator[tuple[int, frozenset[str]]]:
-        """The rows that hit, each with its ids, found by halving."""
+        """Yield the rows with hits and their rule ids, found by bisection."""
         todo = [(0, count)]
         while todo:
             start, end = todo.pop()
@@ -109,34 +109,35 @@ class RuleScanner:
 
 
 def _build_window(texts: Sequence[str], start: int, end: int) -> str:
-    """These rows and those before them to which a rule that ends here may reach back."""
+    """Return these rows and the earlier ones that a match ending here may start on."""
     return "\n".join(text[:MAX_LINE_CHARS] for text in texts[max(0, start - WINDOW_LINES + 1) : end])
 
 
 def _match_in_row(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMatch]:
-    """The first place in every stretch of a row; a row of usual length is one stretch."""
+    """Yield the first match in every stretch of a row; a row of usual length is one stretch."""
     text = rows.texts[row]
     if not has_anchor(rule, text):
         return
     pattern, after = compile_pattern(rule.pattern), 0
     for start in range(0, max(1, len(text) - OVERLAP_CHARS), MAX_LINE_CHARS - OVERLAP_CHARS):
         stop = min(start + MAX_LINE_CHARS, len(text))
-        found = pattern.search(text, max(start, after), stop)
-        if not found or (found.end() == stop and (stop < len(text) or rows.is_open(row))):
-            continue  # what touches a cut may go on behind it: the next stretch tells
-        after = found.end()
-        line, begins = rows.locate_offset(row, found.end())
-        yield ScanMatch(rule, line, found.start() - begins, found.end() - begins, extract_captures(found))
+        match = pattern.search(text, max(start, after), stop)
+        if not match or (match.end() == stop and (stop < len(text) or rows.is_open(row))):
+            continue  # a match that touches the end of a stretch may be longer: the next stretch finds it
+        after = match.end()
+        line, line_start = rows.locate_offset(row, match.end())
+        yield ScanMatch(rule, line, match.start() - line_start, match.end() - line_start, extract_captures(match))
 
 
 def _match_in_window(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMatch]:
     text = _build_window(rows.texts, row, row + 1)
-    last = len(text) - len(rows.texts[row][:MAX_LINE_CHARS])
-    found = find_match_ending_after(rule, text, last)
-    if found is not None:
-        line, begins = rows.locate_offset(row, found.end() - last)
-        yield ScanMatch(rule, line, found.start() - last - begins, found.end() - last - begins, extract_captures(found))
+    last_row = len(text) - len(rows.texts[row][:MAX_LINE_CHARS])
+    match = find_match_ending_after(rule, text, last_row)
+    if match is not None:
+        line, line_start = rows.locate_offset(row, match.end() - last_row)
+        offset = last_row + line_start
+        yield ScanMatch(rule, line, match.start() - offset, match.end() - offset, extract_captures(match))
 
 
-def _shift_match(match: ScanMatch, known: int) -> ScanMatch:
-    return ScanMatch(match.rule, match.line - known, match.start, match.end, match.captures)
+def _shift_match(match: ScanMatch, lines: int) -> ScanMatch:
+    return ScanMatch(match.rule, match.line - lines, match.start, match.end, match.captures)

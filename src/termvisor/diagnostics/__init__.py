@@ -1,1 +1,1 @@
-"""Diagnostics."""
+"""Checks of the installation, run by `visor doctor`."""

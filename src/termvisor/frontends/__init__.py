@@ -1,1 +1,1 @@
-"""Faces for people, programs and models."""
+"""Front ends: the command line (`cli`), the terminal UI (`tui`), agent hooks (`hook`) and the demo."""

@@ -1,1 +1,1 @@
-"""The values that all stages speak in."""
+"""Immutable values shared by all packages: terminal, agents, actions, detections, workflows, settings."""

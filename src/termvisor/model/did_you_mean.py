@@ -1,20 +1,21 @@
-"""What somebody may have meant who wrote a word that nobody knows. Pure."""
+"""Suggest known words for an unknown one."""
 
 from collections.abc import Iterable
 
 
 def find_close_matches(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> list[str]:
-    """The known words that may have been meant, best first: those that begin so, then those that look alike."""
-    from difflib import get_close_matches  # only a mistake needs it
+    """Return up to three known words, best first: words that start with ``word``, then similar ones."""
+    from difflib import get_close_matches  # imported here because only errors need it
 
-    lower = {one.lower(): one for one in known}
-    small = word.lower()
-    starts = [one for one in lower if len(word.lstrip("-")) > 1 and one.startswith(small)]
-    return [lower[one] for one in dict.fromkeys(starts + get_close_matches(small, lower, n=3, cutoff=cutoff))][:3]
+    by_lower = {name.lower(): name for name in known}
+    lower = word.lower()
+    starts = [name for name in by_lower if len(word.lstrip("-")) > 1 and name.startswith(lower)]
+    matches = dict.fromkeys(starts + get_close_matches(lower, by_lower, n=3, cutoff=cutoff))
+    return [by_lower[name] for name in matches][:3]
 
 
 def format_suggestion(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """The hint for it: the best of those, or all that there are."""
+    """Return a hint: the best match, or all known words."""
     names = tuple(known)
-    near = find_close_matches(word, names, cutoff=cutoff)
-    return f"did you mean {near[0]}?" if near else f"known are {', '.join(names)}"
+    matches = find_close_matches(word, names, cutoff=cutoff)
+    return f"did you mean {matches[0]}?" if matches else f"known are {', '.join(names)}"

@@ -1,4 +1,4 @@
-"""How the product itself is doing, and what it costs."""
+"""Health and resource usage of the daemon, the recorder and the monitored servers."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from termvisor.model.maintenance import MaintenanceRun
 
 
 class ServerHealth(Struct, frozen=True, kw_only=True):
-    """One multiplexer server. ``client`` is how we talk to it: control, plain, or none while it is unreachable."""
+    """One multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable."""
 
     target: str
     socket: str
@@ -15,7 +15,7 @@ class ServerHealth(Struct, frozen=True, kw_only=True):
     panes: int
     detail: str = ""
     corrections: int = 0
-    """Changes that nobody announced, found by reading everything again."""
+    """Changes without a notification of the server, found by a full resync."""
 
 
 class ProcessUsage(Struct, frozen=True, kw_only=True):
@@ -28,13 +28,13 @@ class ProcessUsage(Struct, frozen=True, kw_only=True):
 
 
 class HealthMetrics(Struct, frozen=True, kw_only=True):
-    """What is told of the product in the same words everywhere."""
+    """Metrics that all frontends report."""
 
     version: str
     servers: tuple[ServerHealth, ...]
     panes_tracked: int
     ingest_lag_max: float
-    """Seconds between a byte in the raw log and its text, at most, over the panes."""
+    """Maximum over the panes of the seconds from a byte in the raw log to its text."""
     ingest_lag_avg: float
     ingest_backlog_bytes: int
     queue_depth: int
@@ -46,21 +46,21 @@ class HealthMetrics(Struct, frozen=True, kw_only=True):
     restarts: dict[str, int]
     corrections: int
     forks: int
-    """Programs we started."""
+    """Child processes started."""
     looks_per_minute: float = 0.0
-    """How often repainting panes are looked at now, all together."""
+    """Screen samples of all panes per minute."""
     daemon: ProcessUsage
     recorder: ProcessUsage | None = None
     workflows_active: int = 0
-    """Runs that have not ended, also those that wait."""
+    """Workflow runs that have not ended, including waiting ones."""
     oldest_run_secs: float | None = None
-    """For how long the oldest of them has been going on."""
+    """Age of the oldest of them."""
     alerts: tuple[str, ...] = ()
 
 
 class HealthStatus(HealthMetrics, frozen=True, kw_only=True):
     started_at: int
     last_checkpoint_at: int | None = None
-    """When the write-ahead file was last merged into the database; None before the first time."""
+    """When the write-ahead log was last moved into the database; None before the first time."""
     maintenance: tuple[MaintenanceRun, ...] = ()
-    """The newest runs that did something, newest first."""
+    """The newest maintenance runs that changed something, newest first."""

@@ -1,33 +1,33 @@
-"""Typed ids, so that a pane is never mistaken for an epoch."""
+"""Typed ids, so that the type checker tells a pane from an epoch."""
 
 from typing import NewType
 
 PaneId = NewType("PaneId", int)
-"""Our number for one pane instance; never reused."""
+"""Termvisor's id of one pane instance; never reused."""
 
 EpochId = NewType("EpochId", int)
-"""One unbroken stretch of a pane's stream; the name of its folder of segments."""
+"""One continuous capture of a pane's stream; also the name of its folder of segments."""
 
 EventId = NewType("EventId", int)
 SightingId = NewType("SightingId", int)
-"""A row that a repainting screen showed; never reused."""
+"""A stored row of a full-screen program; never reused."""
 
 ScreenId = NewType("ScreenId", int)
-"""A stored screen; never reused. 0 is one that is not stored."""
+"""A stored screen; never reused. 0 means not stored."""
 
 CommandId = NewType("CommandId", int)
-"""One command that a shell ran; rises in the order in which they started."""
+"""One shell command; ids rise in the order of their start."""
 
 RuntimeId = NewType("RuntimeId", int)
 """One agent process in a pane; never reused."""
 
 SignalId = NewType("SignalId", int)
-"""One stored piece of evidence; rises in the order in which they were stored."""
+"""One stored signal; ids rise in the order of storing."""
 
 SessionId = NewType("SessionId", int)
-"""One conversation of an agent; rises in the order in which they began."""
+"""One session of an agent; ids rise in the order of their start."""
 
 MuxPaneId = NewType("MuxPaneId", str)
-"""What the multiplexer calls the pane, for example ``%5``."""
+"""The multiplexer's id of a pane, for example ``%5``."""
 
 TargetName = NewType("TargetName", str)

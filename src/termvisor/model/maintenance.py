@@ -1,10 +1,10 @@
-"""What keeps the product well: maintenance runs, copies of the database, and what one holds."""
+"""Values of maintenance: runs, backups, restores and integrity checks."""
 
 from msgspec import Struct
 
 
 class MaintenanceRun(Struct, frozen=True, kw_only=True):
-    """One piece of upkeep. ``rows`` and ``bytes`` are what it removed, rewrote or made, ``duration`` is in seconds."""
+    """One maintenance run. ``rows`` and ``bytes`` were removed, rewritten or written; ``duration`` is in seconds."""
 
     operation: str
     started_at: int
@@ -13,14 +13,14 @@ class MaintenanceRun(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     detail: str = ""
     is_done: bool = True
-    """False while it goes on: then the numbers are what was reached so far."""
+    """False while it is running: then the numbers are its progress."""
 
 
 class DatabaseContents(Struct, frozen=True, kw_only=True):
-    """What a database file holds. ``lines`` counts the lines that are kept, ``newest_at`` is its newest event."""
+    """Contents of a database file: numbers of rows, and the time of the newest event."""
 
     version: int
-    """The schema's; a newer Termvisor brings an older one up to date when it opens the file."""
+    """Schema version; a newer Termvisor migrates an older file when it opens it."""
     panes: int = 0
     lines: int = 0
     events: int = 0
@@ -28,7 +28,7 @@ class DatabaseContents(Struct, frozen=True, kw_only=True):
 
 
 class DatabaseBackup(Struct, frozen=True, kw_only=True):
-    """A consistent copy of the database, complete and safe on disk."""
+    """A consistent copy of the database, synced to disk."""
 
     path: str
     bytes: int
@@ -37,17 +37,17 @@ class DatabaseBackup(Struct, frozen=True, kw_only=True):
 
 
 class RestoreSummary(Struct, frozen=True, kw_only=True):
-    """What a restore puts in the place of what. ``kept`` is the name under which the database before it is kept."""
+    """Backup and present database of a restore. ``kept`` is the name under which the previous database is kept."""
 
     backup: DatabaseContents
     backup_bytes: int
     present: DatabaseContents | None
-    """None where there is no database, or one that cannot be read."""
+    """None if there is no database, or a damaged one."""
     kept: str | None = None
 
 
 class IntegrityReport(Struct, frozen=True, kw_only=True):
-    """What an examination of the database found; ``wrong`` is empty when all is well."""
+    """Result of an integrity check; ``wrong`` is the damage, empty if there is none."""
 
     path: str
     is_thorough: bool

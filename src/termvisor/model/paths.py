@@ -1,10 +1,10 @@
-"""Where an instance of the product keeps its files."""
+"""Paths of the files, folders and sockets of one Termvisor instance."""
 
 from msgspec import Struct
 
 
 class Paths(Struct, frozen=True):
-    """Where this instance keeps its files. Two instances with different places never meet."""
+    """Paths of one instance. Instances with different folders are independent."""
 
     config_dir: str
     data_dir: str
@@ -40,12 +40,12 @@ class Paths(Struct, frozen=True):
 
     @property
     def spool_dir(self) -> str:
-        """Where agents' hooks leave word."""
+        """The folder to which agents' hooks write their signals."""
         return f"{self.data_dir}/spool"
 
     @property
     def hook_file(self) -> str:
-        """The program that they run."""
+        """The script that agents' hooks run."""
         return f"{self.data_dir}/hook.sh"
 
     @property

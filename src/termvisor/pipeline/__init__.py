@@ -1,16 +1,13 @@
-"""THE MAP: start reading here. How bytes in the raw log become text that can be found.
+"""Decode the raw logs of panes to searchable text and store it. Read pipeline.py first, then epoch_reader.py.
 
-    recorder ─► raw log ─► SegmentReader ─► TextStage ─► Redactor ─► blocks ─► Store ─► news
-                 (the truth)     bytes       lines, marks   no secrets   rows    one transaction
-                                                │ stirs
-                   multiplexer ◄─► Eyes ◄───────┘
-                                    ├─ looks ─► Sightings ─► Redactor ─► rows, screens ─► Store ─► news
-    processes, agents' files, hooks, marks, looks ─► knowing ─► facts, states, sessions ─► Store ─► news
+    recorder ─► raw log ─► SegmentReader ─► TextDecoder ─► Redactor ─► blocks ─► Store ─► events
+       │                        bytes       lines, marks   no secrets           one transaction
+       └─ growth ─► Pipeline                    │ paint activity
+                           tmux ◄─► ScreenSampler ─ samples ─► SightingRecorder ─► Redactor ─► rows ─► Store ─► events
 
-What comes in: which epochs exist and that they grew. What goes out: committed blocks and marks, then the news of them.
-The text of an epoch and the offset it was read up to are stored in one transaction, so a killed daemon reads again from
-exactly there: nothing is lost and nothing is stored twice. What agents are doing is known in `knowing`, in the same
-spirit: a fact, and the states that follow from it, are stored in one transaction and told after it.
+In: which epochs exist and how far they grew. Out: committed text, marks, commands and detections, then their events.
+Invariant: the text of an epoch and the offset it was read up to are stored in one transaction, so a restarted daemon
+continues exactly there: nothing is lost and nothing is stored twice.
 """
 
 from termvisor.pipeline.epoch_reader import EpochReader, get_activity

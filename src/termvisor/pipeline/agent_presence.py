@@ -1,4 +1,4 @@
-"""A Stay is the time that an agent spends in a pane: what decides whether a text there can be its own. Pure."""
+"""Decide which agent printed a text, from the times during which agents run in a pane. Pure."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,13 +10,15 @@ from termvisor.model.detection.rule import Rule
 from termvisor.model.ids import PaneId, RuntimeId
 
 _EXIT_GRACE_NS = 10 * NS
-"""For so long after its end a text may still be the agent's."""
+"""Output read this long after its exit may still be the agent's."""
 _START_GRACE_NS = NS
 _LATE_DISCOVERY_GRACE_NS = 10 * NS
-"""An agent whose process is not known was there before somebody saw it."""
+"""An agent without a known process was running before it was discovered."""
 
 
 class AgentPresence(Struct, frozen=True, kw_only=True):
+    """The time an agent process spent in a pane."""
+
     agent_process: RuntimeId
     agent: str
     version: str = ""
@@ -26,26 +28,26 @@ class AgentPresence(Struct, frozen=True, kw_only=True):
 
 
 PresenceLookup = Callable[[PaneId], Sequence[AgentPresence]]
-"""Who is in a pane, and who just left it."""
+"""Return the agents that run in a pane or exited there recently."""
 
 
 class GatingOptions(Struct, frozen=True, kw_only=True):
-    """Whether a rule about an agent asks for one in the pane, and for that very one."""
+    """Whether a rule about an agent requires an agent in the pane, and exactly that one."""
 
     is_enabled: bool = True
     is_exact: bool = True
 
 
 def find_owner(rule: Rule, presences: Sequence[AgentPresence], at: int, gating: GatingOptions) -> AgentPresence | None:
-    """The agent whose text it is at this instant, of those that the rule is about."""
-    fitting = [
-        stay
-        for stay in presences
-        if _is_present(stay, at)
-        and (stay.agent == rule.agent or (bool(rule.agent) and not gating.is_exact) or not rule.agent)
-        and (stay.agent != rule.agent or is_in_range(stay.version, rule.versions))
+    """Return the agent that a match at this time belongs to, or None."""
+    candidates = [
+        presence
+        for presence in presences
+        if _is_present(presence, at)
+        and (presence.agent == rule.agent or (bool(rule.agent) and not gating.is_exact) or not rule.agent)
+        and (presence.agent != rule.agent or is_in_range(presence.version, rule.versions))
     ]
-    return max(fitting, key=lambda stay: (stay.agent == rule.agent, stay.began_at), default=None)
+    return max(candidates, key=lambda presence: (presence.agent == rule.agent, presence.began_at), default=None)
 
 
 def _is_present(presence: AgentPresence, at: int) -> bool:

@@ -1,7 +1,7 @@
-"""What the shells of one epoch ran, gathered between two commits.
+"""Collect the shell commands of one epoch between two commits.
 
-An edge of a command's output is certain once the line that the mark stood in is over. Until then it is carried on, and
-stored as if that line will be one: so at every commit each command has numbers, and in the end the exact ones.
+The first or last line of a command's output is certain once the line that contains its mark is settled. Until then the
+edge is carried over and stored with an estimate, so that every command has line numbers at each commit.
 """
 
 from bisect import bisect_left
@@ -15,7 +15,7 @@ from termvisor.terminal.shell_commands import ShellMark, ShellState, ShellUpdate
 from termvisor.terminal.text_decoder import SettledLine
 
 _MAX_UNCERTAIN_EDGES = 64
-"""That many may be uncertain at once; older ones, of a line made of nothing but marks, stay as they were stored."""
+"""Limit for a line that consists of marks only; older edges keep their stored estimate."""
 
 CommandUpdates = tuple[tuple[CommandUpdate, ...], tuple[tuple[CommandBoundary, int], ...]]
 
@@ -37,14 +37,14 @@ class ShellCommandCollector:
         return ShellCommandsState(self._shells, self._edges)
 
     def observe_mark(self, mark: Mark, at: int, is_proven: bool | None) -> None:
-        """A mark; ``is_proven`` as `activity.belief` says."""
+        """Apply a mark; ``is_proven`` is the result of activity.check_mark_proof."""
         if is_proven is not None:
             self._apply_update(apply_mark(self._shells, ShellMark(mark, at, is_proven)))
         elif mark.kind in ("cwd", "prompt_property"):
             self._shells = apply_folder(self._shells, mark)
 
     def settle_lines(self, lines: Sequence[SettledLine], row: int) -> None:
-        """These lines are next, and none that comes after them begins before ``row``."""
+        """Add the next settled lines; all later lines start at or after ``row``."""
         for edge in self._edges:
             if edge.row <= row:
                 before = bisect_left(lines, edge.row, key=lambda line: line.start)
@@ -53,17 +53,17 @@ class ShellCommandCollector:
         self._line_count += len(lines)
 
     def finish(self, offset: int) -> None:
-        """The epoch is over."""
+        """Close the running commands at the end of the epoch."""
         self._apply_update(finish_epoch(self._shells, offset))
 
     def take_updates(self) -> CommandUpdates:
-        """What is to be stored since the last time: commands, and edges with the lines before them."""
-        guessed = [(edge, self._line_count + 1) for edge in self._edges]
-        told = tuple(self._commands.values()), (*self._certain_edges, *guessed)
+        """Return the commands and edges (with their line numbers) to store since the last call."""
+        estimated = [(edge, self._line_count + 1) for edge in self._edges]
+        updates = tuple(self._commands.values()), (*self._certain_edges, *estimated)
         self._commands, self._certain_edges, self._line_count = {}, [], 0
-        return told
+        return updates
 
     def _apply_update(self, update: ShellUpdate) -> None:
         self._shells = update.shells
-        self._commands.update((told.start, told) for told in update.commands)
+        self._commands.update((command.start, command) for command in update.commands)
         self._edges = (*self._edges, *update.edges)[-_MAX_UNCERTAIN_EDGES:]

@@ -1,7 +1,7 @@
-"""One epoch on its way from raw bytes to rows: read, made into text and marks, redacted, cut into blocks.
+"""Read one epoch's raw bytes, decode them to text and marks, redact them and cut them into blocks.
 
-Invariant: what `take` gives out and the offset in it belong together; stored in one transaction, they let a killed
-daemon go on from exactly there.
+Invariant: what take_progress() returns belongs to the offset in it; both are stored in one transaction, so a restarted
+daemon continues exactly there.
 """
 
 from bisect import bisect_left
@@ -19,8 +19,7 @@ from termvisor.pipeline.command_collector import ShellCommandCollector, ShellCom
 from termvisor.pipeline.json_lines import JsonLineCollector, PrintedLine
 from termvisor.pipeline.line_scanner import LineScanner, LineScanState
 from termvisor.pipeline.repaint_detector import RepaintDetector
-from termvisor.pipeline.rule_match import RuleMatch
-from termvisor.pipeline.rule_matcher import RuleMatcher
+from termvisor.pipeline.rule_matcher import RuleMatch, RuleMatcher
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import Redactor, SeenSecrets, redact
 from termvisor.redaction.painted_secrets import PaintedSecretLearner
@@ -33,45 +32,47 @@ from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, encode_c
 from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 
 _SECRET_LOOKBACK_BYTES = 1 << 16
-"""So many of the last bytes are looked through for secrets that may still stand on the screen."""
+"""The last bytes that are searched for secrets which may still be on the screen."""
 _STATUS_MARKS = frozenset({"agent", "title", "notification", "progress", "bell"})
-"""Marks by which a program tells how it is doing."""
+"""Marks that show a program's status."""
 _MAX_STATUS_MARKS = 64
 _UNSTORED_MARKS = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on", "paste_off", "progress"})
 
 
 class EpochCarry(msgspec.Struct, frozen=True, array_like=True):
-    """What must be known to go on at the committed offset. Its only texts of the pane are redacted."""
+    """The state needed to continue at the committed offset; its texts are redacted.
+
+    Stored by position: the order of the fields is part of the database format.
+    """
 
     decoder_carry: bytes = b""
     redactor_state: bytes = b""
     activity_state: ActivityState = ActivityState()
     end_mark_offset: int = -1
-    """Where the program last said that this is the end."""
+    """Offset of the last end-of-program mark."""
     width: int = 0
-    """Columns of the pane when it was last looked at."""
+    """Columns of the pane at the last listing."""
     begun: InitialLine = InitialLine()
-    """Holds until the first line ends."""
+    """The line that was on the screen when the epoch began; valid until the first line ends."""
     commands_state: ShellCommandsState = ShellCommandsState()
     variable_rate: VariableRate = VariableRate()
-    """Of user variables."""
     scan_state: LineScanState = LineScanState()
 
 
 def encode_first_carry(
     *, is_alternate: bool, at: int = 0, width: int = 0, begun: InitialLine = NO_INITIAL_LINE
 ) -> bytes:
-    """How an epoch begins whose pane is so wide and shows the alternate screen, or does not; never empty."""
-    known = ActivityState()
+    """Return the carry of a new epoch; never empty, so that a captured epoch differs from a reserved one."""
+    activity = ActivityState()
     if is_alternate:
-        known = apply_mark(known, Mark(kind="alt_screen_on", offset=0), at, None)
+        activity = apply_mark(activity, Mark(kind="alt_screen_on", offset=0), at, None)
     return msgspec.msgpack.encode(
-        EpochCarry(encode_carry(is_alternate=is_alternate), activity_state=known, width=width, begun=begun)
+        EpochCarry(encode_carry(is_alternate=is_alternate), activity_state=activity, width=width, begun=begun)
     )
 
 
 class EpochReader:
-    """One epoch on its way from raw bytes to rows."""
+    """Decode one epoch; take_… methods hand out what was found since their last call."""
 
     def __init__(self, epoch: Epoch, folder: str, nonce: str | None, matcher: RuleMatcher | None = None):
         carry = msgspec.msgpack.decode(epoch.carry, type=EpochCarry) if epoch.carry else EpochCarry()
@@ -79,13 +80,13 @@ class EpochReader:
         self.read_offset = self.stored_offset = epoch.committed
         self.final_size: int | None = epoch.size
         self.lines_read = 0
-        """Of the last step."""
+        """Lines settled by the last read_step()."""
         self.known_size = 0
-        """How long the log is, as far as we were told; reading up to there needs no look at the folder."""
+        """Reported size of the log; reading up to it needs no stat of the folder."""
         self.last_byte_at = epoch.opened_at
         self.activity_state = carry.activity_state
         self.last_command_at = 0
-        """When the shell last said, with proof, that a command starts; as far as this daemon heard."""
+        """Time of the last proven command start since this daemon started, 0 if none."""
         self._log_gaps: list[Gap] = []
         self._end_mark_offset = carry.end_mark_offset
         self._nonce = nonce
@@ -105,7 +106,6 @@ class EpochReader:
         self._matcher = matcher or RuleMatcher()
         self._line_scanner = LineScanner(self._matcher, epoch.pane, epoch.id, carry.scan_state)
         self._rule_marks: list[tuple[int, Mark]] = []
-        """Marks that rules are to look at."""
         self._status_marks: list[tuple[int, Mark]] = []
         self._json_lines = JsonLineCollector()
         self._repaint_detector = RepaintDetector(epoch.pane, epoch.id)
@@ -118,12 +118,12 @@ class EpochReader:
         return Redactor(seen_secrets=self._seen_secrets).redact_lines([self._decoder.pending_text])[0]
 
     def refresh_secrets(self) -> SeenSecrets:
-        """The secrets that were seen whole of late, also those that were painted, as the raw log has them now."""
+        """Return the secrets seen recently, after scanning the end of the raw log for painted ones."""
         if self.final_size is not None:
             return self._seen_secrets
         size = self.reader.read_size()
         self._painted_offset = max(self._painted_offset, size - _SECRET_LOOKBACK_BYTES)
-        while self._painted_offset < size:  # not past the end, where the reader would look for another segment
+        while self._painted_offset < size:  # not past the end: the reader would look for another segment
             pieces = list(self.reader.read_pieces(self._painted_offset, size - self._painted_offset))
             if not pieces:
                 break
@@ -133,16 +133,16 @@ class EpochReader:
 
     @property
     def is_fully_read(self) -> bool:
-        """Whether the epoch is closed and every byte of it was read."""
+        """Return True if the epoch is closed and every byte of it was read."""
         return self.final_size is not None and self.read_offset >= self.final_size
 
     @property
     def has_end_mark(self) -> bool:
-        """Whether the program's sign of its end is the last that came."""
+        """Return True if the last thing read is the end-of-program mark."""
         return self._end_mark_offset == self.read_offset
 
     def read_step(self, limit: int, is_turn_over: Callable[[], bool] = lambda: False) -> int:
-        """Read on until the limit, or until the turn is over; how many bytes there were."""
+        """Read up to ``limit`` bytes, or until the turn is over, and return the number of bytes read."""
         began, self.lines_read = self.read_offset, 0
         if self.known_size > began:
             limit = min(limit, self.known_size - began)
@@ -159,12 +159,13 @@ class EpochReader:
         self._decoder.width = width
 
     def take_paint_activity(self) -> PaintActivity | None:
-        """Whether what was read since the last time was painted on a screen, and whether the picture is whole."""
+        """Return how the pane repainted its screen since the last call, None if it did not."""
         if self.final_size is not None:
             return self._repaint_detector.finish()
         return self._repaint_detector.take_activity(self.activity_state.activity, self._decoder.row_jumps)
 
     def finish(self) -> None:
+        """Decode the unfinished last line of a closed epoch and close the log."""
         if self.final_size is not None and self.read_offset < self.final_size:
             self._record_hole(self.final_size, self.last_byte_at)
         if (
@@ -178,14 +179,14 @@ class EpochReader:
         self.reader.close()
 
     def take_progress(self) -> EpochUpdate | None:
-        """What is to be stored since the last time."""
+        """Return what is to be stored since the last call, None if nothing was read."""
         if not self._has_changes:
             return None
-        committed, text = self._decoder.build_checkpoint()
-        found = self._line_scanner.scan_blocks(self._blocks, self._rule_marks)
+        committed, decoder_carry = self._decoder.build_checkpoint()
+        detections = self._line_scanner.scan_blocks(self._blocks, self._rule_marks)
         carry = msgspec.msgpack.encode(
             EpochCarry(
-                decoder_carry=text,
+                decoder_carry=decoder_carry,
                 redactor_state=self._redactor.state,
                 activity_state=self.activity_state,
                 end_mark_offset=self._end_mark_offset,
@@ -206,33 +207,32 @@ class EpochReader:
             marks=tuple(self._marks),
             commands=commands,
             edges=edges,
-            events=(*self._pending_events, *found),
+            events=(*self._pending_events, *detections),
         )
         self._blocks, self._marks, self._pending_events, self._rule_marks, self._has_changes = [], [], [], [], False
         self.stored_offset = committed
         return progress
 
     def add_pending_matches(self, matches: Iterable[RuleMatch] = ()) -> bool:
-        """Somebody new is in the pane, or something was seen there: whether anything waits to be stored for that."""
+        """Add matches that wait for their agent; return True if any wait."""
         self._line_scanner.add_pending(matches)
         self._has_changes = self._has_changes or self._line_scanner.has_pending
         return self._line_scanner.has_pending
 
     def take_status_marks(self) -> list[tuple[int, Mark]]:
-        """The last marks by which the program told how it is doing, and when, since somebody asked."""
-        said, self._status_marks = self._status_marks, []
-        return said[-_MAX_STATUS_MARKS:]
+        """Return the last status marks with their times since the last call."""
+        marks, self._status_marks = self._status_marks, []
+        return marks[-_MAX_STATUS_MARKS:]
 
     def take_json_lines(self) -> list[PrintedLine]:
-        """The last lines that were meant for programs, since somebody asked."""
         return self._json_lines.take_lines()
 
     def take_gaps(self) -> list[Gap]:
-        holes, self._log_gaps = self._log_gaps, []
-        return holes
+        gaps, self._log_gaps = self._log_gaps, []
+        return gaps
 
     def _skip_hole(self, offset: int, at: int) -> None:
-        """Segments were deleted or cut: the text goes on behind the hole, and the hole is a gap."""
+        """Continue after missing segments with a new decoder, and record the hole as a gap."""
         self._process_decoded(self._decoder.finish(self.last_byte_at), self.last_byte_at)
         width = self._decoder.width
         self._decoder = TextDecoder(offset, encode_carry(is_alternate=self._decoder.is_alternate))
@@ -260,11 +260,11 @@ class EpochReader:
         self._commands.settle_lines(decoded.lines, self._decoder.next_line_start)
 
     def _redact_lines(self, decoded: DecodedOutput) -> list[str]:
-        """The texts of the lines; what a line was before it was written over is judged just before it."""
+        """Return the redacted lines; text that a line overwrote is checked for secrets just before that line."""
         texts: list[str] = []
         for covered in decoded.overwritten:
-            here = bisect_left(decoded.lines, covered.start, key=lambda line: line.start)
-            texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) : here]])
+            index = bisect_left(decoded.lines, covered.start, key=lambda line: line.start)
+            texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) : index]])
             self._redactor.learn_overwritten(covered.text)
         texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) :]])
         if self._seen_secrets:
@@ -288,16 +288,14 @@ class EpochReader:
             self._marks.append((at, _remove_nonce(mark)))
 
     def _process_user_variable(self, mark: Mark, at: int) -> None:
-        """A user variable for us is an event, no mark: its value may hold the nonce, which is stored nowhere."""
+        """Turn a user variable of ours into an event, not a mark: its value may hold the nonce, which is not stored."""
         variable = user_variables.parse_variable(mark.params["name"], mark.text, self._nonce)
         if variable is None:
             return
-        before, (self._variable_rate, is_kept) = (
-            self._variable_rate,
-            user_variables.admit_variable(self._variable_rate, at),
-        )
-        if is_kept:
-            event = user_variables.build_event(self.epoch.pane, at, variable, before.dropped, "stream")
+        dropped = self._variable_rate.dropped
+        self._variable_rate, is_admitted = user_variables.admit_variable(self._variable_rate, at)
+        if is_admitted:
+            event = user_variables.build_event(self.epoch.pane, at, variable, dropped, "stream")
             detection = user_variables.build_detection(self.epoch.pane, at, variable)
             self._pending_events.append(event if detection is None else StreamDetection(detection, event=event))
 
@@ -311,7 +309,7 @@ def _redact_mark(mark: Mark) -> Mark:
 
 
 def _remove_nonce(mark: Mark) -> Mark:
-    """The nonce is no less a secret for having been printed: it stands nowhere but in its file."""
+    """Return the mark without the nonce, which stays secret although it was printed: it is only in its file."""
     if "nonce" not in mark.params:
         return mark
     return replace(mark, params={key: value for key, value in mark.params.items() if key != "nonce"})

@@ -1,6 +1,6 @@
-"""Which lines of a pane may be meant for programs: an object of JSON that says its type first, alone on its line.
+"""Collect output lines that are JSON objects with a leading "type" field, as agents print in streaming mode.
 
-In: settled lines with their redacted texts. Out: few of them, the last ones. Nothing here says who printed them.
+In: settled lines with their redacted texts. Out: the last _MAX_LINES candidates; which program printed them is unknown.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ _MAX_LINES = 128
 
 
 class PrintedLine(Struct, frozen=True):
-    """``end`` is just after the line in its epoch."""
+    """A candidate line; ``end`` is the offset after it in its epoch."""
 
     at: int
     end: int
@@ -26,30 +26,30 @@ class JsonLineCollector:
     def __init__(self) -> None:
         self._lines: deque[PrintedLine] = deque(maxlen=_MAX_LINES)
         self._is_last_line_cut = False
-        """The last line was too long, and what comes next is the rest of it."""
+        """The last line reached LINE_LIMIT, so the next one is its continuation."""
 
     def collect_lines(self, lines: Sequence[SettledLine], texts: Sequence[str]) -> None:
-        if _JSON_PREFIX in "\n".join(texts):  # all at once: most output holds none, and there may be much of it
-            for place, line in enumerate(lines):
+        if _JSON_PREFIX in "\n".join(texts):  # one search for all lines: most output has none
+            for index, line in enumerate(lines):
                 if (
                     line.text.startswith(_JSON_PREFIX)
                     and _is_whole_line(line)
-                    and not self._is_continuation(lines, place)
+                    and not self._is_continuation(lines, index)
                 ):
-                    self._lines.append(PrintedLine(line.at, line.end, texts[place]))
+                    self._lines.append(PrintedLine(line.at, line.end, texts[index]))
         if lines:
             self._is_last_line_cut = len(lines[-1].text) >= LINE_LIMIT
 
     def take_lines(self) -> list[PrintedLine]:
-        """Those since somebody asked."""
-        found = list(self._lines)
+        """Return the lines collected since the last call."""
+        taken = list(self._lines)
         self._lines.clear()
-        return found
+        return taken
 
-    def _is_continuation(self, lines: Sequence[SettledLine], place: int) -> bool:
-        return len(lines[place - 1].text) >= LINE_LIMIT if place else self._is_last_line_cut
+    def _is_continuation(self, lines: Sequence[SettledLine], index: int) -> bool:
+        return len(lines[index - 1].text) >= LINE_LIMIT if index else self._is_last_line_cut
 
 
 def _is_whole_line(line: SettledLine) -> bool:
-    """There is more to it than its text, so a newline ended it. Before it a shell may have set up the terminal."""
+    """Return True if the line has more bytes than its text: a newline ended it."""
     return line.end - line.start > len(line.text.encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
-"""Whether a pane repaints, and when it has painted: from the marks and movements in its stream. Pure.
+"""Detect that a pane repaints its screen, from the marks and cursor movements in its output. Pure.
 
-It repaints on the alternate screen always; on the main screen when it goes back to rows that it had left, or sends
-synchronized updates, and no shell waits at its prompt.
+A program on the alternate screen always repaints; on the main screen it does when it moves back to earlier rows or
+sends synchronized updates, and no shell waits at its prompt.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from termvisor.model.terminal.screen_row import ScreenLifetime
 
 
 class RepaintDetector:
-    """One epoch's signs of repainting since somebody last asked."""
+    """Collect the signs of repainting in one epoch between two calls of take_activity()."""
 
     def __init__(self, pane: PaneId, epoch: EpochId):
         self._pane, self._epoch = pane, epoch
@@ -30,17 +30,20 @@ class RepaintDetector:
                 self._has_sync_mark = True
 
     def take_activity(self, activity: PaneActivity, row_jumps: int) -> PaintActivity | None:
-        """What to tell of the output up to now; ``leaps`` counts movements to other rows since the epoch began."""
-        is_sign = activity.kind == "alt_screen" or row_jumps != self._row_jumps or self._has_sync_mark
-        is_painting, is_painted = self._is_mid_update, self._is_update_complete
+        """Return the paint activity since the last call, None if the pane does not repaint.
+
+        ``row_jumps`` counts cursor movements to other rows since the epoch began.
+        """
+        is_repaint = activity.kind == "alt_screen" or row_jumps != self._row_jumps or self._has_sync_mark
+        is_mid_update, is_update_complete = self._is_mid_update, self._is_update_complete
         self._row_jumps, self._is_update_complete, self._has_sync_mark = row_jumps, False, False
-        before, self._lifetime = self._lifetime, self._find_lifetime(activity, is_repaint=is_sign)
+        before, self._lifetime = self._lifetime, self._find_lifetime(activity, is_repaint=is_repaint)
         if self._lifetime is None:
             return None if before is None else PaintActivity(self._pane, self._epoch)
-        return PaintActivity(self._pane, self._epoch, self._lifetime, is_painting, is_painted, is_sign)
+        return PaintActivity(self._pane, self._epoch, self._lifetime, is_mid_update, is_update_complete, is_repaint)
 
     def finish(self) -> PaintActivity | None:
-        """Nothing more is heard of this pane here."""
+        """Return the last activity of a closed epoch."""
         before, self._lifetime = self._lifetime, None
         return None if before is None else PaintActivity(self._pane, self._epoch)
 
@@ -49,5 +52,5 @@ class RepaintDetector:
             return None
         is_alternate = activity.kind == "alt_screen"
         since = activity.since or 0 if activity.kind in ("alt_screen", "command") else 0
-        life = ScreenLifetime(self._pane, self._epoch, is_alternate, since)
-        return life if is_repaint or life == self._lifetime else None
+        lifetime = ScreenLifetime(self._pane, self._epoch, is_alternate, since)
+        return lifetime if is_repaint or lifetime == self._lifetime else None

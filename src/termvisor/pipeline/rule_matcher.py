@@ -1,10 +1,12 @@
-"""Rules meet text: settled lines of a pane, marks, and new rows of a repainting one.
+"""Match rules against the settled lines, marks and new screen rows of panes, and build detections from the matches.
 
-In: redacted texts, and who is in the pane. Out: spots. A rule about an agent counts where that agent is. One that fits
-where nobody is known yet waits for some seconds: an agent is recognised a moment after its first words.
+In: redacted texts and the agents in each pane. Out: rule matches. A rule about an agent applies only where that agent
+runs. A match without a known agent is kept for some seconds: an agent is recognised shortly after its first output.
 """
 
+from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, tzinfo
 from typing import Protocol
 
 from msgspec import Struct
@@ -12,20 +14,59 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS
 from termvisor.model.agent.transcript_message import TranscriptMessage
-from termvisor.model.detection.detection import Detection
+from termvisor.model.detection.detection import Detection, DetectionSource
+from termvisor.model.detection.reset_time import ResetTimeContext, parse_reset_time
 from termvisor.model.detection.rule import Rule
-from termvisor.model.ids import EpochId
+from termvisor.model.event import Scalar
+from termvisor.model.event_types import build_detection_key
+from termvisor.model.ids import EpochId, PaneId
 from termvisor.pipeline.agent_presence import AgentPresence, GatingOptions, PresenceLookup, find_owner
-from termvisor.pipeline.rule_match import PatternMatch, RuleMatch, TextLocation, assign_agent, build_detection
 
+LINES_BEFORE = 3
+"""Lines before the matched one that a rule may reach back to; also the context that identifies a redraw."""
+_MAX_CONTEXT_CHARS, _MAX_CAPTURE_CHARS = 500, 400
+_LIMIT_END_CAPTURES = {"resets_at": "", "try_again_at": "", "try_again_in": "in "}
+"""Captures that say when a limit resets, and the word to put before them for parsing."""
 LineTimeLookup = Callable[[int], int]
-"""When a text was printed, by its place among the others."""
-_MAX_PENDING_DETECTIONS = 16
+"""Return when a text was printed, by its index."""
+MAX_PENDING_DETECTIONS = 16
 _PENDING_TIMEOUT_NS = 10 * NS
 
 
+class PatternMatch(Protocol):
+    """See `termvisor.detection.scanner.ScanMatch`; ``line`` is the index of the line it ends on."""
+
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def captures(self) -> dict[str, str]: ...
+
+
+class TextLocation(Struct, frozen=True, kw_only=True):
+    """The pane, epoch and source of the texts that are scanned."""
+
+    pane: PaneId
+    epoch: EpochId
+    source: DetectionSource
+
+
+class RuleMatch(Struct, frozen=True):
+    """A matched rule; ``detection`` names its agent and is None while that agent is not known."""
+
+    rule: Rule
+    line: int
+    unowned_detection: Detection
+    detection: Detection | None
+
+
 class PatternScanner(Protocol):
-    """See `termvisor.detection.scanner.RuleScan`."""
+    """See `termvisor.detection.scanner.RuleScanner`."""
 
     def scan_lines(self, texts: Sequence[str], before: Sequence[str] = ()) -> Sequence[PatternMatch]: ...
 
@@ -33,7 +74,7 @@ class PatternScanner(Protocol):
 
 
 class PendingDetection(Struct, frozen=True, array_like=True):
-    """A detection that nobody could be named for yet; ``at`` is when it was read, not when it was printed."""
+    """A detection whose agent is not known yet; ``read_at`` is when it was read, not when it was printed."""
 
     read_at: int
     rule_id: str
@@ -41,14 +82,14 @@ class PendingDetection(Struct, frozen=True, array_like=True):
 
 
 class RuleMatcher:
-    """The rules in force and who is where; one for all panes. Without rules it finds nothing."""
+    """Match the active rules, for all panes; matches nothing until set_rules() is called."""
 
     def __init__(self, now: Callable[[], int] = lambda: 0):
         self.now = now
         self._text_scanner: PatternScanner | None = None
         self._mark_scanner: PatternScanner | None = None
         self.transcript_scanner: PatternScanner | None = None
-        """For what is said in conversations."""
+        """Scans the messages of agent transcripts."""
         self._rules: dict[str, Rule] = {}
         self.find_presences: PresenceLookup = lambda pane: ()
         self.gating = GatingOptions()
@@ -56,7 +97,7 @@ class RuleMatcher:
     def set_rules(
         self, rules: Iterable[Rule], text_scanner: PatternScanner | None, mark_scanner: PatternScanner | None = None
     ) -> None:
-        """From now on these rules hold: one scan for lines and rows, one for marks."""
+        """Replace the active rules and the scanners for text (lines and rows) and for marks."""
         self._rules = {rule.id: rule for rule in rules}
         self._text_scanner, self._mark_scanner = text_scanner, mark_scanner
 
@@ -64,24 +105,24 @@ class RuleMatcher:
     def has_mark_rules(self) -> bool:
         return self._mark_scanner is not None
 
-    def find_rule(self, name: str) -> Rule | None:
-        return self._rules.get(name)
+    def find_rule(self, rule_id: str) -> Rule | None:
+        return self._rules.get(rule_id)
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        """Those in force, by id."""
+        """The active rules by id."""
         return self._rules
 
     def match_lines(
         self, location: TextLocation, texts: Sequence[str], time_of: LineTimeLookup, before: Sequence[str] = ()
     ) -> list[RuleMatch]:
-        """What ends on one of these texts; ``before`` are those that came before them."""
+        """Return the matches that end on one of these texts; ``before`` are the lines printed before them."""
         matches = self._text_scanner.scan_lines(texts, before) if self._text_scanner is not None and texts else ()
         lines = (*before, *texts) if matches else ()
         return [self._build_match(location, match, lines, len(before), time_of(match.line)) for match in matches]
 
     def match_rows(self, location: TextLocation, texts: Sequence[str], at: int) -> list[RuleMatch]:
-        """What stands on a screen, on rows from above."""
+        """Return the matches on the rows of a screen, top row first."""
         matches = self._text_scanner.scan_rows(texts) if self._text_scanner is not None else ()
         return [self._build_match(location, match, texts, 0, at) for match in matches]
 
@@ -90,48 +131,111 @@ class RuleMatcher:
         return [self._build_match(location, match, (text,), 0, at) for match in matches]
 
     def detect_in_message(self, message: TranscriptMessage) -> list[Detection]:
-        """What stands in something that was said to an agent or by it. Whose it is needs no proof."""
+        """Return the detections in a transcript message; its agent is known from the transcript."""
         if self.transcript_scanner is None:
             return []
         texts = message.text.split("\n")
-        place = TextLocation(pane=message.pane, epoch=EpochId(0), source="transcript")
-        stay = AgentPresence(agent_process=message.runtime, agent=message.agent, began_at=message.at)
-        fitting = (
-            match for match in self.transcript_scanner.scan_lines(texts) if match.rule.agent in ("", message.agent)
-        )
-        found = [(match.rule, build_detection(place, match, texts, match.line, message.at)) for match in fitting]
-        where = {"session": message.session, "said": message.key, "role": message.role}
-        return [replace(assign_agent(one, rule, stay), evidence=one.evidence | where) for rule, one in found]
+        location = TextLocation(pane=message.pane, epoch=EpochId(0), source="transcript")
+        presence = AgentPresence(agent_process=message.runtime, agent=message.agent, began_at=message.at)
+        origin = {"session": message.session, "said": message.key, "role": message.role}
+        detections = []
+        for match in self.transcript_scanner.scan_lines(texts):
+            if match.rule.agent in ("", message.agent):
+                detection = build_detection(location, match, texts, match.line, message.at)
+                detection = replace(detection, evidence=detection.evidence | origin)
+                detections.append(assign_agent(detection, match.rule, presence))
+        return detections
 
     def assign_owner(self, rule: Rule, detection: Detection) -> Detection | None:
-        """With the agent whose text it is; None where the rule is about one that is not there."""
-        stay = find_owner(rule, self.find_presences(detection.pane), detection.at, self.gating)
-        is_nobodys = stay is None and bool(rule.agent) and self.gating.is_enabled
-        return None if is_nobodys else assign_agent(detection, rule, stay)
+        """Add the agent that printed the text; return None if the rule is about an agent that is not there."""
+        presence = find_owner(rule, self.find_presences(detection.pane), detection.at, self.gating)
+        is_agent_missing = presence is None and bool(rule.agent) and self.gating.is_enabled
+        return None if is_agent_missing else assign_agent(detection, rule, presence)
 
     def list_pending(self, matches: Iterable[RuleMatch]) -> tuple[PendingDetection, ...]:
         now = self.now()
         return tuple(
-            PendingDetection(now, spot.rule.id, spot.unowned_detection) for spot in matches if spot.detection is None
+            PendingDetection(now, match.rule.id, match.unowned_detection)
+            for match in matches
+            if match.detection is None
         )
 
     def retry_pending(
         self, pending: Sequence[PendingDetection]
     ) -> tuple[list[Detection], tuple[PendingDetection, ...]]:
-        """What waited for an agent that is there now, and what waits on."""
+        """Return the detections whose agent is known by now, and those that stay pending."""
         ready: list[Detection] = []
         left: list[PendingDetection] = []
-        for one in pending:
-            rule = self._rules.get(one.rule_id)
-            detection = None if rule is None else self.assign_owner(rule, one.detection)
+        for item in pending:
+            rule = self._rules.get(item.rule_id)
+            detection = None if rule is None else self.assign_owner(rule, item.detection)
             if detection is not None:
                 ready.append(detection)
-            elif rule is not None and self.now() - one.read_at < _PENDING_TIMEOUT_NS:
-                left.append(one)
-        return ready, tuple(left[-_MAX_PENDING_DETECTIONS:])
+            elif rule is not None and self.now() - item.read_at < _PENDING_TIMEOUT_NS:
+                left.append(item)
+        return ready, tuple(left[-MAX_PENDING_DETECTIONS:])
 
     def _build_match(
-        self, location: TextLocation, match: PatternMatch, lines: Sequence[str], known: int, at: int
+        self, location: TextLocation, match: PatternMatch, lines: Sequence[str], first: int, at: int
     ) -> RuleMatch:
-        found = build_detection(location, match, lines, known + match.line, at)
-        return RuleMatch(match.rule, match.line, found, self.assign_owner(match.rule, found))
+        detection = build_detection(location, match, lines, first + match.line, at)
+        return RuleMatch(match.rule, match.line, detection, self.assign_owner(match.rule, detection))
+
+
+def build_detection(location: TextLocation, match: PatternMatch, lines: Sequence[str], line: int, at: int) -> Detection:
+    """Build the detection of a match, without an agent."""
+    rule = match.rule
+    captures = {name: value[:_MAX_CAPTURE_CHARS] for name, value in match.captures.items()}
+    evidence: dict[str, Scalar] = {"epoch": location.epoch, "start": match.start, "end": match.end}
+    if (ends_at := find_limit_end(captures, at)) is not None:
+        evidence["resets_at"] = ends_at
+    return Detection(
+        at=at,
+        type=rule.event,
+        rule=rule.id,
+        pane=location.pane,
+        severity=rule.severity,
+        captures=captures,
+        source=location.source,
+        evidence=evidence,
+        context=_build_context(lines, line),
+        confidence=rule.confidence,
+        cooldown=rule.cooldown,
+        trace=_hash_screen_text(rule, lines, line) if rule.agent else "",
+    )
+
+
+def assign_agent(detection: Detection, rule: Rule, presence: AgentPresence | None) -> Detection:
+    """Return the detection with its agent and key; without an agent process redraws are not recognised."""
+    runtime, agent = (None, rule.agent) if presence is None else (presence.agent_process, presence.agent)
+    key = build_detection_key(rule.event, rule.agent or rule.id, runtime, detection.captures)
+    return replace(detection, runtime=runtime, agent=agent, key=key, trace=detection.trace if runtime else "")
+
+
+def find_limit_end(captures: dict[str, str], at: int) -> int | None:
+    """Return when a limit resets, parsed from the captures; a time without zone is local."""
+    text = next((before + captures[name] for name, before in _LIMIT_END_CAPTURES.items() if name in captures), "")
+    zone = datetime.fromtimestamp(at // NS).astimezone().tzinfo if text else None
+    return parse_reset_time(text, ResetTimeContext(at, zone, _find_time_zone)) if zone is not None else None
+
+
+def _find_time_zone(name: str) -> tzinfo | None:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # the name comes from pane output
+        return None
+
+
+def _build_context(lines: Sequence[str], line: int) -> str:
+    """Return the matched line and those above it (below may not be printed yet), cutting the line itself last."""
+    own = lines[line][:_MAX_CONTEXT_CHARS]
+    left = _MAX_CONTEXT_CHARS - len(own) - 1
+    above = "\n".join(lines[max(0, line - LINES_BEFORE) : line])[-left:] if left > 0 else ""
+    return f"{above}\n{own}" if above else own
+
+
+def _hash_screen_text(rule: Rule, lines: Sequence[str], line: int) -> str:
+    shown = "\n".join(" ".join(text.split()) for text in lines[max(0, line - LINES_BEFORE) : line + 1])
+    return blake2b(f"{rule.id}\n{shown}".encode("utf-8", "replace"), digest_size=8).hexdigest()

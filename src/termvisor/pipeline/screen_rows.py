@@ -1,7 +1,7 @@
-"""Looks become sightings: redacted, without the input area, each row once in the life of its screen.
+"""Store the rows of sampled screens as sightings: redacted, without the input area, each row once per screen lifetime.
 
-In: Looks. Out: stored sightings with the screens they stood in, then the news of them. What is known of a life is in
-the store; here is only a bounded memory of it, so that a look with nothing new in it costs no write.
+In: screen samples. Out: stored sightings with their screens, then their events. A bounded cache of known rows keeps a
+sample without new rows from costing a write.
 """
 
 import asyncio
@@ -19,18 +19,20 @@ from termvisor.model.ids import SightingId
 from termvisor.model.terminal.screen import Screen
 from termvisor.model.terminal.screen_row import CapturedScreen, ScreenRow
 from termvisor.pipeline.pipeline import Pipeline
-from termvisor.pipeline.rule_match import TextLocation
+from termvisor.pipeline.rule_matcher import TextLocation
 from termvisor.redaction import Redactor, SeenSecrets, can_be_continuation
 from termvisor.store import Store
 from termvisor.terminal.input_area import find_cursor_row, find_input_rows
 from termvisor.terminal.row_normalization import build_row_hasher
 
 _MAX_KNOWN_ROWS = 16_384
-"""Rows that are known without asking the store, of all panes together."""
+"""Size of the cache of known rows, for all panes together."""
 _RECENT_LINES = 500
+"""Stored lines a new row is compared with, to tell printed lines from painted ones."""
 _FLUSH_INTERVAL_S = 5.0
-"""Seconds for which the times at which known rows were seen again are collected."""
+"""Collect the last-seen times of known rows this long before writing them."""
 _STREAM_LINE_ID = SightingId(-1)
+"""Cached for rows that are lines of the stream, which have no sighting."""
 
 log = get_logger("sightings")
 
@@ -39,32 +41,33 @@ class SightingRecorder:
     def __init__(self, store: Store, pipeline: Pipeline, clock: Clock):
         self._store, self._pipeline, self._clock = store, pipeline, clock
         self._known_rows: dict[int, SightingId] = {}
-        """Rows by their fold, those seen last at the end; lines of the stream have no id of their own."""
+        """Sighting ids by row hash, the most recently seen last."""
         self._last_seen_times: dict[SightingId, int] = {}
         self._has_seen_times = asyncio.Event()
+        # Samples are stored one after the other: two at once would both take the same row for new.
         self._store_lock = asyncio.Lock()
         self.storage_error = ""
-        """What keeps sightings from being stored right now, for a person to read."""
+        """Message while sightings cannot be stored, empty otherwise."""
 
     async def store_samples(self, samples: Sequence[ScreenSample]) -> None:
-        """Store what is new in them; one after the other, so that no row is taken for new twice."""
+        """Store the new rows of the samples and note when the known ones were seen."""
         async with self._store_lock:
             try:
-                await self._store_new([await self._recognize_sample(look) for look in samples])
+                await self._store_new([await self._recognize_sample(sample) for sample in samples])
             except StorageError as error:
                 self._report_storage_error(error)
             else:
                 self.storage_error = ""
 
     async def run(self) -> None:
-        """Write now and then when known rows were last seen."""
+        """Write the last-seen times of known rows periodically."""
         while True:
             await self._has_seen_times.wait()
             await self._clock.sleep(_FLUSH_INTERVAL_S)
             await self.flush_seen_times()
 
     async def flush_seen_times(self) -> None:
-        """Write when known rows were last seen."""
+        """Write the collected last-seen times of known rows."""
         times, self._last_seen_times = self._last_seen_times, {}
         self._has_seen_times.clear()
         try:
@@ -80,46 +83,46 @@ class SightingRecorder:
         return CapturedScreen(sample.lifetime.epoch, _build_screen(sample), rows, self._match_rules(sample, rows))
 
     def _match_rules(self, sample: ScreenSample, rows: tuple[ScreenRow, ...]) -> tuple[tuple[int, Detection], ...]:
-        """What rules find in rows that are new, as far as it is known whose it is; the rest waits for its agent."""
+        """Return the detections in new rows; matches without a known agent are kept pending."""
         if not any(map(is_new_row, rows)):
             return ()
-        place = TextLocation(pane=sample.lifetime.pane, epoch=sample.lifetime.epoch, source="screen")
-        spots = self._pipeline.matcher.match_rows(place, [row.text for row in rows], sample.captured_at)
-        new = [spot for spot in spots if is_new_row(rows[spot.line])]
-        if waiting := [spot for spot in new if spot.detection is None]:
-            self._pipeline.retry_pending_matches(sample.lifetime.pane, waiting)
-        return tuple((rows[spot.line].fold, spot.detection) for spot in new if spot.detection is not None)
+        location = TextLocation(pane=sample.lifetime.pane, epoch=sample.lifetime.epoch, source="screen")
+        matches = self._pipeline.matcher.match_rows(location, [row.text for row in rows], sample.captured_at)
+        new_matches = [match for match in matches if is_new_row(rows[match.line])]
+        if unowned := [match for match in new_matches if match.detection is None]:
+            self._pipeline.retry_pending_matches(sample.lifetime.pane, unowned)
+        return tuple((rows[match.line].fold, match.detection) for match in new_matches if match.detection is not None)
 
     def _recognize_rows(self, rows: Iterable[ScreenRow]) -> tuple[ScreenRow, ...]:
         return tuple(self._recognize_row(row) if is_new_row(row) else row for row in rows)
 
     def _recognize_row(self, row: ScreenRow) -> ScreenRow:
-        number = self._known_rows.pop(row.fold, None)
-        if number is None:
+        row_id = self._known_rows.pop(row.fold, None)
+        if row_id is None:
             return row
-        self._known_rows[row.fold] = number
-        return replace(row, kind="line") if number == _STREAM_LINE_ID else replace(row, id=number)
+        self._known_rows[row.fold] = row_id
+        return replace(row, kind="line") if row_id == _STREAM_LINE_ID else replace(row, id=row_id)
 
     async def _recognize_stream_lines(self, sample: ScreenSample, rows: Iterable[ScreenRow]) -> None:
-        """A program that repaints on the main screen prints lines too: those are not stored a second time."""
-        pane, fold = sample.lifetime.pane, build_row_hasher(sample.lifetime)
+        """Mark rows that were printed as lines as known: programs on the main screen both print and repaint."""
+        pane, hash_row = sample.lifetime.pane, build_row_hasher(sample.lifetime)
         await self._pipeline.wait_stored(pane)
-        lines = {fold(line.text) for line in await self._store.output.read_lines(pane, limit=_RECENT_LINES)}
+        lines = {hash_row(line.text) for line in await self._store.output.read_lines(pane, limit=_RECENT_LINES)}
         for row in rows:
             if is_new_row(row) and row.fold in lines:
                 self._remember_row(row.fold, _STREAM_LINE_ID)
 
     async def _store_new(self, screens: Sequence[CapturedScreen]) -> None:
-        """What is stored is told then; rows that are known were seen again."""
-        new = [glance for glance in screens if any(map(is_new_row, glance.rows))]
-        stored = await self._store.sightings.add(new) if new else []
-        for glance in screens:
-            self._note_seen_rows(glance.rows, glance.screen.at)
-        for glance, one in zip(new, stored, strict=True):
-            self._note_seen_rows(one.rows, glance.screen.at)
-            if one.screen is not None:
-                self._pipeline.changed_panes.publish(glance.screen.pane)
-            for event in one.events:
+        """Store the screens with new rows and publish their events."""
+        new_screens = [screen for screen in screens if any(map(is_new_row, screen.rows))]
+        results = await self._store.sightings.add(new_screens) if new_screens else []
+        for screen in screens:
+            self._note_seen_rows(screen.rows, screen.screen.at)
+        for screen, result in zip(new_screens, results, strict=True):
+            self._note_seen_rows(result.rows, screen.screen.at)
+            if result.screen is not None:
+                self._pipeline.changed_panes.publish(screen.screen.pane)
+            for event in result.events:
                 self._pipeline.events.publish(event)
 
     def _note_seen_rows(self, rows: Iterable[ScreenRow], at: int) -> None:
@@ -129,8 +132,8 @@ class SightingRecorder:
                 self._last_seen_times[row.id] = at
                 self._has_seen_times.set()
 
-    def _remember_row(self, fold: int, number: SightingId) -> None:
-        self._known_rows[fold] = number
+    def _remember_row(self, fold: int, row_id: SightingId) -> None:
+        self._known_rows[fold] = row_id
         if len(self._known_rows) > _MAX_KNOWN_ROWS:
             del self._known_rows[next(iter(self._known_rows))]
 
@@ -145,18 +148,18 @@ def is_new_row(row: ScreenRow) -> bool:
 
 
 def extract_rows(sample: ScreenSample, secrets: SeenSecrets | None = None) -> tuple[ScreenRow, ...]:
-    """The rows of a look without secrets, or pieces of those known; those of the input area without their text.
+    """Return the redacted rows of a sample; rows of the input area lose their text.
 
-    A first row that may be the rest of a secret is left out: what stood before it scrolled away.
+    A first row that may continue a secret is blanked: its beginning has scrolled away.
     """
-    seen, fold = sample.capture, build_row_hasher(sample.lifetime)
+    capture, hash_row = sample.capture, build_row_hasher(sample.lifetime)
     redactor = Redactor(seen_secrets=SeenSecrets() if secrets is None else secrets)
-    texts = redactor.redact_lines([row.rstrip() for row in seen.rows])
+    texts = redactor.redact_lines([row.rstrip() for row in capture.rows])
     if texts and can_be_continuation(texts[0]):
         texts[0] = ""
-    typed = _find_input_rows(seen)
+    input_rows = _find_input_rows(capture)
     return tuple(
-        ScreenRow("", kind="input") if number in typed else ScreenRow(text, fold(text) if text else 0)
+        ScreenRow("", kind="input") if number in input_rows else ScreenRow(text, hash_row(text) if text else 0)
         for number, text in enumerate(texts)
     )
 

@@ -1,5 +1,5 @@
-"""An action becomes a verdict.
+"""Evaluate the policy: may an action be executed, does it require approval, or is it denied?
 
-In goes a Request (the action, who wants it, where, what was asked of hooks and spent so far), out comes a Verdict with
-every reason. Nothing here asks a clock, a file or a program; what is not proven harmless is asked about.
+In: a `PolicyRequest` (action, caller, pane, hook answers, rate limit state). Out: a `Verdict` with every reason. Pure:
+no clock, file or process is used; what cannot be shown to be harmless requires approval. Read `evaluator.py` first.
 """

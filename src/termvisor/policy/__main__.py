@@ -1,4 +1,4 @@
-"""`python -m termvisor.policy <file>`: says what is wrong with a policy file, on stderr, and by its exit status."""
+"""Validate a policy file: `python -m termvisor.policy <file>` prints the error to stderr and sets the exit status."""
 
 import sys
 
@@ -8,12 +8,12 @@ from termvisor.protocol.error_line import format_error
 
 
 def check_policy_file(path: str) -> None:
-    """Raises ``ConfigError``."""
+    """Read and parse a policy file. Raises ConfigError."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", hint="Name a file that you may read.") from error
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Check the path and its permissions.") from error
     parse_policy(text, path)
 
 

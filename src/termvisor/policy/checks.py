@@ -1,4 +1,4 @@
-"""The voices of a verdict. Each looks at a case and says what it has to say: reasons, or nothing."""
+"""Policy checks. Each yields the reasons that one part of the policy gives for a request, or none."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -10,7 +10,6 @@ from termvisor.model.action.action import Action, AnswerAgent, Notify, RunProgra
 from termvisor.model.action.policy import COMMAND_CLASSES, Policy
 from termvisor.model.action.readonly_program import find_readonly_program
 from termvisor.model.action.verdict import PolicyAnswer, VerdictReason
-from termvisor.policy import quiet_hours
 from termvisor.policy.path_rules import (
     find_matching_glob,
     find_never_written_folder,
@@ -18,6 +17,7 @@ from termvisor.policy.path_rules import (
     resolve_path,
 )
 from termvisor.policy.protected_panes import find_protecting_pattern
+from termvisor.policy.quiet_hours import is_quiet_time
 from termvisor.policy.request import HookAnswer, PolicyRequest, get_command_text
 from termvisor.policy.rule_match import matches_rule
 from termvisor.policy.shell import CommandAnalysis, CommandFinding
@@ -25,16 +25,10 @@ from termvisor.redaction import redact
 from termvisor.regex import PatternMatcher, compile_patterns
 
 _MAX_SHOWN_CHARS, _MAX_REDACTED_CHARS = 80, 4096
-_ANSWER_BY_HOOK_DECISION: dict[str, PolicyAnswer] = {
-    "allow": "allow",
-    "deny": "deny",
-    "modify": "deny",
-    "failed": "deny",
-}
 
 
 class PolicyCase(Struct, frozen=True):
-    """``examined`` is what the command line would do; None where there is none."""
+    """A request with its policy. ``analysis`` is what its command line would do; None if it has none."""
 
     policy: Policy
     request: PolicyRequest
@@ -46,7 +40,7 @@ class PolicyCase(Struct, frozen=True):
 
     @property
     def is_permission_request(self) -> bool:
-        """An agent asks a person about its own work: that is no caller who reaches into a pane."""
+        """Return True for an agent's own permission request, which does not act on a pane from outside."""
         return isinstance(self.request.action, AnswerAgent)
 
     @property
@@ -55,7 +49,7 @@ class PolicyCase(Struct, frozen=True):
 
 
 def check_deny_list(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Folders that are never written to, denied paths, denied patterns."""
+    """Deny writes to never-written folders, denied paths and commands with denied patterns."""
     scope = case.request.scope
     reads, writes, removes = _collect_paths(case)
     forbidden = [(path, find_never_written_folder(path, scope)) for path in writes]
@@ -74,29 +68,31 @@ def check_deny_list(case: PolicyCase) -> Iterator[VerdictReason]:
                 source="deny_list",
                 id="filesystem.deny",
                 answer="deny",
-                text=f"{format_untrusted_text(path)} fits {glob}",
+                text=f"{format_untrusted_text(path)} matches {glob}",
             )
     for pattern in _find_denied_patterns(case):
         yield VerdictReason(
-            source="deny_list", id="shell.deny_patterns", answer="deny", text=f"the pattern {pattern} was found"
+            source="deny_list", id="shell.deny_patterns", answer="deny", text=f"the command matches {pattern}"
         )
 
 
 def check_hooks(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Every hook that must be asked has answered; its allow lifts nothing."""
+    """Return the answers of hooks; a hook that was not run counts as a denial, and an allow overrides nothing."""
     answers = {answer.id: answer for answer in case.request.hooks}
     for hook in case.policy.hooks:
         if hook.runs == "after" or (hook.kinds and case.request.kind not in hook.kinds):
             continue
-        answer = answers.pop(hook.id, HookAnswer(hook.id, "failed", "it was not asked"))
+        answer = answers.pop(hook.id, HookAnswer(hook.id, "failed", "the hook was not run"))
         yield _build_hook_reason(answer)
     yield from map(_build_hook_reason, answers.values())
 
 
 def _build_hook_reason(answer: HookAnswer) -> VerdictReason:
-    said = {"modify": "it wants another action", "failed": "it gave no answer"}.get(answer.decision, "")
-    text = ": ".join(filter(None, (said, format_untrusted_text(answer.reason))))
-    return VerdictReason(source="hook", id=answer.id, answer=_ANSWER_BY_HOOK_DECISION[answer.decision], text=text)
+    prefix = {"modify": "the hook wants another action", "failed": "the hook gave no answer"}.get(answer.decision, "")
+    text = ": ".join(filter(None, (prefix, format_untrusted_text(answer.reason))))
+    return VerdictReason(
+        source="hook", id=answer.id, answer="allow" if answer.decision == "allow" else "deny", text=text
+    )
 
 
 def check_rules(case: PolicyCase) -> Iterator[VerdictReason]:
@@ -108,10 +104,10 @@ def check_rules(case: PolicyCase) -> Iterator[VerdictReason]:
 
 
 def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
-    """One reason a class. A rule that allows a class by name stands in for its ask, not for its deny."""
+    """Yield one reason for each command class. A rule that allows a class by name overrides its ask, not its deny."""
     if case.analysis is None:
         return
-    lifted = {
+    allowed_classes = {
         name
         for rule in case.policy.rules
         if rule.answer == "allow" and rule.when.command and matches_rule(rule, case.request, case.analysis)
@@ -119,29 +115,29 @@ def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
     }
     for name in dict.fromkeys(finding.name for finding in case.analysis.findings):
         answer = _find_class_answer(case, name)
-        may_lift = answer == "ask" and name in lifted and not COMMAND_CLASSES[name].is_fixed
-        answer = "allow" if may_lift else answer
+        if answer == "ask" and name in allowed_classes and not COMMAND_CLASSES[name].is_fixed:
+            answer = "allow"
         yield VerdictReason(source="command", id=name, answer=answer, text=_format_class_text(case.analysis, name))
 
 
 def _find_class_answer(case: PolicyCase, name: str) -> PolicyAnswer:
-    declared = COMMAND_CLASSES[name]
-    usual = declared.human if case.is_human else declared.others
+    command_class = COMMAND_CLASSES[name]
+    default = command_class.human if case.is_human else command_class.others
     if name != "network" or name in case.policy.commands:
-        return case.policy.commands.get(name, usual)
+        return case.policy.commands.get(name, default)
     hosts = case.analysis.hosts if case.analysis else ()
     network = case.policy.network
     is_listed = bool(hosts) and all(any(fnmatchcase(host, glob) for glob in network.allow_hosts) for host in hosts)
-    return "allow" if is_listed else network.mode or usual
+    return "allow" if is_listed else network.mode or default
 
 
 def _format_class_text(analysis: CommandAnalysis, name: str) -> str:
-    found: CommandFinding = next(finding for finding in analysis.findings if finding.name == name)
-    return f"{COMMAND_CLASSES[name].text}: {format_untrusted_text(found.text)}"
+    finding: CommandFinding = next(finding for finding in analysis.findings if finding.name == name)
+    return f"{COMMAND_CLASSES[name].text}: {format_untrusted_text(finding.text)}"
 
 
 def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
-    """The tables `shell` and `filesystem`, and whether a robot may type here at all."""
+    """Apply the tables `shell`, `network` and `filesystem`, and the rules for typing into a pane."""
     policy, request = case.policy, case.request
     if case.analysis is not None and policy.shell.mode:
         yield VerdictReason(source="capability", id="shell.mode", answer=policy.shell.mode)
@@ -156,27 +152,27 @@ def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
         and (policy.filesystem.write or policy.filesystem.deny)
     ):
         yield VerdictReason(
-            source="capability", id="filesystem", answer="ask", text="only the shell will know the path"
+            source="capability", id="filesystem", answer="ask", text="the path is known only at run time"
         )
     yield from _check_typing(case)
 
 
 def _uses_network(action: Action) -> bool:
-    """Of what is no command line."""
+    """Return True for actions without a command line that reach other machines."""
     if isinstance(action, RunProgram):
-        lookup = find_readonly_program(action.argv, action.cwd)
-        return lookup is not None and lookup.uses_network
+        program = find_readonly_program(action.argv, action.cwd)
+        return program is not None and program.uses_network
     return isinstance(action, Notify) and action.way == "webhook"
 
 
 def _check_path_list(
     name: str, paths: tuple[str, ...], globs: tuple[str, ...], case: PolicyCase
 ) -> Iterator[VerdictReason]:
-    """For a file that is written, a path on the list is allowed; elsewhere being on it says nothing."""
+    """Require approval for paths outside the list; only for `write_file` is a path on the list a reason to allow."""
     outside = [path for path in paths if not find_matching_glob(path, globs, case.request.scope)] if globs else []
     for path in outside:
         yield VerdictReason(
-            source="capability", id=name, answer="ask", text=f"{format_untrusted_text(path)} is not on the list"
+            source="capability", id=name, answer="ask", text=f"{format_untrusted_text(path)} is not in the list"
         )
     if globs and paths and not outside and isinstance(case.request.action, WriteFile):
         yield VerdictReason(source="capability", id=name, answer="allow")
@@ -205,15 +201,15 @@ def check_protected_panes(case: PolicyCase) -> Iterator[VerdictReason]:
 
 
 def check_quiet_hours(case: PolicyCase) -> Iterator[VerdictReason]:
-    for one in () if case.is_read_only else case.policy.quiet_hours:
-        if case.request.actor.kind in one.actors and quiet_hours.is_quiet_time(one, case.request.local):
+    for hours in () if case.is_read_only else case.policy.quiet_hours:
+        if case.request.actor.kind in hours.actors and is_quiet_time(hours, case.request.local):
             yield VerdictReason(
-                source="hours", id=f"{one.since}-{one.until}", answer=one.answer, text="these are quiet hours"
+                source="hours", id=f"{hours.since}-{hours.until}", answer=hours.answer, text="within quiet hours"
             )
 
 
 def format_untrusted_text(text: str) -> str:
-    """A short, printable, redacted form of what came from outside."""
+    """Return a short, printable, redacted form of text from a command or hook."""
     clean = "".join(sign if sign.isprintable() else "·" for sign in redact(text[:_MAX_REDACTED_CHARS]))
     return clean if len(clean) <= _MAX_SHOWN_CHARS else clean[: _MAX_SHOWN_CHARS - 1] + "…"
 
@@ -224,8 +220,8 @@ def _collect_paths(case: PolicyCase) -> tuple[tuple[str, ...], tuple[str, ...], 
         return (), (resolve_path(action.path, case.request.scope),), ()
     if isinstance(action, AnswerAgent) and action.writes:
         return (), tuple(resolve_path(path, case.request.scope) for path in action.writes), ()
-    found = case.analysis
-    return (found.reads, found.writes, found.removes) if found else ((), (), ())
+    analysis = case.analysis
+    return (analysis.reads, analysis.writes, analysis.removes) if analysis else ((), (), ())
 
 
 def _find_denied_patterns(case: PolicyCase) -> list[str]:

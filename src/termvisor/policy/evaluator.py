@@ -1,18 +1,20 @@
-"""The judge: a request becomes a verdict, with every reason that was heard. The strictest answer wins.
+"""Evaluate a request: collect the reasons of every check and let the strictest answer win.
 
-Voices speak in a fixed order: deny list, hooks, rules, command classes, capabilities, protected panes, quiet hours,
-rates. The default speaks last, and only where no rule and no capability allows. Nothing else is ever lifted, except
-the ask of a command class by a rule that allows this class by name.
+The checks run in a fixed order: deny list, hooks, rules, command classes, capabilities, protected panes, quiet hours,
+rates. The default comes last and only if no rule and no capability allows the action. An allow never overrides a
+stricter reason, except that a rule which allows a command class by name overrides the ask of this class.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Literal
 
 import msgspec
 
 from termvisor.model.action.action import Notify, Spawn, assess_risk
 from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy
 from termvisor.model.action.verdict import PolicyAnswer, Verdict, VerdictReason, combine_reasons
-from termvisor.policy import checks, token_bucket
+from termvisor.policy import checks
 from termvisor.policy.checks import PolicyCase
 from termvisor.policy.request import (
     PolicyRequest,
@@ -23,7 +25,7 @@ from termvisor.policy.request import (
     resolve_scope,
 )
 from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
-from termvisor.policy.token_bucket import FULL_BUCKET, TokenBucket
+from termvisor.policy.token_bucket import FULL_BUCKET, TakeResult, TokenBucket, find_limits, take_token
 
 PolicyCheck = Callable[[PolicyCase], Iterator[VerdictReason]]
 POLICY_CHECKS: dict[str, PolicyCheck] = {
@@ -38,81 +40,70 @@ POLICY_CHECKS: dict[str, PolicyCheck] = {
 
 
 def evaluate_request(policy: Policy, request: PolicyRequest) -> Verdict:
-    """What the policy says of it. Never raises for what a request holds."""
-    heard, retry_at = collect_reasons(policy, request)
-    return combine_reasons(tuple(reason for reasons in heard.values() for reason in reasons), retry_at)
+    """Return the verdict of the policy. Never raises because of the contents of a request."""
+    reasons_by_check, retry_at = collect_reasons(policy, request)
+    return combine_reasons(tuple(chain.from_iterable(reasons_by_check.values())), retry_at)
 
 
 def collect_reasons(policy: Policy, request: PolicyRequest) -> tuple[dict[str, tuple[VerdictReason, ...]], int | None]:
-    """What each voice said, in order; and when a refusal for haste ends."""
+    """Return the reasons of each check in order, and when a rate limit ends."""
     case = PolicyCase(policy, request, _analyze_request(request))
-    heard = {name: tuple(speak(case)) for name, speak in POLICY_CHECKS.items()}
-    heard["rates"], retry_at = _check_rates(case)
-    heard["default"] = _build_default_reason(case, heard)
-    return heard, retry_at
+    reasons_by_check = {name: tuple(check(case)) for name, check in POLICY_CHECKS.items()}
+    reasons_by_check["rates"], retry_at = _check_rates(case)
+    reasons_by_check["default"] = _build_default_reason(case, reasons_by_check)
+    return reasons_by_check, retry_at
 
 
 def take_tokens(policy: Policy, request: PolicyRequest) -> dict[str, TokenBucket]:
-    """The buckets after this action, for the caller to keep once it was let through."""
+    """Return the rate limit buckets after this action, for the caller to store once the action is allowed."""
     return {name: taken.bucket for name, taken in _take_tokens(PolicyCase(policy, request)).items()}
 
 
 def _check_rates(case: PolicyCase) -> tuple[tuple[VerdictReason, ...], int | None]:
     late = {name: taken.retry_at for name, taken in _take_tokens(case).items() if taken.retry_at is not None}
     reasons = tuple(
-        VerdictReason(source="rate", id=name, answer="deny", text="too many in a minute; the next is possible later")
-        for name in late
+        VerdictReason(source="rate", id=name, answer="deny", text="rate limit reached; retry later") for name in late
     )
     return reasons, max(late.values(), default=None)
 
 
-def _take_tokens(case: PolicyCase) -> dict[str, token_bucket.TakeResult]:
+def _take_tokens(case: PolicyCase) -> dict[str, TakeResult]:
     if case.is_read_only:
         return {}
     request, actor = case.request, case.request.actor
-    limits = token_bucket.find_limits(case.policy.rates, request.pane, request.kind, (actor.kind, actor.name))
-    return {
-        name: token_bucket.take_token(request.spent.get(name, FULL_BUCKET), limit, request.at)
-        for name, limit in limits.items()
-    }
+    limits = find_limits(case.policy.rates, request.pane, request.kind, (actor.kind, actor.name))
+    return {name: take_token(request.spent.get(name, FULL_BUCKET), limit, request.at) for name, limit in limits.items()}
 
 
 def _build_default_reason(
     case: PolicyCase, reasons_by_check: dict[str, tuple[VerdictReason, ...]]
 ) -> tuple[VerdictReason, ...]:
-    spoken = (*reasons_by_check["rules"], *reasons_by_check["capabilities"])
-    if any(reason.answer == "allow" for reason in spoken):
+    reasons = (*reasons_by_check["rules"], *reasons_by_check["capabilities"])
+    if any(reason.answer == "allow" for reason in reasons):
         return ()
-    who, risk = "human" if case.is_human else "others", assess_risk(case.request.action)
-    # A way to notify works only where the user's own settings set it up: that is their consent.
-    is_free = risk in DEFAULT_ALLOWED_RISKS["human" if case.is_human else "others"] or isinstance(
-        case.request.action, Notify
-    )
-    answer: PolicyAnswer = "allow" if is_free else case.policy.approval.default
-    return (VerdictReason(source="default", id=f"{who}.{risk}", answer=answer, text=_format_default_text(case, risk)),)
-
-
-def _format_default_text(case: PolicyCase, risk: str) -> str:
-    who = "a person" if case.is_human else f"a caller of the kind {case.request.actor.kind}"
-    return f"{who}, an action of the kind {case.request.kind} (risk: {risk})"
+    request, risk = case.request, assess_risk(case.request.action)
+    group: Literal["human", "others"] = "human" if case.is_human else "others"
+    # A notification way works only if the user's own settings configure it, which is their consent.
+    is_allowed = risk in DEFAULT_ALLOWED_RISKS[group] or isinstance(request.action, Notify)
+    answer: PolicyAnswer = "allow" if is_allowed else case.policy.approval.default
+    text = f"default for {request.actor.kind} callers: {request.kind}, risk {risk}"
+    return (VerdictReason(source="default", id=f"{group}.{risk}", answer=answer, text=text),)
 
 
 def _analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
-    """What the command line would do that the action runs; None when it runs none."""
+    """Return what the command line of the action would do; None if it runs none."""
     text = get_command_text(request)
     if text is not None:
-        found = analyze_command(text, request.scope, get_shell_name(request))
-        return _add_blind_finding(found, text) if has_blind_enter(request) else found
-    words, action, scope = get_argv(request), request.action, resolve_scope(request)
-    sets = tuple(action.env) if isinstance(action, Spawn) else ()
-    if not words and not sets:
+        analysis = analyze_command(text, request.scope, get_shell_name(request))
+        return _add_blind_finding(analysis, text) if has_blind_enter(request) else analysis
+    argv, action, scope = get_argv(request), request.action, resolve_scope(request)
+    variables = tuple(action.env) if isinstance(action, Spawn) else ()
+    if not argv and not variables:
         return None
-    found = analyze_argv(words, scope, sets)
-    return (
-        _merge_analyses(found, analyze_command(words[0], scope))
-        if isinstance(action, Spawn) and len(words) == 1
-        else found
-    )
+    analysis = analyze_argv(argv, scope, variables)
+    if isinstance(action, Spawn) and len(argv) == 1:  # tmux runs a single argument with a shell
+        return _merge_analyses(analysis, analyze_command(argv[0], scope))
+    return analysis
 
 
 def _add_blind_finding(analysis: CommandAnalysis, text: str) -> CommandAnalysis:
@@ -120,7 +111,6 @@ def _add_blind_finding(analysis: CommandAnalysis, text: str) -> CommandAnalysis:
     return msgspec.structs.replace(analysis, findings=(*analysis.findings, finding))
 
 
-def _merge_analyses(one: CommandAnalysis, other: CommandAnalysis) -> CommandAnalysis:
-    """A multiplexer runs a single word by a shell."""
-    both = {name: (*getattr(one, name), *getattr(other, name)) for name in CommandAnalysis.__struct_fields__}
-    return CommandAnalysis(**both)
+def _merge_analyses(first: CommandAnalysis, second: CommandAnalysis) -> CommandAnalysis:
+    fields = {name: (*getattr(first, name), *getattr(second, name)) for name in CommandAnalysis.__struct_fields__}
+    return CommandAnalysis(**fields)

@@ -1,7 +1,7 @@
-"""Paths as a shell or a file write would reach them, compared without touching a disk.
+"""Resolve and compare paths as a shell or a file write would, without accessing the disk.
 
-A path that is written in another way is the same path: `~`, `..`, `//`, globs and other cases of letters are seen
-through. Symbolic links are not: whoever has a disk resolves them before asking.
+Different spellings of a path are equal: `~`, `..`, `//`, globs and letter case are resolved. Symbolic links are not:
+the caller resolves them first if the disk is available.
 """
 
 import posixpath
@@ -11,7 +11,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 NEVER_WRITTEN_FOLDERS = (".ssh", ".gnupg")
-"""Folders of keys, in whosever home they stand."""
+"""Folders of keys, in the home of any user."""
 
 _PROCESS_ROOT = re.compile(r"^/proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
 _GLOB = re.compile(r"[*?\[]")
@@ -19,7 +19,7 @@ _OTHER_HOME = re.compile(r"^~([a-z_][\w-]*)")
 
 
 class PathScope(Struct, frozen=True, kw_only=True):
-    """What paths are relative to. ``own`` are Termvisor's own folders and files. Empty means not known."""
+    """What paths are relative to. ``own_paths`` are Termvisor's own folders and files. Empty means unknown."""
 
     home: str = ""
     cwd: str = ""
@@ -27,7 +27,7 @@ class PathScope(Struct, frozen=True, kw_only=True):
 
 
 def resolve_path(text: str, scope: PathScope, cwd: str | None = None) -> str:
-    """The absolute, normal form; it stays relative where the folder is not known."""
+    """Return the absolute, normalized path; it stays relative if the folder is unknown."""
     base = scope.cwd if cwd is None else cwd
     path = _expand_tilde(text, scope.home, base)
     if not path.startswith(("/", "~")):
@@ -38,7 +38,7 @@ def resolve_path(text: str, scope: PathScope, cwd: str | None = None) -> str:
 
 
 def find_never_written_folder(path: str, scope: PathScope) -> str:
-    """The folder that forbids writing to this resolved path; empty when none does."""
+    """Return the never-written folder that contains this resolved path, or an empty string."""
     parts = _split_path(path)
     for folder in NEVER_WRITTEN_FOLDERS:
         if any(_matches_name(part, folder) for part in parts):
@@ -49,17 +49,16 @@ def find_never_written_folder(path: str, scope: PathScope) -> str:
 
 
 def find_never_written_inside(path: str, scope: PathScope) -> str:
-    """The same for removing or moving a whole folder: also what stands inside it counts."""
-    places = [resolve_path(f"~/{folder}", scope) for folder in NEVER_WRITTEN_FOLDERS] + [
-        resolve_path(one, scope) for one in scope.own_paths
-    ]
+    """Return the never-written folder that contains this path or is inside it, for removing or moving a folder."""
+    folders = [*(f"~/{folder}" for folder in NEVER_WRITTEN_FOLDERS), *scope.own_paths]
+    resolved = [resolve_path(folder, scope) for folder in folders]
     parts = _split_path(path)
-    inside = (place for place in places if _is_within(_split_path(place), parts, is_pattern_first=False))
+    inside = (folder for folder in resolved if _is_within(_split_path(folder), parts, is_pattern_first=False))
     return find_never_written_folder(path, scope) or next(inside, "")
 
 
 def find_matching_glob(path: str, globs: tuple[str, ...], scope: PathScope) -> str:
-    """The first of the globs that fits the resolved path; empty when none does."""
+    """Return the first glob that matches the resolved path, or an empty string."""
     return next((glob for glob in globs if _compile_glob(_resolve_glob(glob, scope)).fullmatch(path)), "")
 
 
@@ -71,7 +70,7 @@ def _resolve_glob(glob: str, scope: PathScope) -> str:
 
 @lru_cache(256)
 def _compile_glob(glob: str) -> re.Pattern[str]:
-    """`/**` at the end means the folder too."""
+    """Compile a path glob; `/**` at the end matches the folder itself too."""
     pattern = ""
     for piece in re.split(r"(/\*\*$|\*\*/?|\*|\?)", glob):
         pattern += {"/**": "(?:/.*)?", "**": ".*", "**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}.get(
@@ -97,23 +96,26 @@ def _split_path(path: str) -> list[str]:
 
 
 def _is_within(path: list[str], folder: list[str], is_pattern_first: bool = True) -> bool:
-    """Whether a path stands in a folder. Either may hold globs: the path, or (last argument) the folder."""
+    """Return True if a path is in a folder. The path may contain globs, or the folder if not ``is_pattern_first``."""
     if len(path) < len(folder):
         return False
     pairs = zip(path, folder, strict=False)
-    return all(_matches_name(one, other) if is_pattern_first else _matches_name(other, one) for one, other in pairs)
+    return all(
+        _matches_name(name, folder_name) if is_pattern_first else _matches_name(folder_name, name)
+        for name, folder_name in pairs
+    )
 
 
 def _matches_name(pattern: str, name: str) -> bool:
     if pattern == name:
         return True
-    if not _GLOB.search(pattern) or (name.startswith(".") and pattern[0] in "*?"):  # a shell hides dot files
+    if not _GLOB.search(pattern) or (name.startswith(".") and pattern[0] in "*?"):  # a shell's * skips dot files
         return False
     return _compile_name_glob(pattern).fullmatch(name) is not None
 
 
 @lru_cache(256)
 def _compile_name_glob(pattern: str) -> re.Pattern[str]:
-    """One name with `*`, `?` and `[…]`; a class is taken as any character."""
+    """Compile a glob of one name; a class `[…]` matches any character."""
     text = re.sub(r"\\\[.*?\\\]", ".", re.escape(pattern))
     return re.compile(re.sub(r"(?:\\\*)+", ".*", text).replace(r"\?", "."), re.DOTALL)

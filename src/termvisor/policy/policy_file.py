@@ -1,4 +1,4 @@
-"""`policy.toml` becomes a Policy, or one error that names the line, the key and what was probably meant."""
+"""Parse `policy.toml` to a Policy; an error names the line, the key and a suggestion."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ from termvisor.regex import compile_patterns
 
 POLICY_FILE_NAME = "policy.toml"
 MAX_POLICY_CHARS = 1 << 18
-"""Characters of a file that is read: nobody writes more by hand."""
+"""Larger files are rejected: a policy is written by hand."""
 
 _ERROR_LOCATION = re.compile(r"^(?P<what>.*) - at (?:`key` in )?`(?P<path>\$.*)`$", re.DOTALL)
 _PATH_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
@@ -27,7 +27,7 @@ for _key in _KEY_BY_PATH.values():
 
 
 def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
-    """The policy that a file's text states; an empty one states the defaults. Raises `ConfigError`."""
+    """Parse the text of a policy file; an empty one gives the defaults. Raises ConfigError."""
     if len(text) > MAX_POLICY_CHARS:
         raise ConfigError(f"{origin}: the file has more than {MAX_POLICY_CHARS} characters", hint=_HINT)
     try:
@@ -36,21 +36,21 @@ def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
         raise ConfigError(f"{origin}: {error}", hint=_HINT) from error
     except RecursionError as error:
         raise ConfigError(f"{origin}: the file is nested too deeply", hint=_HINT) from error
-    complain = _PolicyErrorBuilder(text, origin)
-    _check_names(data, (), complain)
+    errors = _PolicyErrorBuilder(text, origin)
+    _check_names(data, (), errors)
     try:
         policy = msgspec.convert(data, Policy)
     except msgspec.ValidationError as error:
-        raise complain.build_type_error(str(error)) from error
-    _check_meaning(policy, complain)
+        raise errors.build_type_error(str(error)) from error
+    _check_meaning(policy, errors)
     return policy
 
 
-_HINT = "The page docs/reference/policy.md lists every key."
+_HINT = "docs/reference/policy.md lists every key."
 
 
 class _PolicyErrorBuilder:
-    """Errors about one text."""
+    """Build errors with the line of a key in one text."""
 
     def __init__(self, text: str, origin: str):
         self._text, self._origin = text, origin
@@ -62,20 +62,20 @@ class _PolicyErrorBuilder:
         return ConfigError(f"{where}: {key}: {what}", hint=hint, details={"key": key, "line": line})
 
     def build_type_error(self, message: str) -> ConfigError:
-        """The message of a failed conversion, which has the path at its end."""
+        """Build an error from the message of msgspec, which has the path at its end."""
         match = _ERROR_LOCATION.match(message)
         steps = [name or int(number) for name, number in _PATH_STEP.findall(match["path"])] if match else []
         path = _generalize_path(steps)
         key = _KEY_BY_PATH.get(path) or _KEY_BY_PATH.get(path.removesuffix("[]"))
-        hint = f"{key.doc} It is: {key.type}." if key and not key.is_table else _HINT
+        hint = f"{key.doc} Type: {key.type}." if key and not key.is_table else _HINT
         return self.build_error(steps, (match["what"] if match else message).replace("Object", "Table"), hint)
 
     def build_unknown_name_error(
         self, path: Sequence[PathStep], name: str, known: Iterable[str], what: str
     ) -> ConfigError:
-        near = find_close_matches(name, known)
-        hint = f"Did you mean {' or '.join(near)}?" if near else _HINT
-        return self.build_error(path, f"there is no {what} {name!r}", hint)
+        matches = find_close_matches(name, known)
+        hint = f"Did you mean {' or '.join(matches)}?" if matches else _HINT
+        return self.build_error(path, f"unknown {what} {name!r}", hint)
 
 
 def _format_path(path: Sequence[PathStep]) -> str:
@@ -83,15 +83,15 @@ def _format_path(path: Sequence[PathStep]) -> str:
 
 
 def _generalize_path(path: Sequence[PathStep]) -> str:
-    """The path as the table of keys has it."""
+    """Replace list indexes by `[]`, as in the table of keys."""
     return re.sub(r"\[\d+\]", "[]", _format_path(path)) if path else ""
 
 
 def _check_names(value: object, path: tuple[PathStep, ...], errors: _PolicyErrorBuilder) -> None:
-    """Every key of every table is one that we know."""
+    """Raise for the first unknown key in any table."""
     if isinstance(value, list):
-        for at, item in enumerate(value):
-            _check_names(item, (*path, at), errors)
+        for index, item in enumerate(value):
+            _check_names(item, (*path, index), errors)
         return
     known = _KEY_NAMES_BY_TABLE.get(_generalize_path(path))
     if not isinstance(value, dict) or known is None:
@@ -103,28 +103,31 @@ def _check_names(value: object, path: tuple[PathStep, ...], errors: _PolicyError
 
 
 def _check_meaning(policy: Policy, errors: _PolicyErrorBuilder) -> None:
-    """What the types cannot say."""
+    """Check what the types cannot express."""
     for name, answer in policy.commands.items():
         _check_known_name(name, COMMAND_CLASSES, ("commands", name), errors)
         if answer == "allow" and COMMAND_CLASSES[name].is_fixed:
-            raise errors.build_error(("commands", name), "it is asked about at least", "Say ask or deny.")
+            raise errors.build_error(("commands", name), "this class cannot be allowed", "Use ask or deny.")
     for path, kind in _iterate_action_kinds(policy):
         _check_known_name(kind, RISK_BY_ACTION_KIND, path, errors, "kind of action")
-    for at, rule in enumerate(policy.rules):
+    for index, rule in enumerate(policy.rules):
         for number, name in enumerate(rule.when.command):
-            _check_known_name(name, COMMAND_CLASSES, ("rule", at, "when", "command", number), errors)
+            _check_known_name(name, COMMAND_CLASSES, ("rule", index, "when", "command", number), errors)
         if rule.two_person and rule.answer != "ask":
-            raise errors.build_error(("rule", at, "two_person"), f"the answer is {rule.answer}, so nobody is asked")
+            raise errors.build_error(
+                ("rule", index, "two_person"), f"requires the answer ask, but the rule's answer is {rule.answer}"
+            )
     _check_unique([rule.id for rule in policy.rules], "rule", errors)
     _check_unique([hook.id for hook in policy.hooks], "hook", errors)
-    for at, pattern in enumerate(policy.protected):
-        head = pattern.partition(":")[0]
-        if not pattern.isdigit() and ":" not in pattern:
+    for index, pattern in enumerate(policy.protected):
+        if pattern.isdigit():
+            continue
+        kind, colon, _ = pattern.partition(":")
+        if not colon:
             raise errors.build_error(
-                ("protected", at), f"{pattern!r} is neither a number nor a glob behind `session:` or so"
+                ("protected", index), f"{pattern!r} is neither a pane number nor a glob such as `session:prod*`"
             )
-        if not pattern.isdigit():
-            _check_known_name(head, NAME_GETTERS_BY_KIND, ("protected", at), errors, "kind of reference")
+        _check_known_name(kind, NAME_GETTERS_BY_KIND, ("protected", index), errors, "kind of reference")
     _check_patterns(policy, errors)
 
 
@@ -141,21 +144,21 @@ def _check_known_name(
 
 
 def _iterate_action_kinds(policy: Policy) -> Iterator[tuple[tuple[PathStep, ...], str]]:
-    for at, rule in enumerate(policy.rules):
-        yield from ((("rule", at, "when", "kind", number), kind) for number, kind in enumerate(rule.when.kind))
-    for at, hook in enumerate(policy.hooks):
-        yield from ((("hook", at, "kinds", number), kind) for number, kind in enumerate(hook.kinds))
+    for index, rule in enumerate(policy.rules):
+        yield from ((("rule", index, "when", "kind", number), kind) for number, kind in enumerate(rule.when.kind))
+    for index, hook in enumerate(policy.hooks):
+        yield from ((("hook", index, "kinds", number), kind) for number, kind in enumerate(hook.kinds))
 
 
 def _check_unique(names: list[str], table: str, errors: _PolicyErrorBuilder) -> None:
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise errors.build_error((table, at, "id"), f"{name!r} is the id of an earlier {table}")
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise errors.build_error((table, index, "id"), f"{name!r} is already the id of another {table}")
 
 
 def _check_patterns(policy: Policy, errors: _PolicyErrorBuilder) -> None:
-    for at, pattern in enumerate(policy.shell.deny_patterns):
+    for index, pattern in enumerate(policy.shell.deny_patterns):
         try:
             compile_patterns({pattern: pattern}, "re2")
         except ConfigError as error:
-            raise errors.build_error(("shell", "deny_patterns", at), error.message) from error
+            raise errors.build_error(("shell", "deny_patterns", index), error.message) from error

@@ -1,4 +1,4 @@
-"""Panes that the policy protects, by number or by a glob over one of their names."""
+"""Match panes against the protected list of the policy, by number or by a glob over one of their names."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -17,7 +17,7 @@ NAME_GETTERS_BY_KIND: dict[str, Callable[[PaneContext], str]] = {
 
 
 def find_protecting_pattern(pane: PaneContext, patterns: tuple[str, ...]) -> str:
-    """The first pattern that fits; empty when none does."""
+    """Return the first pattern that matches the pane, or an empty string."""
     return next((pattern for pattern in patterns if _matches_pattern(pane, pattern)), "")
 
 

@@ -1,6 +1,5 @@
-"""A Request is everything a verdict depends on. Whoever asks gathers it; the judge only thinks."""
+"""The input of the policy: everything that a verdict depends on, collected by the caller."""
 
-import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -21,19 +20,14 @@ from termvisor.model.action.action import (
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import ActivityKind
 from termvisor.policy.path_rules import PathScope, resolve_path
+from termvisor.policy.tmux_keys import ENTER_KEYS, convert_keys_to_text, is_editing_key
 from termvisor.policy.token_bucket import TokenBucket
 
 HookDecision = Literal["allow", "deny", "modify", "failed"]
-_TEXT_BY_KEY = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
-_KEY_NAME = re.compile(
-    r"^(?:(?:[CMS]-)+.+|\^.|Up|Down|Left|Right|Home|End|PageUp|PgUp|PPage|PageDown|PgDn|NPage|B?Tab|BSpace|Escape|F\d+|IC"
-    r"|Insert|DC|Delete|Enter|Space|KP.+|Any|None)$"
-)
-_ENTER_KEYS = frozenset(key for key, text in _TEXT_BY_KEY.items() if text == "\n")
 
 
 class PaneContext(Struct, frozen=True, kw_only=True):
-    """The pane that is acted on, as it was when the request was made. Titles and names are the programs' own words."""
+    """The pane acted on, when the request was made. Titles and names are set by programs and not trusted."""
 
     target: str = "local"
     session: str = ""
@@ -51,14 +45,14 @@ class PaneContext(Struct, frozen=True, kw_only=True):
 
 
 class LocalTime(Struct, frozen=True):
-    """Where the user is: Monday is 0, ``minute`` counts from midnight."""
+    """Local time of the user: Monday is 0, ``minute`` counts from midnight."""
 
     weekday: int = 0
     minute: int = 0
 
 
 class HookAnswer(Struct, frozen=True):
-    """What a hook said; ``failed`` for a crash, a timeout or an answer that cannot be read."""
+    """The answer of a hook; ``failed`` for a crash, a timeout or an invalid answer."""
 
     id: str
     decision: HookDecision
@@ -66,11 +60,11 @@ class HookAnswer(Struct, frozen=True):
 
 
 class PolicyRequest(Struct, frozen=True, kw_only=True):
-    """``is_command``: a shell at its prompt would run what is sent; also where that is likely but not proven.
+    """An action with its context.
 
-    What kind the actor is, is the caller's to prove: an agent that calls the command line is no human.
-
-    ``standing`` is the text that already stands at the prompt; None where that is not known.
+    ``is_command`` is true if a shell at its prompt would run the sent text, also if that is likely but not proven.
+    ``standing`` is the text already typed at the prompt; None if unknown. The caller must verify the kind of the actor:
+    an agent that runs the command line is not a human.
     """
 
     action: Action
@@ -94,7 +88,7 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
 
 
 def get_command_text(request: PolicyRequest) -> str | None:
-    """The text that a shell would run, at its prompt or for an agent; None when nothing is sent to one."""
+    """Return the text that a shell would run, at its prompt or for an agent; None if nothing is sent to a shell."""
     action = request.action
     if isinstance(action, AnswerAgent):
         return action.command or None
@@ -105,12 +99,12 @@ def get_command_text(request: PolicyRequest) -> str | None:
 
 
 def get_shell_name(request: PolicyRequest) -> str:
-    """The shell that would run it; in an agent's pane that is not the program that is seen there."""
+    """Return the shell that would run the command; for an agent's request it is unknown (empty)."""
     return "" if isinstance(request.action, AnswerAgent) else request.place.foreground.lstrip("-")
 
 
 def get_argv(request: PolicyRequest) -> tuple[str, ...]:
-    """The program that is started without a shell; empty when none is."""
+    """Return the program and arguments started without a shell; empty if there is none."""
     action = request.action
     if isinstance(action, RunProgram):
         return action.argv
@@ -118,21 +112,15 @@ def get_argv(request: PolicyRequest) -> tuple[str, ...]:
 
 
 def resolve_scope(request: PolicyRequest) -> PathScope:
-    """Paths are relative to the folder that the action names, else to that of the pane."""
+    """Return the scope in which the action's paths are resolved: its own folder if it has one, else the pane's."""
     action = request.action
     cwd = action.cwd if isinstance(action, RunProgram | Spawn) else ""
     return replace(request.scope, cwd=resolve_path(cwd, request.scope)) if cwd else request.scope
 
 
 def has_blind_enter(request: PolicyRequest) -> bool:
-    """Whether keys run something that only the screen shows: Enter on a line that is not known, or an edited one."""
+    """Return True if keys press Enter on a line whose text is unknown, or that other keys edit."""
     action = request.action
-    if not request.is_command or not isinstance(action, SendKeys) or not _ENTER_KEYS & {*action.keys}:
+    if not request.is_command or not isinstance(action, SendKeys) or not ENTER_KEYS & {*action.keys}:
         return False
-    edits = any(key not in _TEXT_BY_KEY and _KEY_NAME.match(key) for key in action.keys)
-    return edits or (request.standing is None and action.keys[0] in _ENTER_KEYS)
-
-
-def convert_keys_to_text(keys: tuple[str, ...]) -> str:
-    """What they type: Enter is a new line, other named keys nothing; what is no key's name is typed as it stands."""
-    return "".join(_TEXT_BY_KEY.get(key, "" if _KEY_NAME.match(key) else key) for key in keys)
+    return any(map(is_editing_key, action.keys)) or (request.standing is None and action.keys[0] in ENTER_KEYS)

@@ -1,6 +1,5 @@
-"""Whether a rule speaks of a request: all keys that it sets fit."""
+"""Match policy rules against requests: all conditions that a rule sets must match."""
 
-from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from termvisor.model.action.action import assess_risk
@@ -37,7 +36,7 @@ def _matches_pane(rule: PolicyRule, request: PolicyRequest) -> bool:
 
 
 def _matches_command(rule: PolicyRule, analysis: CommandAnalysis | None) -> bool:
-    """To allow, everything in the command line must be meant; to ask or deny, one thing is enough."""
+    """Match programs and classes: an allow rule must cover all of the command line, other rules any part of it."""
     when = rule.when
     if not when.program and not when.command:
         return True
@@ -48,13 +47,12 @@ def _matches_command(rule: PolicyRule, analysis: CommandAnalysis | None) -> bool
     return _has_enough_matches(rule, when.program, programs) and _has_enough_matches(rule, when.command, classes)
 
 
-def _has_enough_matches(rule: PolicyRule, wanted: tuple[str, ...], found: list[bool]) -> bool:
-    if not wanted:
+def _has_enough_matches(rule: PolicyRule, condition: tuple[str, ...], matches: list[bool]) -> bool:
+    if not condition:
         return True
-    return bool(found) and (all(found) if rule.answer == "allow" else any(found))
+    return bool(matches) and (all(matches) if rule.answer == "allow" else any(matches))
 
 
-def _matches_any_glob(globs: Iterable[str], text: str) -> bool:
-    """No glob means that anything fits."""
-    wanted = tuple(globs)
-    return not wanted or any(fnmatchcase(text, glob) for glob in wanted)
+def _matches_any_glob(globs: tuple[str, ...], text: str) -> bool:
+    """Return True if a glob matches, or if there are none."""
+    return not globs or any(fnmatchcase(text, glob) for glob in globs)

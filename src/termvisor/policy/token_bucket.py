@@ -1,7 +1,7 @@
-"""Token buckets as pure functions: a state goes in, an answer and the next state come out.
+"""Rate limiting with token buckets, as pure functions.
 
-A bucket holds as many tokens as its limit allows a minute and fills evenly. Its whole state is the instant at which it
-will be full again, so it needs no ticking and survives being stored.
+A bucket holds as many tokens as its limit allows per minute and refills evenly. Its only state is the time at which it
+will be full again, so it needs no timer and can be stored.
 """
 
 from msgspec import Struct
@@ -12,13 +12,13 @@ _MINUTE_NS = 60 * 10**9
 
 
 class TokenBucket(Struct, frozen=True):
-    """``full_at`` in ns since 1970; an instant that has passed means a full bucket."""
+    """``full_at`` is in ns since 1970; a past time means a full bucket."""
 
     full_at: int = 0
 
 
 class TakeResult(Struct, frozen=True):
-    """``retry_at`` is when a token will be there; None when one was taken."""
+    """``retry_at`` is when a token will be available; None if one was taken."""
 
     bucket: TokenBucket
     retry_at: int | None = None
@@ -28,9 +28,10 @@ FULL_BUCKET = TokenBucket()
 
 
 def take_token(bucket: TokenBucket, per_minute: int, at: int) -> TakeResult:
-    """One token. A refusal costs nothing. A clock that was set back keeps no bucket empty longer than a minute."""
+    """Take one token; a refusal costs nothing."""
     cost = _MINUTE_NS // per_minute
     size = cost * per_minute
+    # Bounded by `at + size`: a clock that was set back must not keep a bucket empty longer than a minute.
     full_at = min(max(bucket.full_at, at), at + size) + cost
     if full_at - at > size:
         return TakeResult(TokenBucket(full_at - cost), full_at - size)
@@ -38,7 +39,7 @@ def take_token(bucket: TokenBucket, per_minute: int, at: int) -> TakeResult:
 
 
 def find_limits(rates: RateLimits, pane: int | None, kind: str, actor: tuple[str, str]) -> dict[str, int]:
-    """The buckets that an action takes a token of, by name, with what each allows a minute."""
-    found = {f"pane:{pane if pane is not None else '-'}:{kind}": rates.per_minute}
-    own = next((limit for name, limit in rates.actors.items() if name == actor[0]), None)
-    return found | ({f"actor:{actor[0]}:{actor[1]}": own} if own else {})
+    """Return the names of the buckets that an action takes a token from, with the limit per minute of each."""
+    limits = {f"pane:{pane if pane is not None else '-'}:{kind}": rates.per_minute}
+    actor_limit = next((limit for name, limit in rates.actors.items() if name == actor[0]), None)
+    return limits | ({f"actor:{actor[0]}:{actor[1]}": actor_limit} if actor_limit else {})

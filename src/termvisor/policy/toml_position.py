@@ -1,4 +1,4 @@
-"""On which line of a TOML text a key stands; found with the TOML reader itself, which understands every spelling."""
+"""Find the line of a key in a TOML text by bisection with the TOML parser, which understands every spelling."""
 
 import tomllib
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ _TomlValue = object
 
 
 def find_key_line(text: str, path: Sequence[PathStep]) -> int | None:
-    """The line, from 1, on which the statement begins that sets the key at ``path``; None when none does."""
+    """Return the line, from 1, of the statement that sets the key at ``path``; None if there is none."""
     lines = text.split("\n")
     low, high = 1, len(lines)
     if not _has_path(_parse_lines(lines, high), path):
@@ -24,12 +24,12 @@ def find_key_line(text: str, path: Sequence[PathStep]) -> int | None:
 
 
 def _find_statement_end(lines: list[str], end: int, last_line: int) -> int:
-    """The first line from ``end`` on at which a statement is complete."""
+    """Return the first line from ``end`` on at which a statement is complete."""
     return next((at for at in range(end, last_line) if _parse_lines(lines, at) is not None), last_line)
 
 
 def _find_statement_start(lines: list[str], end: int) -> int:
-    """Behind the last line at which everything before is complete."""
+    """Return the line after the last one at which all statements are complete."""
     return next((at + 1 for at in range(end - 1, 0, -1) if _parse_lines(lines, at) is not None), 1)
 
 

@@ -1,1 +1,1 @@
-"""What client and daemon say to each other over the Unix socket, and how one finds the other."""
+"""The protocols between client and daemon on the Unix socket: command lines (`command_protocol`) and JSON-RPC."""

@@ -1,14 +1,20 @@
-"""The face protocol: a command line goes to the daemon, ready bytes for stdout and stderr come back.
+"""The command protocol: a client sends a command line, the daemon answers with bytes for stdout and stderr.
 
-A request is one line: ``!2`` and fields separated by 0x1f. The answer is frames: ``a <protocol>`` (heard you),
-``o <length>`` and ``e <length>`` with that many bytes for stdout and stderr, ``f <length>`` with the path of a file
-that takes the place of stdout, ``l 0`` (run it yourself, no daemon is needed), and last ``x <status>``.
-Three more ask for something that only the caller's side has; whoever has it asks again with it. ``i <length>``: the
-text in the file of this path, or on stdin for ``-``. ``q <length>``: what a person should see before they say yes; then
-``n <length>`` is the number of the question in the inbox that they answer. ``t <length>``: a text that a person may
-edit. The refusal for callers that nobody can ask follows.
-The head of a frame never changes, so that every version can tell a mismatch.
-Invariant: this file imports nothing, because `visor robot` must cost little more than an interpreter's start.
+A request is one line: ``!2`` and fields separated by 0x1f. The answer is a sequence of frames:
+
+    a <protocol>  acknowledgement, repeated as heartbeat
+    o <length>    bytes for stdout
+    e <length>    bytes for stderr
+    f <length>    path of a file that replaces stdout
+    l 0           the command needs no daemon: run it in the client
+    i <length>    send the request again with the text of this file (``-``: stdin)
+    q <length>    text to show before the user confirms; n, t and a refusal for clients without a user follow
+    n <length>    id of the approval request that the user answers
+    t <length>    text that the user may edit
+    x <status>    exit status, always last
+
+The head of a frame never changes, so that every version can report a mismatch.
+Invariant: this module imports nothing, because `visor robot` must cost little more than the start of the interpreter.
 """
 
 PROTOCOL_VERSION = 2
@@ -18,11 +24,11 @@ _FIELD_SEPARATOR = b"\x1f"
 
 
 class MalformedCommand(ValueError):
-    """These bytes are not of this protocol."""
+    """The bytes do not follow this protocol."""
 
 
 class TerminalInfo:
-    """How the caller's terminal looks."""
+    """The client's terminal; width 0 means that output is not shortened."""
 
     __slots__ = ("colour", "is_terminal", "width")
 
@@ -31,89 +37,90 @@ class TerminalInfo:
 
 
 class InputText:
-    """A text of the caller's side that is no word of the command line: out of a file or stdin, or as a person edited
-    it. ``trouble`` says why there is none.
+    """A text that only the client has: from a file, from stdin or from the user's editor.
+
+    ``error`` says why it could not be read.
     """
 
-    __slots__ = ("data", "trouble")
+    __slots__ = ("data", "error")
 
-    def __init__(self, data: bytes = b"", trouble: str = ""):
-        self.data, self.trouble = data, trouble
+    def __init__(self, data: bytes = b"", error: str = ""):
+        self.data, self.error = data, error
 
 
 class CommandRequest:
-    """A command line as its caller gave it."""
+    """A command line with the client's folder and terminal, and the input text that the daemon asked for."""
 
-    __slots__ = ("argv", "cwd", "given", "is_robot", "terminal")
+    __slots__ = ("argv", "cwd", "input_text", "is_robot", "terminal")
 
     def __init__(
         self, argv: "tuple[str, ...]", is_robot: bool = False, cwd: str = "/", terminal: "TerminalInfo | None" = None
     ):
         self.argv, self.is_robot, self.cwd, self.terminal = argv, is_robot, cwd, terminal or TerminalInfo()
-        self.given: InputText | None = None
+        self.input_text: InputText | None = None
 
     def with_consent(self, consent_option: str = "--yes") -> "CommandRequest":
-        """The same again, with a person's consent in it."""
+        """Return the same request with the user's consent as an option before ``--``."""
         end = self.argv.index("--") if "--" in self.argv else len(self.argv)
         return CommandRequest(
             (*self.argv[:end], consent_option, *self.argv[end:]), self.is_robot, self.cwd, self.terminal
-        ).with_input(self.given)
+        ).with_input(self.input_text)
 
     def with_input(self, input_text: "InputText | None") -> "CommandRequest":
-        """The same again, with a text."""
-        again = CommandRequest(self.argv, self.is_robot, self.cwd, self.terminal)
-        again.given = input_text
-        return again
+        """Return the same request with an input text."""
+        request = CommandRequest(self.argv, self.is_robot, self.cwd, self.terminal)
+        request.input_text = input_text
+        return request
 
     def to_fields(self) -> "dict[str, object]":
-        """Everything in one flat dict, as the operations know a caller."""
-        look, given = self.terminal, self.given
+        """Return all fields as a flat dict, with the field names of `ops.api.dispatch.CommandContext`."""
+        terminal, input_text = self.terminal, self.input_text
         return {
             "argv": self.argv,
-            "given": given and given.data,
-            "trouble": given.trouble if given else "",
+            "input_text": input_text and input_text.data,
+            "input_error": input_text.error if input_text else "",
             "is_robot": self.is_robot,
             "cwd": self.cwd,
-            "width": look.width,
-            "is_terminal": look.is_terminal,
-            "colour": look.colour,
+            "width": terminal.width,
+            "is_terminal": terminal.is_terminal,
+            "colour": terminal.colour,
         }
 
 
 def encode_request(request: CommandRequest) -> bytes:
-    look = request.terminal
+    terminal = request.terminal
     fields = (
         str(int(request.is_robot)),
-        str(look.width),
-        str(int(look.is_terminal)),
-        str(int(look.colour)),
+        str(terminal.width),
+        str(int(terminal.is_terminal)),
+        str(int(terminal.colour)),
         request.cwd,
     )
     words = (field.encode("utf-8", "surrogateescape") for field in (*fields, *request.argv))
-    parts = [b"!%d" % PROTOCOL_VERSION, _encode_input(request.given), *words]
+    parts = [b"!%d" % PROTOCOL_VERSION, _encode_input(request.input_text), *words]
     return _FIELD_SEPARATOR.join(map(_escape, parts)) + b"\n"
 
 
 def decode_request(line: bytes) -> CommandRequest:
-    """The request of our own protocol version; look at `version` first."""
+    """Decode a request of this protocol version; check `parse_version` first. Raises MalformedCommand."""
     parts = [_unescape(part) for part in line.rstrip(b"\n").split(_FIELD_SEPARATOR)]
     fields = [part.decode("utf-8", "replace") for part in parts[2:]]
     if len(fields) < 5 or not fields[1].isdecimal():
-        raise MalformedCommand("not a face request")
+        raise MalformedCommand("not a command request")
     is_robot, width, is_terminal, colour, cwd = fields[:5]
-    look = TerminalInfo(min(int(width[:6]), 10_000), is_terminal == "1", colour == "1")
-    return CommandRequest(tuple(fields[5:]), is_robot == "1", cwd, look).with_input(_decode_input(parts[1]))
+    terminal = TerminalInfo(min(int(width[:6]), 10_000), is_terminal == "1", colour == "1")
+    return CommandRequest(tuple(fields[5:]), is_robot == "1", cwd, terminal).with_input(_decode_input(parts[1]))
 
 
 def parse_version(line: bytes) -> int:
     number = line[1:].split(_FIELD_SEPARATOR, 1)[0].strip()
     if line[:1] != b"!" or not number.isdigit() or len(number) > 6:
-        raise MalformedCommand("not a face request")
+        raise MalformedCommand("not a command request")
     return int(number)
 
 
 def describe_mismatch(client: int, daemon: int) -> str:
-    """What to say when the two sides speak different versions: which one to upgrade."""
+    """Return the error message for two sides with different protocol versions."""
     if client > daemon:
         return f"the running daemon is older than this visor (protocol {daemon}, not {client})"
     return f"this visor is older than the running daemon (protocol {client}, not {daemon})"
@@ -130,24 +137,24 @@ def encode_frame(kind: bytes, number: int) -> bytes:
 
 
 def encode_output(kind: bytes, data: bytes) -> bytes:
-    """Bytes for stdout (``o``) or stderr (``e``), cut into frames that a reader can hold."""
+    """Encode bytes for stdout (``o``) or stderr (``e``) as frames of limited size."""
     pieces = (data[start : start + MAX_FRAME_BYTES] for start in range(0, len(data), MAX_FRAME_BYTES))
     return b"".join(encode_frame(kind, len(piece)) + piece for piece in pieces)
 
 
 class FrameDecoder:
-    """Puts frames together again from any chunks of bytes."""
+    """Decode frames from arbitrary chunks of bytes."""
 
     def __init__(self) -> None:
         self._buffer = b""
 
     def feed(self, chunk: bytes) -> "list[tuple[bytes, int, bytes]]":
-        """The frames that are complete now, each as kind, number, body."""
+        """Return the frames that this chunk completes, each as kind, number, body. Raises MalformedCommand."""
         self._buffer += chunk
-        found = []
-        while (one := self._next_frame()) is not None:
-            found.append(one)
-        return found
+        frames = []
+        while (frame := self._next_frame()) is not None:
+            frames.append(frame)
+        return frames
 
     def _next_frame(self) -> "tuple[bytes, int, bytes] | None":
         head, newline, rest = self._buffer.partition(b"\n")
@@ -168,12 +175,12 @@ class FrameDecoder:
 def _encode_input(input_text: "InputText | None") -> bytes:
     if input_text is None:
         return b""
-    return b"!" + input_text.trouble.encode("utf-8", "replace") if input_text.trouble else b"=" + input_text.data
+    return b"!" + input_text.error.encode("utf-8", "replace") if input_text.error else b"=" + input_text.data
 
 
 def _decode_input(field: bytes) -> "InputText | None":
     if field[:1] == b"!":
-        return InputText(trouble=field[1:].decode("utf-8", "replace"))
+        return InputText(error=field[1:].decode("utf-8", "replace"))
     return InputText(field[1:]) if field else None
 
 

@@ -1,6 +1,6 @@
-"""Connect to the daemon's socket, and only to a daemon of this user.
+"""Connect to the daemon's socket, but only if the process behind it belongs to this user.
 
-Imports nothing that costs time: the fast path of the command line comes through here.
+Imports nothing slow: every command line passes through here.
 """
 
 import os
@@ -10,17 +10,17 @@ from termvisor.system import peer_credentials
 
 
 def connect_socket(path: str) -> "socket | None":
-    """A connected socket, or None when nobody listens. ``PermissionError`` when somebody else does."""
-    line = socket(AF_UNIX, SOCK_STREAM)
+    """Return a connected socket; None if no process listens. Raises PermissionError for another user's process."""
+    sock = socket(AF_UNIX, SOCK_STREAM)
     try:
-        line.connect(path)
+        sock.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
-        line.close()
+        sock.close()
         return None
     except OSError:
-        line.close()
+        sock.close()
         raise
-    if peer_credentials.parse_uid(line.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION)) != os.getuid():
-        line.close()
+    if peer_credentials.parse_uid(sock.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION)) != os.getuid():
+        sock.close()
         raise PermissionError(f"the process that listens on {path} belongs to another user")
-    return line
+    return sock

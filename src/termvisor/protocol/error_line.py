@@ -1,4 +1,4 @@
-"""An error as one process prints it at its end and another reads it: ``visor: <code>: <message>``, then its hint."""
+"""Pass an error from a child process to its parent on stderr: ``visor: <code>: <message>``, then the hint."""
 
 import re
 
@@ -13,9 +13,9 @@ def format_error(error: VisorError) -> str:
 
 
 def parse_last_error(text: str) -> VisorError | None:
-    """The last error in a text; None when there is none."""
-    found = _ERROR_LINE.findall(text)
-    if not found or found[-1][0] not in _ERRORS_BY_CODE:
+    """Return the last error in a text; None if there is none."""
+    errors = _ERROR_LINE.findall(text)
+    if not errors or errors[-1][0] not in _ERRORS_BY_CODE:
         return None
-    code, message, hint = found[-1]
+    code, message, hint = errors[-1]
     return _ERRORS_BY_CODE[code](message, hint=hint)

@@ -1,6 +1,6 @@
-"""JSON-RPC 2.0, one message a line: what a request, an answer, an item of a stream and a fault look like.
+"""JSON-RPC 2.0 messages, one per line: requests, responses, stream items and errors.
 
-Our own error code, hint and details travel in ``error.data``; the integer beside them is what JSON-RPC asks for.
+``error.data`` carries the error code, hint and details of a VisorError; ``error.code`` is the integer of JSON-RPC.
 """
 
 from typing import Any, Literal
@@ -24,7 +24,7 @@ RequestId = int | str | None
 
 
 class RpcRequest(Struct, frozen=True):
-    """Without ``id`` it is a notification: done, not answered."""
+    """A request; without ``id`` it is a notification, which is not answered."""
 
     method: str
     params: dict[str, Any] = {}
@@ -33,7 +33,7 @@ class RpcRequest(Struct, frozen=True):
 
 
 class RpcErrorData(Struct, frozen=True):
-    """Our error as it travels."""
+    """A VisorError on the wire."""
 
     code: str
     hint: str = ""
@@ -68,7 +68,7 @@ class StreamNotification(Struct, frozen=True):
 
 
 class IncomingMessage(Struct, frozen=True):
-    """Whatever a client hears: an answer, or an item when ``method`` is set."""
+    """A message to a client: a response, or a stream item if ``method`` is set."""
 
     id: RequestId = None
     result: Any = None
@@ -78,7 +78,7 @@ class IncomingMessage(Struct, frozen=True):
 
 
 class DaemonHello(Struct, frozen=True):
-    """What the daemon says of itself. ``streams`` are the methods that answer with items before their result."""
+    """The daemon's answer to `hello`; ``streams`` are the methods that send items before their result."""
 
     version: str
     protocol: int
@@ -96,7 +96,7 @@ def encode_message(message: RpcRequest | RpcResponse | StreamNotification) -> by
 
 
 def parse_request(line: bytes) -> RpcRequest | RpcResponse:
-    """The request in a line, or the answer that says why it is none."""
+    """Parse a request line; return the error response if it is invalid."""
     try:
         return _decode_request(line)
     except msgspec.ValidationError as error:
@@ -111,21 +111,20 @@ def parse_incoming(line: bytes) -> IncomingMessage:
     try:
         return _decode_incoming(line)
     except msgspec.DecodeError as error:
-        raise errors.Unavailable(f"the daemon's answer makes no sense: {error}", hint=RESTART_HINT) from error
+        raise errors.Unavailable(f"invalid answer from the daemon: {error}", hint=RESTART_HINT) from error
 
 
 def build_error_response(request_id: RequestId, error: VisorError, rpc_code: int | None = None) -> RpcResponse:
-    trouble = RpcErrorData(error.code, error.hint, error.details, error.exit_status)
-    return RpcResponse(
-        request_id, error=RpcError(_choose_rpc_code(error) if rpc_code is None else rpc_code, error.message, trouble)
-    )
+    data = RpcErrorData(error.code, error.hint, error.details, error.exit_status)
+    code = _choose_rpc_code(error) if rpc_code is None else rpc_code
+    return RpcResponse(request_id, error=RpcError(code, error.message, data))
 
 
 def to_visor_error(error: RpcError) -> VisorError:
-    """The error again, on the caller's side."""
-    trouble = error.data or RpcErrorData("internal")
-    kind = _ERRORS_BY_CODE.get(trouble.code, errors.InternalError)
-    return kind(error.message, hint=trouble.hint or None, details=trouble.details)
+    """Rebuild the exception on the client's side."""
+    data = error.data or RpcErrorData("internal")
+    error_class = _ERRORS_BY_CODE.get(data.code, errors.InternalError)
+    return error_class(error.message, hint=data.hint or None, details=data.details)
 
 
 def check_protocol(client: int, daemon: int) -> None:

@@ -1,10 +1,10 @@
-"""Lines out of chunks: bounded, and linear however a long line is cut."""
+"""Split a byte stream into lines, with a size limit; linear time, however a long line is cut into chunks."""
 
 from termvisor.protocol.command_protocol import MAX_LINE_BYTES
 
 
 class LineTooLong(ValueError):
-    """A line went past the limit; what follows cannot be trusted to start at a line."""
+    """A line exceeded the limit; the rest of the stream is out of sync."""
 
 
 class LineBuffer:
@@ -12,7 +12,7 @@ class LineBuffer:
         self._limit, self._data, self._scanned = limit, bytearray(), 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that are complete now, without their newline."""
+        """Return the lines that this chunk completes, without newlines."""
         self._data += chunk
         end = self._data.rfind(b"\n", self._scanned)
         if end < 0:
@@ -26,7 +26,7 @@ class LineBuffer:
         return lines
 
     def get_rest(self) -> bytes:
-        """What came after the last newline; for a peer that ends without one."""
+        """Return the bytes after the last newline, for a peer that ends without one."""
         return bytes(self._data)
 
     def _check_size(self, size: int) -> None:

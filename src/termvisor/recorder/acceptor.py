@@ -1,6 +1,6 @@
-"""Where the recorder is reached: its listening socket, and the connections that have not yet said what they want.
+"""Listen on the recorder's socket and keep connections until their first message.
 
-Nobody who connects can hold us up: a stranger is sent away, and who says nothing is sent away after five seconds.
+No connection can block the recorder: one of another user is closed at once, a silent one after five seconds.
 """
 
 import _socket
@@ -46,7 +46,7 @@ class ConnectionAcceptor:
         self._deadlines[channel.fileno()] = monotonic() + _IDENTIFY_TIMEOUT_S
 
     def release_connection(self, fd: int) -> SeqpacketChannel:
-        """The connection said what it wants: it is the caller's now."""
+        """Remove a pending connection and return it; the caller owns it."""
         del self._deadlines[fd]
         return self.pending.pop(fd)
 
@@ -61,19 +61,19 @@ class ConnectionAcceptor:
                 self.close_connection(fd)
 
     def close(self, path: str) -> None:
-        # First the name, then the socket: who starts now must not find a name that we remove a moment later.
-        try:  # noqa: SIM105 - contextlib alone would cost this process half a megabyte
+        # Unlink before closing: a recorder that starts now must not bind a name that we remove afterwards.
+        try:  # noqa: SIM105 - importing contextlib would cost this process half a megabyte
             posix.unlink(path)
         except OSError:
             pass  # the folder was removed
         self.server_socket.close()
 
     def compute_timeout(self) -> float | None:
-        """How long the recorder may sleep."""
+        """Return the seconds until the next pending connection expires, None if there is none."""
         return max(0.0, min(self._deadlines.values()) - monotonic()) + 0.01 if self._deadlines else None
 
     def _reject_one(self) -> None:
-        """Out of descriptors: without this the same connection would be announced again and again."""
+        """Accept and close one connection when out of descriptors: it would be reported as ready for ever."""
         posix.close(self._spare_fd)
         try:
             fd, _address = self.server_socket._accept()  # type: ignore[attr-defined]
@@ -84,10 +84,10 @@ class ConnectionAcceptor:
 
 
 def open_server_socket(path: str) -> _socket.socket | None:
-    """Listen at ``path``; None when a living recorder does already. A socket file that a dead one left is replaced."""
+    """Listen at ``path``, replacing the socket of a dead recorder; return None if a live one listens there."""
     folder = posix.open(path.rpartition("/")[0], posix.O_RDONLY)
     try:
-        # Two that start at once look one after the other; the lock goes with the descriptor.
+        # Serializes recorders that start at once; closing the descriptor releases the lock.
         fcntl.flock(folder, fcntl.LOCK_EX)
         return None if _is_recorder_listening(path) else _bind_server_socket(path)
     finally:
@@ -103,7 +103,7 @@ def _is_recorder_listening(path: str) -> bool:
         posix.unlink(path)
         return False
     except BlockingIOError:
-        pass  # its queue is full
+        pass  # its accept queue is full
     return True
 
 

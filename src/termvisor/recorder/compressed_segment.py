@@ -1,7 +1,7 @@
-"""A complete segment, compressed: independent frames of 256 KB and a table of them, so that any slice is read by
-unpacking the frames it touches. The layout is zstd's seekable format: `zstd -d` gives the raw bytes.
+"""Read and write compressed segments: independent zstd frames of 256 KB and a table of them.
 
-Every frame carries a checksum: bytes that were damaged on disk are an error, never wrong bytes.
+Any slice is read by decompressing the frames it touches. The layout is zstd's seekable format: `zstd -d` gives the raw
+bytes. Every frame has a checksum: bytes damaged on disk raise OSError and are never returned.
 """
 
 import errno
@@ -20,7 +20,7 @@ _SKIPPABLE_MAGIC, _SEEKABLE_MAGIC = 0x184D2A5E, 0x8F92EAB1
 
 
 class CompressedSegmentFile:
-    """A packed segment opened for reading. Keeps the one frame that it last unpacked."""
+    """A compressed segment opened for reading; caches the last decompressed frame."""
 
     def __init__(self, path: str):
         self._path = path
@@ -39,22 +39,22 @@ class CompressedSegmentFile:
         return os.fstat(self._fd).st_mtime_ns
 
     def read(self, count: int, offset: int) -> bytes:
-        found = bytearray()
-        while len(found) < count and offset < self.read_size():
+        result = bytearray()
+        while len(result) < count and offset < self.read_size():
             number = bisect_right(self._frame_ends, offset)
             frame = self._decompress_frame(number)
             begin = len(frame) - (self._frame_ends[number] - offset)
-            piece = frame[begin : begin + count - len(found)]
-            found += piece
+            piece = frame[begin : begin + count - len(result)]
+            result += piece
             offset += len(piece)
-        return bytes(found)
+        return bytes(result)
 
     def close(self) -> None:
         os.close(self._fd)
 
     def _decompress_frame(self, number: int) -> bytes:
         if number != self._cached_frame_number:
-            import zstandard  # two megabytes, for those only who look into packed segments
+            import zstandard  # two megabytes, loaded only to read compressed segments
 
             begin, end = self._frame_offsets[number], self._frame_offsets[number + 1]
             try:
@@ -65,28 +65,28 @@ class CompressedSegmentFile:
         return self._cached_frame
 
     def _read_frame_table(self) -> tuple[list[int], list[int]]:
-        """Where each frame lies in the file, and the end of its bytes in the segment."""
+        """Return the offset of each frame in the file and the end of its bytes in the segment."""
         size = os.fstat(self._fd).st_size
         count, _, magic = _TABLE_FOOTER.unpack(
             os.pread(self._fd, _TABLE_FOOTER.size, max(0, size - _TABLE_FOOTER.size))
         )
         if magic != _SEEKABLE_MAGIC:
-            raise ValueError("not packed by us, or cut")
+            raise ValueError("not in the seekable format, or truncated")
         table = os.pread(self._fd, count * _TABLE_ENTRY.size, size - _TABLE_FOOTER.size - count * _TABLE_ENTRY.size)
-        places, ends = [0], [0]
-        for packed, unpacked in _TABLE_ENTRY.iter_unpack(table):
-            places.append(places[-1] + packed)
-            ends.append(ends[-1] + unpacked)
+        offsets, ends = [0], [0]
+        for compressed_size, size_in_frame in _TABLE_ENTRY.iter_unpack(table):
+            offsets.append(offsets[-1] + compressed_size)
+            ends.append(ends[-1] + size_in_frame)
         if len(ends) != count + 1:
-            raise ValueError("its table is cut")
-        return places, ends[1:]
+            raise ValueError("the frame table is truncated")
+        return offsets, ends[1:]
 
     def _build_damage_error(self) -> OSError:
-        return OSError(errno.EIO, "this packed segment is damaged", self._path)
+        return OSError(errno.EIO, "the compressed segment is damaged", self._path)
 
 
 class CompressedSegmentWriter:
-    """Writes a packed segment to a descriptor; complete only after `finish`."""
+    """Write a compressed segment to a descriptor; complete only after finish()."""
 
     def __init__(self, descriptor: int):
         import zstandard

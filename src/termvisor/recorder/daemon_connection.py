@@ -1,7 +1,7 @@
-"""The daemon's connection: it is told what streams there are, and from then on what is new.
+"""Report streams and their changes to the daemon.
 
-News is derived from the streams when it is sent, so a slow listener costs one message and a set of epochs, and
-whatever happened meanwhile is told once, in its latest form: nothing is lost and nothing piles up.
+Reports are built from the streams when they are sent, so a slow daemon costs one message and a set of epochs, and gets
+only the latest state of each stream: nothing is lost and nothing piles up.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ class DaemonConnection:
         self._changed_epochs.pop(epoch, None)
 
     def flush(self) -> bool:
-        """Send the news. False: the listener is slow, go on when it is writable. OSError: it is gone."""
+        """Send all reports; return False if the socket is full: call again when it is writable.
+
+        Raises OSError if the daemon is gone.
+        """
         while True:
             self._unsent_message = self._unsent_message or next(self._message_iterator)
             if not self._unsent_message:

@@ -1,13 +1,13 @@
-"""What the recorder is told when it starts, and the command that starts it: by the daemon, or by itself to upgrade."""
+"""Define the recorder's command line: built by the daemon or by a recorder that re-executes itself to upgrade."""
 
 _BOOT_CODE = "import sys; sys.path[:0] = [{root!r}]; from termvisor.recorder.process import main; main()"
 PROTOCOL_VERSION = 1
 EXIT_ALREADY_RUNNING = 3
-"""Exit status of a recorder that found another one alive."""
+"""Exit status of a recorder that found another one running."""
 
 
 class RecorderOptions:
-    """``root`` is the folder that contains the package; the recorder runs without site-packages."""
+    """Command-line options; the recorder runs without site-packages, from the package's folder ``root``."""
 
     __slots__ = ("cap_bytes", "raw_dir", "segment_bytes", "socket")
 
@@ -21,6 +21,6 @@ class RecorderOptions:
 
 
 def parse_arguments(arguments: list[str]) -> tuple[RecorderOptions, int | None]:
-    """The options, and the descriptor of the state that an earlier image of this process left."""
+    """Return the options and, after a re-exec, the descriptor of the handed-over state."""
     socket, raw_dir, segment_bytes, cap_bytes, *state = arguments
     return RecorderOptions(socket, raw_dir, int(segment_bytes), int(cap_bytes)), int(state[0]) if state else None

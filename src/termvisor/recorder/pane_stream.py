@@ -1,18 +1,20 @@
-"""A stream: one pipe that is held and appended to its log until it ends. What was read is written at once."""
+"""Copy one pipe to its raw log until it ends; bytes are written as soon as they are read."""
 
 import posix
-from time import time_ns  # noqa: TID251 - this process imports nothing else of ours
+from time import time_ns  # noqa: TID251 - the recorder cannot import termvisor.clock
 
 from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentWriter
 
 READ_BYTES = 1 << 16
 _READS_PER_TURN = 4
+"""Reads before other streams get their turn."""
 _READS_WHEN_CLOSING = 32
+"""Bounds drain(): a program that keeps writing must not delay the close."""
 STATE_NAMES = {0: b"open", FLAG_ENDED: b"ended", FLAG_CAPPED: b"capped"}
 
 
 class PaneStream:
-    """``closed_by`` is 0 while it is open, then the flag of its closing record."""
+    """``close_flag`` is 0 while the stream is open, then the flag of its end record."""
 
     def __init__(self, pane: int, epoch: int, fd: int, writer: SegmentWriter):
         self.pane, self.epoch = pane, epoch
@@ -29,14 +31,14 @@ class PaneStream:
         return self.writer.offset
 
     def pump(self, reads: int = _READS_PER_TURN) -> int:
-        """Move what waits in the pipe to the log, but leave time for the others. A flag says why it must close."""
+        """Copy what the pipe holds to the log, up to ``reads`` reads; return a flag if the stream must close."""
         for _ in range(reads):
             try:
                 data = posix.read(self.fd, READ_BYTES)
             except BlockingIOError:
                 return 0
             except OSError:
-                return FLAG_ENDED  # a terminal whose program is gone answers EIO
+                return FLAG_ENDED  # a pty whose program exited returns EIO
             if not data:
                 return FLAG_ENDED
             try:
@@ -48,16 +50,16 @@ class PaneStream:
         return 0
 
     def drain(self) -> int:
-        """Take what was already in the pipe when it is to be closed."""
+        """Copy what is already in the pipe before closing it."""
         return self.pump(_READS_WHEN_CLOSING)
 
     def finish(self, flag: int) -> None:
-        """Close pipe and files; what can no longer be recorded on disk is still known here."""
+        """Write the end record and close pipe and files; the flag is kept even if the disk is full."""
         self.close_flag = flag
-        try:  # noqa: SIM105 - contextlib alone would cost this process half a megabyte
+        try:  # noqa: SIM105 - importing contextlib would cost this process half a megabyte
             self.writer.write_end(flag, time_ns())
         except OSError:
-            pass  # the disk is full: the reader sees a log without an end, the listener is told
+            pass  # the disk is full: the log has no end record, but the daemon gets the report
         self.writer.close()
         posix.close(self.fd)
         self.fd = -1

@@ -1,7 +1,7 @@
-"""The recorder: one thread that moves bytes from pipes to files and tells the daemon how far it is.
+"""Run the recorder: one thread that copies bytes from pipes to files and reports progress to the daemon.
 
-It thinks nothing and never waits for anybody: a pipe that is not read makes tmux grow, so neither a slow listener
-nor a full disk nor a silent connection may stop the others. It needs no daemon, up to a cap of bytes nobody heard of.
+It never blocks: a pipe that is not read makes tmux's memory grow, so neither a slow daemon nor a full disk nor a silent
+connection may stop the other streams. It works without a daemon, up to a limit of unreported bytes.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -23,7 +23,7 @@ _MAX_DESCRIPTORS = 10_240
 
 
 class Recorder:
-    """``wake`` becomes readable when it is to end."""
+    """The event loop of the process; ``wake_fd`` becomes readable on SIGTERM."""
 
     def __init__(self, options: RecorderOptions, server: _socket.socket, wake_fd: int):
         self._options = options
@@ -61,7 +61,7 @@ class Recorder:
         self._shut_down()
 
     def _handle_ready(self, fd: int) -> None:
-        # An earlier event of this turn may have closed the descriptor: then nobody is found for it.
+        # An earlier event of this turn may have closed the descriptor; then no branch matches.
         if fd in self._table.streams_by_fd:
             self._table.pump_stream(fd)
         elif self._daemon and fd == self._daemon.channel.fileno():
@@ -74,7 +74,7 @@ class Recorder:
             self._is_stopping = True
 
     def _receive_first_message(self, fd: int, channel: SeqpacketChannel) -> None:
-        """The first and only message of a connection that does not listen."""
+        """Handle the first message of a connection; only a `listen` connection (the daemon) stays open."""
         try:
             lines, fds = channel.receive()
         except BlockingIOError:
@@ -102,10 +102,10 @@ class Recorder:
 
     @staticmethod
     def _send_answer(channel: SeqpacketChannel, text: bytes) -> None:
-        try:  # noqa: SIM105 - contextlib alone would cost this process half a megabyte
+        try:  # noqa: SIM105 - importing contextlib would cost this process half a megabyte
             channel.send(text + b"\n")
         except OSError:
-            pass  # it did not wait; what it asked for is done
+            pass  # the client hung up; its request is done anyway
 
     def _attach_daemon(self, channel: SeqpacketChannel) -> None:
         self._detach_daemon()
@@ -143,10 +143,10 @@ class Recorder:
 
     def _report_changes(self) -> None:
         self._unreported_bytes += self._table.unreported_bytes
-        news, self._table.changed_epochs, self._table.unreported_bytes = self._table.changed_epochs, {}, 0
+        changed, self._table.changed_epochs, self._table.unreported_bytes = self._table.changed_epochs, {}, 0
         if not self._daemon:
             return
-        for epoch in news:
+        for epoch in changed:
             self._daemon.mark_changed(epoch)
         try:
             is_slow = not self._daemon.flush()
@@ -169,10 +169,10 @@ class Recorder:
             else:
                 state.open_streams.append((stream.pane, stream.epoch, stream.fd, stream.size, stream.writer.last_at))
         command, self._reexec_command = self._reexec_command, []
-        # Blocked until the next image has its handler, or a SIGTERM in between would lose the closing records.
+        # Blocked until the next image installs its handler: a SIGTERM in between would lose the end records.
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGTERM])
         try:
-            # A SIGTERM that came before that would be forgotten with our memory: it waits in the pipe and wins.
+            # A SIGTERM received before that is in the wake pipe; exec would forget it, so stop instead.
             if self._wake_fd not in self._poller.wait(0):
                 reexec.replace_process(command, state)
         except OSError as error:
@@ -187,12 +187,12 @@ class Recorder:
 
 
 def _create_wake_pipe() -> int:
-    """A descriptor that becomes readable when we are to end. No other signal of a leaving terminal ends us."""
+    """Return a descriptor that becomes readable on SIGTERM; signals of a closing terminal are ignored."""
     reader, writer = posix.pipe()
     posix.set_blocking(writer, False)
-    for number in (_signal.SIGPIPE, _signal.SIGHUP, _signal.SIGINT, _signal.SIGXFSZ):
-        _signal.signal(number, _signal.SIG_IGN)
-    _signal.signal(_signal.SIGTERM, lambda number, frame: None)
+    for signal_number in (_signal.SIGPIPE, _signal.SIGHUP, _signal.SIGINT, _signal.SIGXFSZ):
+        _signal.signal(signal_number, _signal.SIG_IGN)
+    _signal.signal(_signal.SIGTERM, lambda signal_number, frame: None)
     _signal.set_wakeup_fd(writer)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGTERM])
     return reader
@@ -206,16 +206,16 @@ def _raise_descriptor_limit() -> None:
 
 def main() -> None:
     options, state_fd = parse_arguments(sys.argv[1:])
-    wake = _create_wake_pipe()
+    wake_fd = _create_wake_pipe()
     posix.umask(0o077)
     _raise_descriptor_limit()
     if state_fd is not None:
         state = reexec.read_state(state_fd)
-        recorder = Recorder(options, _socket.socket(fileno=state.server_fd), wake)
+        recorder = Recorder(options, _socket.socket(fileno=state.server_fd), wake_fd)
         recorder.restore_state(state)
     else:
         server = open_server_socket(options.socket)
         if server is None:
             raise SystemExit(EXIT_ALREADY_RUNNING)
-        recorder = Recorder(options, server, wake)
+        recorder = Recorder(options, server, wake_fd)
     recorder.run()

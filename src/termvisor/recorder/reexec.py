@@ -1,6 +1,7 @@
-"""What one image of the recorder leaves to the next when it replaces itself, so that no byte is lost.
+"""Hand over the recorder's state when the process replaces its program with exec, so that no byte is lost.
 
-The process stays the same, and with it every descriptor that is named here; the pipes fill meanwhile and are read on.
+The process and its descriptors stay the same; the pipes buffer meanwhile. The encoded state is a contract with older
+and newer versions.
 """
 
 import posix
@@ -10,7 +11,7 @@ _FORMAT_HEADER = b"state 1"
 
 
 class HandoverState:
-    """``open``: pane, epoch, descriptor, offset, last time. ``closed``: pane, epoch, size, flag."""
+    """``open_streams``: pane, epoch, descriptor, offset, last time. ``closed_streams``: pane, epoch, size, flag."""
 
     def __init__(self, server_fd: int, unreported_bytes: int, pending_fds: list[int]):
         self.server_fd, self.unreported_bytes, self.pending_fds = server_fd, unreported_bytes, pending_fds
@@ -22,27 +23,27 @@ class HandoverState:
 
 
 def replace_process(command: list[str], state: HandoverState) -> None:
-    """Replace this process's program. Comes back only with an OSError; then everything is as it was."""
-    passed = [*state.list_descriptors(), _write_state_file(_encode_state(state))]
-    for fd in passed:
+    """Replace the program of this process. Raises OSError, with everything as before, if exec fails."""
+    fds = [*state.list_descriptors(), _write_state_file(_encode_state(state))]
+    for fd in fds:
         posix.set_inheritable(fd, True)
     try:
-        posix.execv(command[0], [*command, str(passed[-1])])
+        posix.execv(command[0], [*command, str(fds[-1])])
     finally:
-        for fd in passed:
+        for fd in fds:
             posix.set_inheritable(fd, False)
-        posix.close(passed[-1])
+        posix.close(fds[-1])
 
 
 def read_state(fd: int) -> HandoverState:
-    """Read what the earlier image left."""
+    """Read the state that the previous program left."""
     text = b""
-    while part := posix.read(fd, 1 << 16):
-        text += part
+    while chunk := posix.read(fd, 1 << 16):
+        text += chunk
     posix.close(fd)
     state = _decode_state(text)
-    for passed in state.list_descriptors():
-        posix.set_inheritable(passed, False)
+    for inherited_fd in state.list_descriptors():
+        posix.set_inheritable(inherited_fd, False)
     return state
 
 
@@ -62,7 +63,7 @@ def _decode_state(text: bytes) -> HandoverState:
     state = HandoverState(-1, 0, [])
     first, *lines = text.split(b"\n")
     if first != _FORMAT_HEADER:
-        raise SystemExit(f"the recorder cannot go on from {first!r}")
+        raise SystemExit(f"unknown recorder state format: {first!r}")
     for line in lines:
         kind, *words = line.split(b" ")
         _restore_row(state, kind, [int(word) for word in words])

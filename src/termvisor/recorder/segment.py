@@ -1,8 +1,8 @@
-"""One segment of a stream: a file of raw bytes, and beside it an index that says when each of them was read.
+"""Read one segment of a stream: a file of raw bytes and an index of the times at which they were read.
 
-A complete segment may be packed (`packed.py`); it reads byte for byte and time for time as before.
-The index is made of 16-byte little-endian records: u64 (flag << 56 | end offset in the epoch), u64 realtime ns.
-Reading yields only bytes that stand in the raw file; an index that is torn, short or missing costs times, not bytes.
+A complete segment may be compressed (`compressed_segment.py`); bytes and times read the same.
+The index consists of 16-byte little-endian records: u64 (flag << 56 | end offset in the epoch), u64 realtime ns.
+Invariant: reading yields exactly the bytes of the raw file; a torn, short or missing index costs times, not bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from termvisor.recorder.compressed_segment import CompressedSegmentFile
 
 FLAG_READ, FLAG_ENDED, FLAG_CAPPED = 0, 1, 2
-"""Flags: bytes were read; the stream ended; the recorder closed it (cap, or the disk is full)."""
+"""Flags: bytes were read; the stream ended; the recorder closed it (size limit or full disk)."""
 
 MAX_PIECE_BYTES = 1 << 16
 COMPRESSED_SUFFIX = ".zst"
@@ -24,7 +24,7 @@ _RECORD_BYTES = 16
 _NAME_LENGTH = 20
 _RECORDS_PER_READ = 512
 MERGE_WINDOW_NS = 100_000_000
-"""Nanoseconds: bytes that were read so closely after each other are one piece, unless it matters."""
+"""Bytes read within this time are returned as one piece, unless the caller asks otherwise."""
 _OFFSET_MASK = (1 << 56) - 1
 _TIME_MASK = (1 << 63) - 1
 _FILE_TYPE, _REGULAR_FILE = 0o170000, 0o100000
@@ -47,21 +47,21 @@ def build_index_path(folder: str, start: int) -> str:
 
 
 def list_segment_starts(folder: str) -> list[int]:
-    """The start offsets of the segments that are there, in order; files of other names are not ours."""
+    """Return the start offsets of a folder's segments in order, ignoring other files."""
     try:
         names = posix.listdir(folder)
     except OSError:
         return []
-    found = {name.removesuffix(COMPRESSED_SUFFIX) for name in names}
+    raw_names = {name.removesuffix(COMPRESSED_SUFFIX) for name in names}
     return sorted(
         int(name[:-4])
-        for name in found
+        for name in raw_names
         if len(name) == _NAME_LENGTH and name.endswith(".raw") and _is_numeric_name(name)
     )
 
 
 def open_regular_file(path: str) -> int:
-    """A descriptor to read it. What is no plain file counts as not there: a pipe would block, a folder has no bytes."""
+    """Open a regular file for reading. Raises FileNotFoundError for anything else: a FIFO would block."""
     fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK)
     if not _is_regular_file(posix.fstat(fd)):
         posix.close(fd)
@@ -70,12 +70,12 @@ def open_regular_file(path: str) -> int:
 
 
 def get_file_size(path: str) -> int:
-    """0 where there is no plain file."""
+    """Return the size of a regular file, 0 if there is none."""
     try:
-        found = posix.stat(path)
+        status = posix.stat(path)
     except FileNotFoundError:
         return 0
-    return found.st_size if _is_regular_file(found) else 0
+    return status.st_size if _is_regular_file(status) else 0
 
 
 def _is_regular_file(status: posix.stat_result) -> bool:
@@ -87,7 +87,7 @@ def _is_numeric_name(name: str) -> bool:
 
 
 class RawSegmentFile:
-    """The bytes of a segment as they were written, also while it grows."""
+    """An uncompressed segment file, possibly still growing."""
 
     def __init__(self, path: str):
         self._fd = open_regular_file(path)
@@ -106,17 +106,22 @@ class RawSegmentFile:
 
 
 def open_segment_file(folder: str, start: int) -> RawSegmentFile | CompressedSegmentFile:
-    """In this order: a segment that is packed while we look has its packed file before it loses the other."""
+    """Open a segment's bytes: the raw file, else the compressed one.
+
+    In this order: sealing creates the compressed file before it deletes the raw one.
+    """
     try:
         return RawSegmentFile(build_raw_path(folder, start))
     except FileNotFoundError:
-        from termvisor.recorder.compressed_segment import CompressedSegmentFile  # never loaded by the recorder itself
+        from termvisor.recorder.compressed_segment import (
+            CompressedSegmentFile,
+        )  # never imported in the recorder process
 
         return CompressedSegmentFile(build_compressed_path(folder, start))
 
 
 class Segment:
-    """A segment opened for reading, also while it grows."""
+    """A segment opened for reading, possibly still growing."""
 
     def __init__(self, folder: str, start: int):
         self.start = start
@@ -125,7 +130,7 @@ class Segment:
         self._index_fd = -1
         self._next_record = 0
         self._passed_offset = start
-        """All records before `_record` end at or before this offset."""
+        """All records before `_next_record` end at or before this offset."""
 
     def close(self) -> None:
         self._file.close()
@@ -139,9 +144,9 @@ class Segment:
     def read_pieces(
         self, offset: int, stop: int, merge_window: int = MERGE_WINDOW_NS
     ) -> Iterator[tuple[int, bytes, int]]:
-        """Consecutive bytes from ``offset`` to ``stop`` or to the end, with the time at which the last was read.
+        """Yield (offset, bytes, time of the last byte) from ``offset`` to ``stop`` or the end of the segment.
 
-        A piece is what was read ``within`` so many nanoseconds; 0 gives what was read at once.
+        A piece holds what was read within ``merge_window`` nanoseconds; with 0, what one read returned.
         """
         stop = min(stop, self.read_end())
         while offset < stop:
@@ -158,25 +163,25 @@ class Segment:
         return self._find_time_beyond_index()
 
     def read_closing_record(self) -> tuple[int, int] | None:
-        """Flag and time of the record that closed the stream, if one did."""
+        """Return flag and time of the end record, None if the stream has none."""
         flag, at = self._read_last_record()
         return (flag, at) if flag else None
 
     def _find_merged_end(self, offset: int, stop: int, merge_window: int) -> tuple[int, int]:
-        """How far the bytes from ``offset`` on were read at about the same time, and when."""
+        """Return the end and time of the piece that starts at ``offset``."""
         until = at = offset
         latest = None
-        for end, when in self._read_records_from(offset):
-            latest = when + merge_window if latest is None else latest
-            if until > offset and (end > stop or when > latest):
+        for end, record_at in self._read_records_from(offset):
+            latest = record_at + merge_window if latest is None else latest
+            if until > offset and (end > stop or record_at > latest):
                 break
-            until, at = min(end, stop), when
+            until, at = min(end, stop), record_at
             if until == stop:
                 break
         return (until, at) if until > offset else (stop, self._find_time_beyond_index())
 
     def _read_records_from(self, offset: int) -> Iterator[tuple[int, int]]:
-        """Some (end, time) records from the first that reaches beyond ``offset``."""
+        """Return the next (end, time) records, from the first that ends after ``offset``."""
         if offset < self._passed_offset:
             self._seek_record(offset)
         batch = self._read_records(self._next_record, _RECORDS_PER_READ)
@@ -202,7 +207,7 @@ class Segment:
 
     def _read_records(self, first: int, count: int) -> memoryview[int]:
         data = posix.pread(self._index_fd, count * _RECORD_BYTES, first * _RECORD_BYTES) if self._has_index() else b""
-        # Native order: the machines we run on are little-endian, as the file is.
+        # Native byte order: all supported machines are little-endian, as the file is.
         return memoryview(data)[: len(data) // _RECORD_BYTES * _RECORD_BYTES].cast("Q")
 
     def _count_records(self) -> int:
@@ -217,7 +222,7 @@ class Segment:
         return max(self._file.read_mtime(), self._read_last_record()[1])
 
     def _has_index(self) -> bool:
-        # A young segment may have its raw file a moment before its index.
+        # The writer creates the raw file a moment before the index.
         if self._index_fd < 0:
             try:
                 self._index_fd = open_regular_file(self._index_path)

@@ -1,9 +1,9 @@
-"""How a stream lies on disk: a folder of segments, `<start offset>.raw` with `<start offset>.idx` beside it.
+"""Write and read the raw log of a stream: a folder of segments, `<start offset>.raw` and `<start offset>.idx`.
 
-Segments that are complete may be packed to `<start offset>.raw.zst`; a reader sees no difference.
+Complete segments may be compressed to `<start offset>.raw.zst`; a reader sees no difference.
 
-A writer always begins a segment of its own and appends bytes before the record that vouches for them, so that
-whatever instant a writer is killed at, a reader finds every byte that was written, and no other.
+A writer always begins a new segment and appends bytes before their index record, so that a reader finds exactly the
+bytes that were written, whenever the writer is killed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _APPEND_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLL
 
 
 class SegmentWriter:
-    """Appends to the stream in ``folder`` from ``offset`` on. Times never fall: they are at least ``last_at``."""
+    """Append to the stream in ``folder`` from ``offset`` on; times never decrease below ``last_at``."""
 
     def __init__(self, folder: str, segment_bytes: int, offset: int = 0, last_at: int = 0):
         self._folder, self._segment_bytes = folder, segment_bytes
@@ -44,7 +44,7 @@ class SegmentWriter:
         self._record_count = 0
 
     def append(self, data: bytes, at: int) -> None:
-        """Write bytes that were read at ``at``. After an OSError `offset` says how many of them were kept."""
+        """Write bytes that were read at ``at``. After an OSError, ``offset`` tells how many were written."""
         if self._raw < 0 or self.offset - self._start >= self._segment_bytes:
             self._begin_segment()
         written = 0
@@ -56,7 +56,7 @@ class SegmentWriter:
                 self._record_read(written, at)
 
     def write_end(self, flag: int, at: int) -> None:
-        """Record why no more bytes will come."""
+        """Write the end record with the reason (flag)."""
         if self._raw < 0:
             self._begin_segment()
         self._write_index_record(flag, self.offset, at)
@@ -73,13 +73,13 @@ class SegmentWriter:
         try:
             if posix.fstat(raw).st_size:
                 raise FileExistsError(
-                    errno.EEXIST, "there is a segment already", build_raw_path(self._folder, self.offset)
+                    errno.EEXIST, "the segment already exists", build_raw_path(self._folder, self.offset)
                 )
             index = posix.open(build_index_path(self._folder, self.offset), _APPEND_FLAGS | posix.O_TRUNC, 0o600)
         except OSError:
             posix.close(raw)
             raise
-        # Only now: when there is no room for a new segment, the old one still takes the closing record.
+        # Closed only now: if the disk has no space for a new segment, the old one still takes the end record.
         self.close()
         self._raw, self._index = raw, index
         self._start, self._record_count = self.offset, 0
@@ -103,10 +103,10 @@ class SegmentWriter:
 
 
 class SegmentReader:
-    """Reads the stream in ``folder``, also while it is written. Keeps one segment open until `close`.
+    """Read the stream in ``folder``, also while it is written. Keeps one segment open until close().
 
-    Where segments were deleted or cut there is a hole: `pieces` stops before it, and when asked for an offset inside
-    goes on with the first byte behind it, which the caller sees by the offset.
+    Where segments were deleted or truncated there is a hole: read_pieces() stops before it; started inside it, it
+    continues with the first byte after it, which the caller sees from the offset.
     """
 
     def __init__(self, folder: str):
@@ -114,24 +114,24 @@ class SegmentReader:
         self._segment: Segment | None = None
 
     def read_size(self) -> int:
-        """Where the stream ends now."""
-        found = list_segment_starts(self._folder)
-        if found and (size := get_file_size(build_raw_path(self._folder, found[-1]))):
-            return found[-1] + size
-        newest = self._open_newest()  # packed, or without a byte
-        return newest.read_end() if newest else max(found, default=0)
+        """Return the current end offset of the stream."""
+        starts = list_segment_starts(self._folder)
+        if starts and (size := get_file_size(build_raw_path(self._folder, starts[-1]))):
+            return starts[-1] + size
+        newest = self._open_newest()  # compressed, or empty
+        return newest.read_end() if newest else max(starts, default=0)
 
     def read_end(self) -> tuple[int, int] | None:
-        """Flag and time of its end; None while it may go on, or when its writer was killed."""
+        """Return flag and time of the end record, None if the stream is open or its writer was killed."""
         segment = self._open_newest()
         return segment.read_closing_record() if segment else None
 
     def read_pieces(
         self, offset: int, limit: int, merge_window: int = MERGE_WINDOW_NS
     ) -> Iterator[tuple[int, bytes, int]]:
-        """At most ``limit`` consecutive bytes from ``offset`` on, as (offset, data, time of its last byte).
+        """Yield at most ``limit`` consecutive bytes from ``offset`` on, as (offset, data, time of the last byte).
 
-        Bytes that were read ``within`` so many nanoseconds come together; with 0 only those that were read at once.
+        A piece holds what was read within ``merge_window`` nanoseconds; with 0, what one read returned.
         """
         segment = self._find_segment(offset)
         offset = max(offset, segment.start) if segment else offset
@@ -143,34 +143,34 @@ class SegmentReader:
             segment = self._find_segment(offset) if offset < stop else None
 
     def find_read_time(self, offset: int) -> int:
-        """When the byte at ``offset`` was read, or the nearest one that is kept; 0 when there is none."""
+        """Return when the byte at ``offset`` (or the nearest stored one) was read; 0 if there is none."""
         segment = self._find_segment(offset) or self._open_newest()
         return segment.find_read_time(offset) if segment else 0
 
     def close(self) -> None:
-        """Give the descriptors back; reading opens them again."""
+        """Close the descriptors; reading opens them again."""
         if self._segment:
             self._segment.close()
             self._segment = None
 
     def _find_segment(self, offset: int) -> Segment | None:
-        """The segment that holds the byte, or the next one behind it."""
+        """Return the segment that contains the byte, else the next one after it."""
         current = self._segment
         if current and current.start <= offset < current.read_end():
             return current
-        found = list_segment_starts(self._folder)
-        here = [start for start in found if start <= offset][-1:]
-        behind = [start for start in found if start > offset]
-        # Looked at only now: a segment that has a successor is complete.
-        for start in here + behind:
+        starts = list_segment_starts(self._folder)
+        containing = [start for start in starts if start <= offset][-1:]
+        later = [start for start in starts if start > offset]
+        # Sizes are read after the listing: a segment that has a successor is complete.
+        for start in containing + later:
             segment = self._open_segment(start)
             if segment and max(offset, start) < segment.read_end():
                 return segment
         return None
 
     def _open_newest(self) -> Segment | None:
-        found = list_segment_starts(self._folder)
-        return self._open_segment(found[-1]) if found else None
+        starts = list_segment_starts(self._folder)
+        return self._open_segment(starts[-1]) if starts else None
 
     def _open_segment(self, start: int) -> Segment | None:
         if self._segment and self._segment.start == start:

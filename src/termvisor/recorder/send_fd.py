@@ -1,6 +1,7 @@
-"""Run by tmux for one moment: passes its standard input, the pane's output, to the recorder, and is gone.
+"""Pass standard input, the pipe of a pane, to the recorder and exit; run by tmux's pipe-pane.
 
-Stands alone and is quiet: a missing socket or a stopped recorder costs a few seconds here and nothing in the pane.
+A script that imports nothing of ours and prints nothing: a missing socket or a stopped recorder costs a few seconds
+here and shows nothing in the pane.
 """
 
 import _socket

@@ -1,7 +1,7 @@
-"""A connection on the recorder's socket: short lines of text, and descriptors passed along with them.
+"""Send and receive short text lines and file descriptors on the recorder's socket.
 
-Linux keeps the borders of messages (SOCK_SEQPACKET). macOS has no such local sockets: there lines are cut out of a
-SOCK_STREAM (untested). No other file knows the difference, except the hand-off script, which stands alone.
+Linux preserves message boundaries (SOCK_SEQPACKET). macOS has no such local sockets: there lines are split from a
+SOCK_STREAM (untested). Only this file and send_fd.py, which imports nothing of ours, know the difference.
 """
 
 import _socket
@@ -18,7 +18,7 @@ else:
 
 
 class SeqpacketChannel:
-    """One end. Never blocks."""
+    """One end of a connection; never blocks."""
 
     def __init__(self, connection: _socket.socket):
         connection.setblocking(False)
@@ -30,7 +30,10 @@ class SeqpacketChannel:
         return self._connection.fileno()
 
     def receive(self) -> tuple[list[bytes], list[int]]:
-        """Lines and descriptors of one message. EOFError: the other side is gone. BlockingIOError: nothing there."""
+        """Return the lines and descriptors of one message.
+
+        Raises EOFError if the peer is gone and BlockingIOError if nothing arrived.
+        """
         try:
             data, controls, _, _ = self._connection.recvmsg(MAX_MESSAGE_BYTES, _socket.CMSG_SPACE(4), _CLOSE_ON_EXEC)
         except BlockingIOError:
@@ -44,7 +47,10 @@ class SeqpacketChannel:
         return self._split_lines(data), fds
 
     def send(self, message: bytes) -> bool:
-        """False: the other side is slow and took nothing; try again when it is writable. OSError: it is gone."""
+        """Send a message; return False if the socket is full: retry when it is writable.
+
+        Raises OSError if the peer is gone.
+        """
         try:
             if self._unsent:
                 self._unsent = self._unsent[self._connection.send(self._unsent) :]
@@ -67,7 +73,7 @@ class SeqpacketChannel:
 
 
 def get_peer_uid(connection: _socket.socket) -> int:
-    """Whose process is on the other side; -1 when that cannot be said."""
+    """Return the user id of the peer process, -1 if it is unknown."""
     try:
         if sys.platform == "linux":
             credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
@@ -79,7 +85,7 @@ def get_peer_uid(connection: _socket.socket) -> int:
 
 
 def connect_socket(path: str) -> _socket.socket:
-    """Raises FileNotFoundError or ConnectionRefusedError where nobody listens."""
+    """Connect without blocking. Raises FileNotFoundError or ConnectionRefusedError if no process listens."""
     connection = _socket.socket(_socket.AF_UNIX, SOCKET_KIND)
     try:
         connection.setblocking(False)
@@ -96,11 +102,11 @@ def close_descriptors(fds: list[int]) -> None:
 
 
 def _parse_descriptors(controls: list[tuple[int, int, bytes]]) -> list[int]:
-    found = []
+    fds = []
     for level, kind, data in controls:
         if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
-            found += [int.from_bytes(data[n : n + 4], sys.byteorder) for n in range(0, len(data) - 3, 4)]
+            fds += [int.from_bytes(data[n : n + 4], sys.byteorder) for n in range(0, len(data) - 3, 4)]
     if not _CLOSE_ON_EXEC:
-        for fd in found:
+        for fd in fds:
             posix.set_inheritable(fd, False)
-    return found
+    return fds

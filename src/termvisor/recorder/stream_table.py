@@ -1,4 +1,7 @@
-"""The streams that are held, and those that ended and are not yet forgotten. An epoch is recorded once, or refused."""
+"""Keep the table of open streams and of ended ones the daemon has not acknowledged.
+
+Invariant: an epoch is recorded once; a second stream for it is refused.
+"""
 
 import posix
 
@@ -9,11 +12,11 @@ from termvisor.recorder.segment_log import FLAG_ENDED, SegmentWriter
 from termvisor.recorder.seqpacket import close_descriptors
 
 _MAX_NAME_BYTES = 37
-"""Two numbers of eighteen digits and the slash between them."""
+"""Two numbers of eighteen digits and a slash."""
 
 
 class StreamTable:
-    """``written`` and ``news`` (epochs that changed) add up until the recorder takes them, once a turn."""
+    """``unreported_bytes`` and ``changed_epochs`` add up until the recorder takes them, once a turn."""
 
     def __init__(self, options: RecorderOptions, poller: Poller):
         self._options, self._poller = options, poller
@@ -23,11 +26,11 @@ class StreamTable:
         self.unreported_bytes = 0
 
     def hold_stream(self, name: bytes, fds: list[int]) -> bytes:
-        """Begin to record the one descriptor that was passed. The answer says whether it was taken."""
-        why = self._find_refusal(name, fds)
-        if why:
+        """Start recording the passed descriptor; return the answer to send: `ok` or `refused` with a reason."""
+        reason = self._find_refusal(name, fds)
+        if reason:
             close_descriptors(fds)
-            return b"refused " + why
+            return b"refused " + reason
         pane, epoch = map(int, name.split(b"/"))
         writer = SegmentWriter(self._build_folder_path(pane, epoch), self._options.segment_bytes)
         try:
@@ -39,14 +42,14 @@ class StreamTable:
         return b"ok"
 
     def resume_stream(self, pane: int, epoch: int, fd: int, offset: int, last_at: int) -> None:
-        """Go on with a stream that an earlier image of this process held."""
+        """Continue a stream that this process held before a re-exec."""
         folder = self._build_folder_path(pane, epoch)
         self._add_stream(
             PaneStream(pane, epoch, fd, SegmentWriter(folder, self._options.segment_bytes, offset, last_at))
         )
 
     def restore_closed_stream(self, pane: int, epoch: int, size: int, close_flag: int) -> None:
-        """Know of a stream that ended in an earlier image of this process."""
+        """Restore a stream that ended before a re-exec."""
         stream = PaneStream(pane, epoch, -1, SegmentWriter(self._build_folder_path(pane, epoch), 0, size))
         stream.close_flag = close_flag
         self.streams_by_epoch[epoch] = stream
@@ -60,7 +63,7 @@ class StreamTable:
             self._close_stream(stream, flag)
 
     def drop_stream(self, epoch: int) -> None:
-        """Close a stream, with all that its pipe held when we were asked to."""
+        """Close a stream after reading what its pipe holds."""
         stream = self.streams_by_epoch.get(epoch)
         if stream and not stream.close_flag:
             before = stream.size
@@ -81,7 +84,7 @@ class StreamTable:
             self.drop_stream(stream.epoch)
 
     def close_all(self, flag: int) -> None:
-        """Close every stream where it stands, because nothing more may be written."""
+        """Close every stream without reading on, because nothing more may be written."""
         for stream in list(self.streams_by_fd.values()):
             self._close_stream(stream, flag)
 
@@ -121,4 +124,4 @@ class StreamTable:
         except FileNotFoundError:
             return False
         except OSError:
-            return True  # something else is in the way
+            return True  # not a folder, or unreadable: refuse

@@ -1,6 +1,7 @@
-"""Secrets out of text before it is stored, shown or sent to a model.
+"""Redact secrets in text before it is stored, shown or sent to a model.
 
-What is recognised becomes ``[redacted:<kind>]``; a provider's prefix stays, so that a reader sees what was there.
+A secret becomes ``[redacted:<kind>]``; the prefix of a provider's token remains, so that a reader sees what it was.
+Start with `redactor`; `provider_prefixes` and `context_patterns` are the built-in kinds.
 """
 
 from termvisor.redaction.redactor import Redactor, redact, redact_each, use_rules

@@ -1,13 +1,13 @@
-"""The kinds that are recognised by what stands around them: headers, URLs, assignments, flags.
+"""Secret kinds that are recognised by their context: headers, URLs, assignments, flags.
 
-Here false alarms are the danger: code, prompts, counters and placeholders must pass. ``values`` judges them.
+The risk here is false positives: code, prompts, counters and placeholders must not match. `value_checks` decides.
 """
 
 from termvisor.redaction import value_checks
 from termvisor.redaction.secret_kind import NOT_AFTER_ALNUM, SecretKind
 
-_PASSWORD_WORDS = r"passw(?:or)?d|passphrase|pwd"
-_SECRET_WORDS = (
+_CHOSEN_NAMES = r"passw(?:or)?d|passphrase|pwd"
+_GENERATED_NAMES = (
     r"secret|token|api[_-]?key|access[_-]?key|private[_-]?key(?:[_-]?id)?|signing[_-]?key|encryption[_-]?key"
     r"|auth[_-]?key|account[_-]?key|secret[_-]?key|credentials?"
 )
@@ -16,7 +16,7 @@ _UNQUOTED_VALUE = r"[^\s\"'`&,;\\]{4,}(?:[&,;](?![A-Za-z_][\w.-]*[=:\s]|\s)[^\s\
 _VALUE = rf"(?:\\?(?P<quote>[\"'`]))?(?P<secret>(?(quote)[^\"'`\s\\]{{4,}}(?=\\?[\"'`]|$)|{_UNQUOTED_VALUE}))"
 _SEPARATOR = r"(?:\\?[\"'`]\]?)?(?P<sep>[ \t]{0,20}(?:=>|:=|=(?![=~>])|:(?![:/=]))[ \t]{0,20})"
 _JWT_HEADER_STARTS = "hbGciOi 0eXAiOi raWQiOi lbmMiOi jdHkiOi 4NXQiOi qa3UiOi 6aXAiOi"
-"""base64 of ``"alg":``, ``"typ":``, ``"kid":`` and the other fields that a token's header may begin with."""
+"""base64 of ``"alg":``, ``"typ":``, ``"kid":`` and the other fields that a token header may start with."""
 
 
 def _build_assignment_patterns(words: str) -> tuple[str, str]:
@@ -126,20 +126,20 @@ CONTEXT_KINDS: tuple[SecretKind, ...] = (
     SecretKind(
         id="secret_flag",
         doc="Command-line flags such as --password and --token, followed by a blank and the value",
-        pattern=rf"-(?i:{_PASSWORD_WORDS}|{_SECRET_WORDS})[ \t]{{1,4}}[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{{3,}})",
-        probe=rf"(?i)-(?:{_PASSWORD_WORDS}|{_SECRET_WORDS})[ \t]+[\"']?[^\s\"'`]{{4}}",
+        pattern=rf"-(?i:{_CHOSEN_NAMES}|{_GENERATED_NAMES})[ \t]{{1,4}}[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{{3,}})",
+        probe=rf"(?i)-(?:{_CHOSEN_NAMES}|{_GENERATED_NAMES})[ \t]+[\"']?[^\s\"'`]{{4}}",
         value_check=value_checks.is_flag_value,
     ),
     _build_assignment_kind(
         "password_assignment",
         "Values assigned to a name that ends in password",
-        _PASSWORD_WORDS,
+        _CHOSEN_NAMES,
         value_checks.is_password,
     ),
     _build_assignment_kind(
         "secret_assignment",
         "Values assigned to a name that ends in secret, token, api_key, access_key, credential, …",
-        _SECRET_WORDS,
+        _GENERATED_NAMES,
         value_checks.is_machine_secret,
     ),
 )

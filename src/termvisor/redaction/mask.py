@@ -1,6 +1,6 @@
-"""Secrets within one line: find them, and put ``[redacted:<kind>]`` in their place.
+"""Find secrets within one line and replace them with ``[redacted:<kind>]``.
 
-What is masked once stays as it is: masking ends when another look finds nothing more, so masking twice is masking once.
+Masking is idempotent: existing markers are never changed, and masking repeats until nothing more is found.
 """
 
 import re
@@ -14,11 +14,11 @@ from termvisor.redaction.secret_kind import SecretKind
 from termvisor.redaction.value_checks import REDACTION_MARKER
 
 _MAX_RESTART_CHARS = 512
-"""A refused candidate is searched for others up to this length, so that hostile text costs linear time."""
+"""A rejected candidate is searched again only up to this length, so that hostile text costs linear time."""
 
 
 class SecretSpan(Struct, frozen=True):
-    """``start`` to ``end`` is masked; ``head`` is where the kind's prefix begins."""
+    """``start`` to ``end`` is masked; ``prefix_start`` is where the prefix of the kind begins."""
 
     prefix_start: int
     start: int
@@ -31,7 +31,7 @@ def build_marker(kind: str) -> str:
 
 
 def find_secrets(rules: RedactionRules, kind_ids: Iterable[str], text: str) -> list[SecretSpan]:
-    """What the named kinds see, in order of place."""
+    """Return the secrets of these kinds, ordered by position."""
     masked = [match.span() for match in REDACTION_MARKER.finditer(text)]
     kinds = [kind for name, kind in rules.kinds.items() if name in kind_ids]
     spans = _deduplicate_spans([span for kind in kinds for span in _find_spans(kind, text, masked)])
@@ -39,7 +39,7 @@ def find_secrets(rules: RedactionRules, kind_ids: Iterable[str], text: str) -> l
 
 
 def mask_spans(text: str, spans: list[SecretSpan]) -> str:
-    """Overlapping spans become one mask, named after the first."""
+    """Replace the spans with markers; overlapping spans become one, named after the first."""
     pieces, at = [], 0
     for span in spans:
         if span.start >= at:
@@ -49,22 +49,22 @@ def mask_spans(text: str, spans: list[SecretSpan]) -> str:
 
 
 def find_masked_parts(text: str, masked: str) -> list[tuple[int, int]]:
-    """Which parts of the text were replaced by a marker; from the first to the last where that cannot be told."""
+    """Return the parts of the text that were masked; one part from the first to the last marker if ambiguous."""
     first, *rest = REDACTION_MARKER.split(masked)
-    found: list[tuple[int, int]] = []
+    parts: list[tuple[int, int]] = []
     at = len(first)
     for number, piece in enumerate(rest, 1):
         end = len(text) - len(piece) if number == len(rest) else text.find(piece, at + 1)
         if end < at or (not piece and number < len(rest)):
             return [(len(first), len(text) - len(rest[-1]))]
         if end > at and not REDACTION_MARKER.fullmatch(text, at, end):
-            found.append((at, end))
+            parts.append((at, end))
         at = end + len(piece)
-    return found
+    return parts
 
 
 def mask_until_stable(rules: RedactionRules, text: str) -> str:
-    """Mask until nothing is left to mask. It ends: every round leaves fewer characters outside the masks."""
+    """Mask until nothing more is found. Terminates: every round leaves fewer characters outside markers."""
     while spans := find_secrets(rules, rules.scan(text), text):
         text = mask_spans(text, spans)
     return text
@@ -82,13 +82,13 @@ def _find_spans(kind: SecretKind, text: str, masked: list[tuple[int, int]]) -> I
 
 
 def _deduplicate_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
-    """Where kinds see the very same secret, the first in the table names it: `Bearer ghp_…` is a GitHub token."""
+    """Keep one span per secret; the first kind in the table names it: `Bearer ghp_…` is a GitHub token."""
     providers: dict[tuple[int, int], SecretSpan] = {}
     for span in spans:
         if span.kind.charset:
             providers.setdefault((span.prefix_start, span.end), span)
-    forms = [span for span in spans if not span.kind.charset and (span.start, span.end) not in providers]
-    return [*providers.values(), *forms]
+    by_context = [span for span in spans if not span.kind.charset and (span.start, span.end) not in providers]
+    return [*providers.values(), *by_context]
 
 
 def _get_next_start(match: re.Match[str], start: int, accepted: bool) -> int:
@@ -98,13 +98,13 @@ def _get_next_start(match: re.Match[str], start: int, accepted: bool) -> int:
 
 
 def _find_enclosing_mask(masked: list[tuple[int, int]], offset: int) -> int:
-    """The end of the existing mask that this place is inside of, or 0."""
+    """Return the end of the existing marker around this offset, or 0."""
     before = bisect_left(masked, (offset, 0)) - 1
     return masked[before][1] if before >= 0 and offset < masked[before][1] else 0
 
 
 def _split_around_masks(spans: list[SecretSpan], masked: list[tuple[int, int]]) -> Iterator[SecretSpan]:
-    """The parts of spans that stand outside existing masks."""
+    """Yield the parts of spans that are outside existing markers."""
     for span in spans:
         at = span.start
         number = max(bisect_left(masked, (span.start, 0)) - 1, 0)

@@ -1,6 +1,6 @@
-"""Secrets in the bytes that paint a screen: learnt before something is painted over them.
+"""Learn secrets from the bytes that paint a screen, before they are painted over.
 
-Looks come now and then, so a key may be half covered in every one of them. The bytes have it whole.
+Screens are sampled now and then, so a key may be partly covered in every sample. The bytes contain it whole.
 """
 
 from termvisor.redaction.raw_bytes import extract_rows
@@ -8,11 +8,11 @@ from termvisor.redaction.redactor import Redactor, get_active_rules
 from termvisor.redaction.seen_secrets import SeenSecrets
 
 _OVERLAP_BYTES = 4096
-"""How many of the last bytes are read again, in case a secret lies across."""
+"""The last bytes of a chunk are scanned again with the next one, in case a secret spans both."""
 
 
 class PaintedSecretLearner:
-    """What is fed is looked at once, as rows; what is found there, the memory knows."""
+    """Scans the rows in the fed bytes and adds their secrets to ``seen_secrets``."""
 
     def __init__(self, seen_secrets: SeenSecrets):
         self._seen_secrets = seen_secrets

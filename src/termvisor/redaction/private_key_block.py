@@ -1,6 +1,6 @@
-"""Private key blocks, line by line: everything between BEGIN and END is masked, also when rows were broken.
+"""Mask private key blocks line by line: everything between BEGIN and END, also in wrapped rows.
 
-A block that is not ended is given up at the first line that cannot be part of one.
+An unterminated block ends at the first line that cannot be part of one.
 """
 
 import re
@@ -13,7 +13,7 @@ PRIVATE_KEY_KIND = "private_key"
 _LABELS = ("", "RSA", "EC", "DSA", "OPENSSH", "ENCRYPTED", "PGP", "SSH2ENCRYPTED", "ANY")
 _BEGIN_MARKERS = tuple(f"-----BEGIN{label}PRIVATEKEY" for label in _LABELS)
 _MAX_LINES = 600
-"""A key of 16,384 bits in rows of twenty columns."""
+"""A key of 16,384 bits in rows of 20 columns."""
 _BEGIN = re.compile(r"BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-{0,5}")
 _AFTER_BEGIN = re.compile(
     rf"[\s\"'`]*(?:\\n|\\r)*(?:{re.escape(build_marker(PRIVATE_KEY_KIND))}|[A-Za-z0-9+/=\\]{{0,24}})[{re.escape(ROW_END_CHARS)}]*"
@@ -25,10 +25,10 @@ _HEADER_FIELD = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|
 
 
 def find_block_start(text: str) -> OpenSecret | None:
-    """A row that opens a block, or ends within the words that open one."""
-    found = list(_BEGIN.finditer(text))
-    if found:
-        last = found[-1]
+    """Return an open secret if this row begins a block, or ends within the BEGIN marker."""
+    markers = list(_BEGIN.finditer(text))
+    if markers:
+        last = markers[-1]
         return (
             OpenSecret(PRIVATE_KEY_KIND, 0, len(_BEGIN_MARKERS[0]))
             if _AFTER_BEGIN.fullmatch(text, last.end())
@@ -55,7 +55,7 @@ def _find_partial_marker(tail: str) -> OpenSecret | None:
 
 
 def _continue_marker(text: str, open_secret: OpenSecret, begin_marker: str) -> tuple[str, OpenSecret | None]:
-    """Labels that begin alike (none, PGP, PRIVATE) are told apart by what follows."""
+    """Continue a BEGIN marker that was cut by the row end; labels with a common start are tried in turn."""
     content = _remove_spaces(text.strip(ROW_END_CHARS + ">"))
     for number, other in enumerate(_BEGIN_MARKERS):
         rest = other[open_secret.count :]
@@ -69,7 +69,7 @@ def _continue_marker(text: str, open_secret: OpenSecret, begin_marker: str) -> t
 
 
 def _mask_body_line(text: str, open_secret: OpenSecret) -> tuple[str, OpenSecret | None]:
-    more = (
+    next_open = (
         OpenSecret(PRIVATE_KEY_KIND, open_secret.number, open_secret.count + 1)
         if open_secret.count < len(_BEGIN_MARKERS[0]) + _MAX_LINES
         else None
@@ -84,14 +84,14 @@ def _mask_body_line(text: str, open_secret: OpenSecret) -> tuple[str, OpenSecret
         or _HEADER_FIELD.match(content)
         or _is_marker_rest(content, open_secret)
     ):
-        return text, more
+        return text, next_open
     run = _BODY.match(content)
     width = run.end() if run else 0
-    behind = content[width:]
-    if not width or (behind and behind[0] not in "-\"'`," and width < 40):
+    after_run = content[width:]
+    if not width or (after_run and after_run[0] not in "-\"'`," and width < 40):
         return text, None
     masked = text[:start] + build_marker(PRIVATE_KEY_KIND) + text[start + width :]
-    return masked, more if not behind else None
+    return masked, next_open if not after_run else None
 
 
 def _is_marker_rest(content: str, open_secret: OpenSecret) -> bool:

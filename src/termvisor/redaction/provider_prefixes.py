@@ -1,6 +1,6 @@
-"""The kinds that a provider made recognisable by a prefix. Data only; one row a kind.
+"""Secret kinds that are recognised by a provider's prefix, one row per kind.
 
-Order matters where prefixes overlap: the more special kind stands first and gives the mask its name.
+Order matters if prefixes overlap: the more specific kind comes first and names the marker.
 """
 
 from termvisor.redaction.secret_kind import SecretKind
@@ -25,7 +25,7 @@ PROVIDER_KINDS: tuple[SecretKind, ...] = (
     _build_kind("openrouter_key", "OpenRouter API keys", "sk-or-v1-", _HEX_CHARS, (64, 64)),
     _build_kind(
         "openai_key",
-        "OpenAI API keys, and those of the many services that copy the form",
+        "OpenAI API keys, and those of services with the same format",
         "sk-proj- sk-svcacct- sk-admin- sk-",
         _WORD_CHARS,
         (20, 0),
@@ -90,5 +90,5 @@ PROVIDER_KINDS: tuple[SecretKind, ...] = (
     _build_kind("heroku_key", "Heroku API keys", "HRKU-", _WORD_CHARS, (36, 0)),
     _build_kind("age_key", "age identities", "AGE-SECRET-KEY-", "A-Z0-9", (59, 59)),
     _build_kind("flyio_token", "Fly.io tokens", "fm1_ fm1r_ fm1a_ fm2_ fo1_", "A-Za-z0-9+/=_-", (40, 0)),
-    _build_kind(SHELL_NONCE, "The nonce by which Termvisor knows your shells", "nonce=", _HEX_CHARS, (32, 32)),
+    _build_kind(SHELL_NONCE, "The nonce by which Termvisor recognises your shells", "nonce=", _HEX_CHARS, (32, 32)),
 )

@@ -1,12 +1,12 @@
-"""Secrets overwritten in raw bytes, in place: no byte moves, and escapes, white space and frames stay as they are.
+"""Overwrite secrets in raw terminal bytes in place: offsets, escape sequences, white space and frames do not change.
 
-Only kinds that cannot be mistaken: a provider's prefix, JWTs, private keys. Rows are read as a person sees them, with
-escapes and frames removed, and judged by the same rules as text, so a key is found in colours, over wrapped rows and
-inside boxes. Not found: a key painted cell by cell with something else between, and one that is encoded.
+Only precise kinds are used: provider prefixes, JWTs, private keys. Rows are read without escapes and frames and matched
+with the same rules as text, so a key is found in colours, across wrapped rows and inside boxes. Not found: a key
+painted cell by cell with other output in between, and an encoded one.
 
-The nonce of our own shells, which every mark of theirs carries, is overwritten with ``x`` before all that. Any other
-secret is overwritten with zeros and its prefix stays. Zeros belong to every kind's alphabet: what is derived from
-masked bytes is redacted exactly as the secret itself would be. A row that reads as words is left: words are no keys.
+The nonce of the user's shells is overwritten with ``x`` first. Any other secret is overwritten with zeros, its prefix
+remains. Zeros are in every kind's alphabet, so text derived from masked bytes is redacted exactly like the secret
+itself. A row that reads as ordinary words is not changed.
 """
 
 import re
@@ -15,50 +15,49 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from termvisor.redaction.mask import find_masked_parts
-from termvisor.redaction.ordinary_words import has_only_words
-from termvisor.redaction.private_key_block import PRIVATE_KEY_KIND as PRIVATE_KEY
+from termvisor.redaction.private_key_block import PRIVATE_KEY_KIND
 from termvisor.redaction.redactor import Redactor, get_active_rules
 from termvisor.redaction.ruleset import RedactionRules
 from termvisor.redaction.secret_kind import FRAME_CHARS
 from termvisor.redaction.seen_secrets import SeenSecrets
-from termvisor.redaction.value_checks import REDACTION_MARKER
+from termvisor.redaction.value_checks import REDACTION_MARKER, has_only_words
 from termvisor.redaction.wrapped_lines import MAX_VISIBLE_CHARS, find_cut_run
 
 CHUNK_BYTES = 1 << 18
 EDGE_BYTES = 1 << 14
-"""How many bytes on either side of a cut are needed to know what stands across it."""
+"""Bytes on either side of a cut that are needed to recognise a secret across it."""
 _ESCAPE = rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])"
 _ESCAPES = re.compile(_ESCAPE)
 _TOKENS = re.compile(_ESCAPE + rb"|[\r\n\v\f\x07\x08]")
-# A pager wraps by a blank and a step back.
+# Backspace is a break as well: a pager wraps with a blank and a step back.
 _LINE_BREAK_TABLE = bytes.maketrans(b"\r\v\f\x07\x08", b"\n" * 5)
 _ROW_BREAK_FINALS = frozenset(b"ABEFHfdSTr")
 _BLANK_FINALS = frozenset(b"CGa`")
 _ESC_BREAK_FINALS = frozenset(b"DEM]PX^_\\")
-"""ESC and one of these: a new row, or the border of a string such as a title, whose text is a row of its own."""
+"""ESC and one of these: a new row, or the border of a string such as a title, which is a row of its own."""
 _MARGIN_BYTES = b" \t" + "".join(sorted(set(FRAME_CHARS))).encode()
 _KEPT_PARTS = re.compile(r"\.eyJ|\.")
-"""Stays within a secret: the dots of a token and the letters by which its second part is known."""
+"""Not overwritten: the dots of a JWT and the start of its second part."""
 
 
 class HeldRow(Struct, frozen=True):
-    """The last row that was looked at: what it is may only be told by the next one."""
+    """The last scanned row: only the next row may show that it ends within a secret."""
 
     text: str
     offsets: list[int]
-    """Where each character stands in the bytes that are held with it."""
+    """The offset of each character in the bytes that are held with it."""
 
 
 _NO_ROW = HeldRow("", [])
 
 
 class RawByteMasker:
-    """One per stream. What is fed comes out again, as many bytes, a little later; `finish` gives the rest."""
+    """Masks one stream. `feed` returns masked bytes with a delay, `finish` the rest; the length never changes."""
 
     def __init__(self, rules: RedactionRules | None = None):
-        known = rules or get_active_rules()
-        self._rules = known.restrict_to(
-            {kind.id for kind in known.kinds.values() if kind.charset or kind.id == PRIVATE_KEY}
+        rules = rules or get_active_rules()
+        self._rules = rules.restrict_to(
+            {kind.id for kind in rules.kinds.values() if kind.charset or kind.id == PRIVATE_KEY_KIND}
         )
         self._nonce = self._rules.nonce.encode()
         self._seen_secrets = SeenSecrets()
@@ -68,7 +67,7 @@ class RawByteMasker:
         self._held_row = _NO_ROW
         self._released_count = 0
         self.secret_offsets: list[int] = []
-        """Where in the stream the rows begin that had a secret in them."""
+        """The stream offsets of the rows that contained a secret."""
 
     def feed(self, data: bytes) -> bytes:
         self._buffer += data
@@ -91,16 +90,16 @@ class RawByteMasker:
         changed = [number for number, text in enumerate(texts) if text != masked[number]]
         if not changed and not self._redactor.state:
             return self._release(fresh)
-        placed = _RowLayout(self._held_bytes, fresh, rows)
+        layout = _RowLayout(self._held_bytes, fresh, rows)
         for number in changed:
-            before = placed.get_row(texts, number - 1) if number else self._held_row
-            here = placed.get_row(texts, number)
-            if self._overwrite_secrets(placed.data, before, here, masked[number]):
-                self.secret_offsets.append(self._released_count + here.offsets[0])
-        begin, self._held_row = placed.get_last_row(texts)
-        self._held_bytes = bytes(placed.data[begin:])
+            previous_row = layout.get_row(texts, number - 1) if number else self._held_row
+            row = layout.get_row(texts, number)
+            if self._overwrite_secrets(layout.data, previous_row, row, masked[number]):
+                self.secret_offsets.append(self._released_count + row.offsets[0])
+        begin, self._held_row = layout.get_last_row(texts)
+        self._held_bytes = bytes(layout.data[begin:])
         self._released_count += begin
-        return bytes(placed.data[:begin])
+        return bytes(layout.data[:begin])
 
     def _release(self, fresh: bytes) -> bytes:
         ready, self._held_bytes, self._held_row = self._held_bytes + fresh, b"", _NO_ROW
@@ -108,27 +107,27 @@ class RawByteMasker:
         return ready
 
     def _overwrite_secrets(self, data: bytearray, previous_row: HeldRow, row: HeldRow, masked_text: str) -> bool:
-        found = [
+        parts = [
             span
             for span in find_masked_parts(row.text, masked_text)
             if span[0] or not has_only_words(row.text[slice(*span)])
         ]
-        for start, end in found:
+        for start, end in parts:
             _overwrite_with_zeros(data, row, start or self._measure_prefix(row.text), end)
-        if found and not found[0][0] and (marker := REDACTION_MARKER.match(masked_text)):
+        if parts and not parts[0][0] and (marker := REDACTION_MARKER.match(masked_text)):
             kind = self._rules.kinds.get(marker[0][len("[redacted:") : -1])
-            head = find_cut_run(kind, previous_row.text, len(previous_row.text)) if kind and kind.charset else None
-            if head and 0 < len(previous_row.text) - head.end() <= MAX_VISIBLE_CHARS:
-                _overwrite_with_zeros(data, previous_row, head.end(), len(previous_row.text))
-        return bool(found)
+            prefix = find_cut_run(kind, previous_row.text, len(previous_row.text)) if kind and kind.charset else None
+            if prefix and 0 < len(previous_row.text) - prefix.end() <= MAX_VISIBLE_CHARS:
+                _overwrite_with_zeros(data, previous_row, prefix.end(), len(previous_row.text))
+        return bool(parts)
 
     def _measure_prefix(self, text: str) -> int:
-        """How long the prefix is with which a row begins that was taken for the rest of the row before it."""
+        """Return the length of the prefix at the start of a row that was masked as a continuation."""
         return max((len(prefix.text) for prefix in self._rules.prefixes if text.startswith(prefix.text)), default=0)
 
 
 class _RowLayout:
-    """The bytes that are held and those that are new, and where the rows of the new ones lie."""
+    """The held and the new bytes, and the bounds of the rows in the new ones."""
 
     def __init__(self, held: bytes, fresh: bytes, rows: list[bytes]):
         self.data = bytearray(held + fresh)
@@ -139,48 +138,48 @@ class _RowLayout:
 
     def get_row(self, texts: list[str], number: int) -> HeldRow:
         begin, end = self._bounds[number]
-        places, shown = _map_offsets(bytes(self.data[begin:end]))
-        left = len(shown) - len(shown.lstrip(_MARGIN_BYTES))
-        return HeldRow(texts[number], [begin + place for place in places[left:]])
+        offsets, visible = _map_offsets(bytes(self.data[begin:end]))
+        margin = len(visible) - len(visible.lstrip(_MARGIN_BYTES))
+        return HeldRow(texts[number], [begin + offset for offset in offsets[margin:]])
 
     def get_last_row(self, texts: list[str]) -> tuple[int, HeldRow]:
-        """Where the last row begins, and the row as it is held together with the bytes from there on."""
+        """Return the start of the last row, and the row with offsets relative to it."""
         begin = self._bounds[-1][0]
         row = self.get_row(texts, len(texts) - 1)
-        return begin, HeldRow(row.text, [place - begin for place in row.offsets])
+        return begin, HeldRow(row.text, [offset - begin for offset in row.offsets])
 
 
 def _overwrite_with_zeros(data: bytearray, row: HeldRow, start: int, end: int) -> None:
-    kept = {place for found in _KEPT_PARTS.finditer(row.text, start, end) for place in range(*found.span())}
-    for place in range(start, end):
-        if place not in kept:
-            data[row.offsets[place]] = ord("0")
+    unchanged = {offset for match in _KEPT_PARTS.finditer(row.text, start, end) for offset in range(*match.span())}
+    for offset in range(start, end):
+        if offset not in unchanged:
+            data[row.offsets[offset]] = ord("0")
 
 
 def mask_bytes(data: bytes, rules: RedactionRules | None = None) -> bytes:
-    """The same number of bytes, with zeros in the place of secrets."""
-    masking = RawByteMasker(rules)
-    return masking.feed(data) + masking.finish()
+    """Return the same number of bytes with secrets overwritten."""
+    masker = RawByteMasker(rules)
+    return masker.feed(data) + masker.finish()
 
 
 def _find_cut(data: bytearray) -> int:
-    """Where to part the bytes: behind a row, else before an escape or behind a blank, else at the end."""
-    for mark, behind in ((b"\n", 1), (b"\r", 1), (b"\x1b", 0), (b" ", 1)):
-        place = data.rfind(mark, 1)
-        if place > 0:
-            return place + behind
+    """Return where to cut the bytes: after a row, else before an escape or after a blank, else at the end."""
+    for separator, length in ((b"\n", 1), (b"\r", 1), (b"\x1b", 0), (b" ", 1)):
+        offset = data.rfind(separator, 1)
+        if offset > 0:
+            return offset + length
     return len(data)
 
 
 def extract_rows(data: bytes) -> list[bytes]:
-    """Each row as it is read, without its edges; many are empty."""
+    """Return the rows without escapes and margins; many are empty."""
     return [
         row.strip(_MARGIN_BYTES) for row in _ESCAPES.sub(_render_escape, data).translate(_LINE_BREAK_TABLE).split(b"\n")
     ]
 
 
 def _render_escape(match: re.Match[bytes]) -> bytes:
-    """What an escape is to a reader of rows: the end of one, a blank, or nothing."""
+    """Return what an escape sequence means for rows: a line break, a blank, or nothing."""
     token = match[0]
     last = token[-1]
     if len(token) == 1:
@@ -191,7 +190,7 @@ def _render_escape(match: re.Match[bytes]) -> bytes:
 
 
 def _find_row_bounds(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where each row begins and ends."""
+    """Yield the start and end offset of each row."""
     begin = 0
     for token in _TOKENS.finditer(data):
         if _render_escape(token) == b"\n":
@@ -201,11 +200,11 @@ def _find_row_bounds(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _map_offsets(row: bytes) -> tuple[list[int], bytes]:
-    """For each byte that is shown, where it stands; and what is shown."""
-    places: list[int] = []
+    """Return the offset of each visible byte, and the visible bytes."""
+    offsets: list[int] = []
     at = 0
     for token in _ESCAPES.finditer(row):
-        places += range(at, token.start())
-        places += [token.start()] * len(_render_escape(token))
+        offsets += range(at, token.start())
+        offsets += [token.start()] * len(_render_escape(token))
         at = token.end()
-    return places + list(range(at, len(row))), _ESCAPES.sub(_render_escape, row)
+    return offsets + list(range(at, len(row))), _ESCAPES.sub(_render_escape, row)

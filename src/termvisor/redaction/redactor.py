@@ -1,7 +1,7 @@
-"""Secrets out of a stream of settled lines, and out of any text.
+"""Redact secrets in a stream of lines, or in any text.
 
-Lines come in, lines of the same number go out. What the next line needs to know is ``state``: a kind and a count, no
-text. Cutting the stream differently, or stopping and going on from ``state``, gives the same lines.
+Each line in gives one line out. ``state`` is what the next line needs: a kind and a count, no text. Cutting the stream
+differently, or resuming from ``state``, gives the same lines.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ _active_rules = build_rules()
 
 
 def use_rules(rules: RedactionRules) -> None:
-    """From now on these rules are meant where none are named."""
-    global _default
+    """Set the default rules of this process."""
+    global _active_rules  # noqa: PLW0603
     _active_rules = rules
 
 
@@ -27,12 +27,12 @@ def get_active_rules() -> RedactionRules:
 
 
 def redact(text: str) -> str:
-    """The text, of one line or many, without the secrets we recognise."""
+    """Return the text, of one or more lines, with its secrets masked."""
     return "\n".join(Redactor().redact_lines(text.split("\n")))
 
 
 def redact_each(texts: Sequence[str]) -> list[str]:
-    """Every text as `redact` gives it; where there is nothing to hide, all of them are looked at at once."""
+    """Redact each text; one scan of all of them is enough if they contain no secret."""
     if not texts or not _active_rules.scan("\n".join(texts)):
         return list(texts)
     if len(texts) == 1:
@@ -42,7 +42,7 @@ def redact_each(texts: Sequence[str]) -> list[str]:
 
 
 class Redactor:
-    """One per stream; not for several threads. With a ``memory`` it also masks pieces of what that has seen whole."""
+    """Redacts one stream; not thread-safe. With ``seen_secrets`` it also masks pieces of secrets seen before."""
 
     def __init__(
         self, rules: RedactionRules | None = None, state: bytes = b"", seen_secrets: SeenSecrets | None = None
@@ -54,7 +54,7 @@ class Redactor:
 
     @property
     def _rules(self) -> RedactionRules:
-        return self._own_rules or _active_rules  # a running stream follows rules that are taken over later
+        return self._own_rules or _active_rules  # not cached: a running stream follows reloaded rules
 
     @property
     def state(self) -> bytes:
@@ -75,30 +75,30 @@ class Redactor:
         return [self._redact_line(text, frozenset(names.get(number, _NO_KINDS))) for number, text in enumerate(texts)]
 
     def learn_overwritten(self, text: str) -> None:
-        """Learn from what the next line was before something was written over it."""
-        held = self._open_secret, self._previous_line
+        """Learn the secrets of a line that was overwritten, without changing the stream's state."""
+        saved = self._open_secret, self._previous_line
         self.redact_lines([text])
-        self._open_secret, self._previous_line = held
+        self._open_secret, self._previous_line = saved
 
     def _redact_multiline(self, text: str) -> str:
         return "\n".join(part for line in text.split("\n") for part in self.redact_lines([line]))
 
     def _redact_line(self, text: str, kind_ids: frozenset[str]) -> str:
-        shown, is_rest = text, False
-        was, self._open_secret = self._open_secret, None
-        if was is None and CUT_PREFIX in kind_ids:
-            was = wrapped_lines.find_cut_prefix(self._rules, self._previous_line)
-        if was and not self._is_new_secret(text, was, kind_ids):
-            text, self._open_secret = self._continue_secret(text, was)
-            is_rest = text != shown
-            kind_ids = self._rules.scan(text) if is_rest else kind_ids
+        original, is_continuation = text, False
+        open_secret, self._open_secret = self._open_secret, None
+        if open_secret is None and CUT_PREFIX in kind_ids:
+            open_secret = wrapped_lines.find_cut_prefix(self._rules, self._previous_line)
+        if open_secret and not self._is_new_secret(text, open_secret, kind_ids):
+            text, self._open_secret = self._continue_secret(text, open_secret)
+            is_continuation = text != original
+            kind_ids = self._rules.scan(text) if is_continuation else kind_ids
         if self._open_secret is None and kind_ids - _ONLY_CUT_PREFIX:
             text = self._mask_line(text, kind_ids)
         self._previous_line = text
         if self._seen_secrets is None:
             return text
-        if text != shown:
-            self._seen_secrets.learn(shown, text, is_continuation=is_rest)
+        if text != original:
+            self._seen_secrets.learn(original, text, is_continuation=is_continuation)
         return self._seen_secrets.mask_known_pieces(text)
 
     def _is_new_secret(self, text: str, open_secret: OpenSecret, kind_ids: frozenset[str]) -> bool:
@@ -121,7 +121,7 @@ class Redactor:
             cut, later = wrapped_lines.mask_cut_secret(
                 self._rules, mask.mask_until_stable(self._rules, mask.mask_spans(cut, spans)), kind_ids
             )
-            still_open = later or still_open  # the shorter row has the last word, as it will when it is read again
+            still_open = later or still_open  # the masked, shorter row decides, as it will when it is redacted again
         self._open_secret = (
             private_key_block.find_block_start(cut) if private_key_block.PRIVATE_KEY_KIND in kind_ids else None
         ) or still_open

@@ -1,4 +1,4 @@
-"""Which kinds are looked for, and the engine that finds the few lines worth a closer look.
+"""The active secret kinds (`RedactionRules`), and the multi-pattern engine that finds the lines to check.
 
 The engine is loaded and its patterns are compiled when the first text is redacted.
 """
@@ -20,14 +20,14 @@ from termvisor.regex import PatternMatcher, compile_patterns, is_cached
 
 BUILTIN_KINDS: tuple[SecretKind, ...] = PROVIDER_KINDS + CONTEXT_KINDS
 CUT_PREFIX = "headless"
-"""Not a kind: the row begins with the rest of some provider's prefix and a long run."""
+"""Not a kind: the row starts with the rest of a provider's prefix and a long run."""
 _CUSTOM_PREFIX = "custom_"
 _RUN_CHARACTERS = "A-Za-z0-9_.%+/=-"
-"""All characters that any kind allows."""
+"""The union of the characters of all kinds."""
 
 
 class SecretPrefix(Struct, frozen=True):
-    """One prefix of a kind, by its number in the kind's table."""
+    """One prefix of a kind, by its index in ``kind.prefixes``."""
 
     kind: SecretKind
     number: int
@@ -48,7 +48,7 @@ class RedactionRules:
         self._shared_rules = shared_rules
         self.kinds = {kind.id: kind for kind in kinds}
         self.nonce = nonce if SHELL_NONCE in self.kinds else ""
-        """Looked for wherever it stands; it is in none of the engine's patterns, because those are kept on the disk."""
+        """Searched separately: the engine's patterns are cached on disk and must not contain it."""
         self.prefixes = tuple(
             SecretPrefix(kind, number, text) for kind in kinds for number, text in enumerate(kind.prefixes)
         )
@@ -64,7 +64,7 @@ class RedactionRules:
         if self._shared_rules is not None:
             return self._shared_rules.matcher
         if self._matcher is None:
-            with self._lock:
+            with self._lock:  # two threads may redact their first text at once: compile only once
                 self._matcher = self._matcher or self._compile()
         return self._matcher
 
@@ -83,38 +83,38 @@ class RedactionRules:
         return bool(self.nonce) and self.nonce in text
 
     def restrict_to(self, kind_ids: Container[str]) -> "RedactionRules":
-        """Some of the kinds, behind the same engine: nothing is compiled again."""
+        """Return rules with only these kinds that share this engine: nothing is compiled again."""
         return RedactionRules(
             [kind for kind in self.kinds.values() if kind.id in kind_ids], shared_rules=self, nonce=self.nonce
         )
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the first text will not have to wait for the compiler."""
+        """Return True if the patterns are compiled, in memory or in the disk cache."""
         return self._matcher is not None or (self._cache is not None and is_cached(self.patterns, self._cache))
 
     @property
     def custom_patterns(self) -> dict[str, str]:
-        """The user's own of the patterns."""
+        """The patterns from the setting `redact_patterns`."""
         return {name: pattern for name, pattern in self.patterns.items() if name.startswith(_CUSTOM_PREFIX)}
 
     def _compile(self) -> PatternMatcher:
-        """Patterns that nobody knows meet Hyperscan only after they were tried: those that are kept were."""
+        # Custom patterns go to Hyperscan only after a trial in a child process; cached ones have passed it.
         is_tried = self.is_compiled or not (self.custom_patterns and self._cache)
         return compile_patterns(self.patterns, "auto" if is_tried else "re2", cache_folder=self._cache)
 
     @property
     def patterns(self) -> dict[str, str]:
-        """What the engine scans for."""
+        """The engine's patterns by id."""
         patterns = {kind.id: kind.build_engine_pattern() for kind in self.kinds.values()}
-        if headless := _build_cut_prefix_pattern(tuple(prefix.text for prefix in self.prefixes)):
-            patterns[CUT_PREFIX] = headless
+        if cut_prefix := _build_cut_prefix_pattern(tuple(prefix.text for prefix in self.prefixes)):
+            patterns[CUT_PREFIX] = cut_prefix
         return patterns
 
 
 @lru_cache(maxsize=2)
 def _build_cut_prefix_pattern(prefixes: tuple[str, ...]) -> str:
-    """The rest of any of these and what must follow; kept, as every start asks for it several times."""
+    """Match the rest of any prefix and the run after it; cached because every start builds it several times."""
     rests = sorted({rest for prefix in prefixes for rest in _list_prefix_rests(prefix)})
     by_run: dict[str, set[str]] = {}
     for rest in rests:
@@ -124,39 +124,40 @@ def _build_cut_prefix_pattern(prefixes: tuple[str, ...]) -> str:
 
 
 def build_run_pattern(rest: str) -> str:
-    """What must follow the rest of a cut prefix: less where more of it is seen, all within twenty columns."""
+    """Return what must follow the rest of a cut prefix: the longer the rest, the less; fits in 20 columns."""
     least = 15 if len(rest) < 4 else 11 if len(rest) < 8 else 4
     return f"[A-Za-z0-9][{_RUN_CHARACTERS}]{{{least}}}"
 
 
 def _list_prefix_rests(prefix: str) -> list[str]:
-    """What is left of a cut prefix, but not a single character: that cut is seen on the row before."""
+    """List the possible rests of a cut prefix; a single character is handled on the row before."""
     return [prefix[at:] for at in range(1, max(len(prefix) - 1, 2))]
 
 
 def build_rules(
     extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | None = None, nonce: str = ""
 ) -> RedactionRules:
-    """The built-in kinds without the allowed ones, and the user's own patterns as ``custom_1``, ``custom_2``, …
+    """Build rules from the built-in kinds without ``allow``, and ``extra`` patterns named ``custom_1``, ``custom_2``, …
 
-    ``cache`` is a private folder that keeps the compiled patterns for the next process; ``nonce`` is our shells' own.
+    ``cache`` is a private folder for compiled patterns; ``nonce`` is the one of the user's shells.
+    Raises ConfigError for an unknown kind in ``allow``.
     """
     known = [kind.id for kind in BUILTIN_KINDS]
     unknown = [name for name in allow if name not in known]
     if unknown:
         raise ConfigError(
-            f"redact_allow: there is no kind of secret named {', '.join(unknown)}; the kinds are {', '.join(known)}",
+            f"redact_allow: unknown kind of secret {', '.join(unknown)}; known kinds: {', '.join(known)}",
             details={"unknown": unknown, "kinds": known},
         )
     builtin = (_add_nonce(kind, nonce) for kind in BUILTIN_KINDS if kind.id not in allow)
     rules = RedactionRules([*builtin, *_build_custom_kinds(extra)], cache, nonce=nonce)
-    if extra and not rules.is_compiled:  # what is kept was checked
+    if extra and not rules.is_compiled:  # cached patterns were validated before
         compile_patterns({kind.id: kind.probe for kind in rules.kinds.values() if kind.id.startswith(_CUSTOM_PREFIX)})
     return rules
 
 
 def _add_nonce(kind: SecretKind, nonce: str) -> SecretKind:
-    """The kind that also knows our own nonce where nothing around it tells."""
+    """Extend the nonce kind to match the user's own nonce without any context."""
     if kind.id != SHELL_NONCE or not nonce:
         return kind
     own = re.escape(nonce)
@@ -168,7 +169,7 @@ def _build_custom_kinds(patterns: Sequence[str]) -> list[SecretKind]:
     return [
         SecretKind(
             id=f"{_CUSTOM_PREFIX}{number}",
-            doc="A pattern of the user's",
+            doc="A pattern from the setting redact_patterns",
             pattern=pattern,
             probe=pattern,
             value_check=is_always_secret,
@@ -178,7 +179,7 @@ def _build_custom_kinds(patterns: Sequence[str]) -> list[SecretKind]:
 
 
 def _build_trie_pattern(texts: set[str]) -> str:
-    """One pattern for many literals, branching where they differ: far smaller to compile than a plain list."""
+    """Build one trie-shaped pattern for many literals: far smaller to compile than a plain alternation."""
     heads = sorted({text[0] for text in texts if text})
     branches = [
         re.escape(head) + _build_trie_pattern({text[1:] for text in texts if text[:1] == head}) for head in heads
@@ -188,7 +189,7 @@ def _build_trie_pattern(texts: set[str]) -> str:
 
 
 class SecretKindRow(Struct, frozen=True):
-    """One kind as the docs show it."""
+    """One kind, for the documentation."""
 
     name: str
     doc: str

@@ -1,7 +1,7 @@
-"""A Kind is one sort of secret: how it is recognised, and what of it may stay.
+"""One kind of secret (`SecretKind`): how it is recognised and what of it remains visible.
 
-A provider kind is a fixed prefix and a run of characters; it is precise enough to be followed over wrapped rows.
-A form kind is a pattern around the secret (``password=…``) and is only looked for within one line.
+A provider kind is a fixed prefix and a run of characters; it is precise enough to be followed across wrapped rows.
+A context kind is a pattern around the secret (``password=…``) and is matched within one line only.
 """
 
 import re
@@ -10,27 +10,27 @@ from functools import cache
 
 from msgspec import Struct
 
-from termvisor.redaction.ordinary_words import has_only_plain_words
+from termvisor.redaction.value_checks import has_only_plain_words
 
 FRAME_CHARS = "│┃║▌▐▏▕╎┆┊|"
-"""What the boxes of terminal programs are drawn with."""
+"""Characters of the boxes that terminal programs draw."""
 ROW_END_CHARS = FRAME_CHARS + " \t\r\\"
-"""What may stand between the last character of a wrapped row and its end."""
+"""Characters that may follow the last character of a wrapped row."""
 ROW_START_CHARS = FRAME_CHARS + " \t\r>"
-"""What may stand before the first character of a wrapped row."""
+"""Characters that may precede the first character of a wrapped row."""
 
 ROW_END_CLASS = "[" + re.escape(ROW_END_CHARS) + "]"
 ROW_START_CLASS = "[" + re.escape(ROW_START_CHARS) + "]"
 NOT_AFTER_ALNUM = "(?<![A-Za-z0-9])"
 _ESCAPE_SEQUENCE = r"\x1b\[[0-9;?]*[A-Za-z]"
-"""In raw bytes the last letter of an escape sequence may stand right before a secret."""
+"""In raw bytes the last letter of an escape sequence may directly precede a secret."""
 
 
 class SecretKind(Struct, frozen=True, kw_only=True):
-    """``low`` and ``high`` bound the run behind the prefix; ``high`` 0 means any length.
+    """``min_length`` and ``max_length`` bound the run after the prefix; ``max_length`` 0 means unbounded.
 
-    ``pattern`` has a group ``secret``, which is what is masked; ``probe`` is a look-around-free pattern for the engine
-    that matches at least where ``pattern`` does. Both are derived for provider kinds. ``judge`` has the last word.
+    ``pattern`` has a group ``secret``, which is masked; ``probe`` is a pattern without look-around for the engine that
+    matches at least where ``pattern`` does. Both are derived for provider kinds. ``value_check`` decides in the end.
     """
 
     id: str
@@ -60,12 +60,13 @@ class SecretKind(Struct, frozen=True, kw_only=True):
         return _compile_pattern(NOT_AFTER_ALNUM + _build_alternatives(self.prefixes))
 
     def build_engine_pattern(self) -> str:
-        """For a provider also where the end of the row cuts the run, or takes the last character of the prefix away."""
+        """Build the engine's pattern; a provider kind also matches if the row end cuts the run or the prefix."""
         if not self.charset:
             return self.probe
         run = f"[{self.charset}]"
         cut = tuple(prefix[:-1] for prefix in self.prefixes if len(prefix) > 2)
-        whole = f"{_build_alternatives(self.prefixes)}{run}{{8}}|{_build_alternatives(self.prefixes + cut)}{run}*{ROW_END_CLASS}*$"
+        at_row_end = f"{_build_alternatives(self.prefixes + cut)}{run}*{ROW_END_CLASS}*$"
+        whole = f"{_build_alternatives(self.prefixes)}{run}{{8}}|{at_row_end}"
         own = f"|{self.probe}" if self.probe else ""
         return f"(?:^|[^A-Za-z0-9]|{_ESCAPE_SEQUENCE})(?:{whole}){own}"
 

@@ -1,33 +1,32 @@
-"""Secrets that were seen whole, so that the rest of one is known when something was painted over its beginning.
+"""Remember pieces of secrets that were seen whole, to mask the rest of one whose start was painted over.
 
-Remembered are all pieces of eight characters; wherever one of them stands, it is masked. They live in this process
-only and are never stored. Their number is bounded, the oldest go first, and all go when nothing was repainted for so
-long that no row of theirs can be on a screen any more.
+All pieces of eight characters are remembered and masked wherever they occur. They are kept in memory only. Their number
+is bounded, the oldest are dropped first, and all are dropped when so many lines were printed without repainting that no
+row with a secret can still be on a screen.
 """
 
 import re
 
 from termvisor.redaction.mask import build_marker, find_masked_parts
-from termvisor.redaction.ordinary_words import has_only_words
-from termvisor.redaction.value_checks import REDACTION_MARKER
+from termvisor.redaction.value_checks import REDACTION_MARKER, has_only_words
 
 PIECE_CHARS = 8
-"""One character more than may stay visible of a secret that a row cut off."""
+"""One more than may remain visible of a secret that the row end cut (`MAX_VISIBLE_CHARS`)."""
 MAX_PIECES = 4096
-"""The private key of a large machine, or fifty tokens."""
+"""Enough for a large private key, or 50 tokens."""
 FORGET_AFTER_LINES = 500
-"""So many lines printed one after another have scrolled every screen away."""
+"""After this many plainly printed lines every screen has scrolled away."""
 _MIN_DISTINCT_CHARS = 4
-"""A piece of fewer different characters (a ruler, zeros in the place of a secret) tells nothing."""
+"""A piece with fewer different characters (a ruler, overwritten zeros) is not distinctive."""
 _SECRET_RUN = re.compile(rf"[A-Za-z0-9_+/%-]{{{PIECE_CHARS},}}")
 
 
 class SeenSecrets:
-    """One for all that shows the same pane; not for several threads."""
+    """Shared by all redactors of one pane; not thread-safe."""
 
     def __init__(self) -> None:
         self._kinds_by_piece: dict[str, str] = {}
-        """The kind of each piece, those learnt last at the end."""
+        """The kind of each piece, the latest last."""
         self._last_secret_end = ""
         self._has_learnt = False
         self._lines_since_secret = 0
@@ -36,7 +35,7 @@ class SeenSecrets:
         return bool(self._kinds_by_piece)
 
     def learn(self, text: str, masked: str, *, is_continuation: bool = False) -> None:
-        """What was masked in this line. ``is_rest``: it begins with the rest of what was masked last."""
+        """Remember what was masked in this line; if ``is_continuation``, it starts with the rest of the last secret."""
         kinds = REDACTION_MARKER.findall(masked)
         for start, end in find_masked_parts(text, masked):
             before = self._last_secret_end if is_continuation else ""
@@ -44,7 +43,7 @@ class SeenSecrets:
             is_continuation = False
 
     def mask_known_pieces(self, text: str) -> str:
-        """The line without the pieces that are known."""
+        """Mask the known pieces in a line."""
         done, at = "", 0
         for run in _SECRET_RUN.finditer(text):
             for start, end, kind in self._find_known_pieces(run[0]):
@@ -53,7 +52,7 @@ class SeenSecrets:
         return done + text[at:] if at else text
 
     def count_lines(self, lines: int, *, is_repainting: bool) -> None:
-        """So many lines went by: after enough of them, printed plainly and without a secret, all is forgotten."""
+        """Count printed lines; forget everything after enough lines without a secret or repainting."""
         is_calm = not (is_repainting or self._has_learnt)
         self._lines_since_secret, self._has_learnt = self._lines_since_secret + lines if is_calm else 0, False
         if self._lines_since_secret > FORGET_AFTER_LINES:

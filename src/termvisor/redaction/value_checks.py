@@ -1,9 +1,7 @@
-"""Is this value a secret, or code, a placeholder, a counter, a word? Used where only the form hints at a secret."""
+"""Decide whether a matched value is a secret, or code, a placeholder, a counter or a word."""
 
 import re
 from collections.abc import Callable
-
-from termvisor.redaction.ordinary_words import has_only_plain_words, has_only_words
 
 ValueCheck = Callable[[re.Match[str]], bool]
 
@@ -17,10 +15,15 @@ _PLACEHOLDER = re.compile(
 _CODE = re.compile(r".*[(\[{}<>].*|[/~.&*!@#].*|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _NAME_IN_CODE = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*_?[0-9]")
 _UNUSUAL_CHARACTER = re.compile(r"[^\w.:,/-]")
+# Words joined by ``- _ .`` are ordinary (`sk-learn-based-model`, `2024-05-01`); mixed letters and digits are not.
+_WORD = r"(?:[A-Z]?[a-z]+[0-9]{0,2}|[0-9]{1,4})?"
+_ANY_WORD = r"(?:(?:[A-Z]?[a-z]+|[A-Z]+|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})+)[0-9]{0,2}|[0-9]{1,4})?"
+_PLAIN_WORDS = re.compile(rf"{_WORD}(?:[-_.]{_WORD})*")
+_ANY_WORDS = re.compile(rf"{_ANY_WORD}(?:[-_.]{_ANY_WORD})*")
 
 
 def is_password(match: re.Match[str]) -> bool:
-    """People choose these: short and wordy ones count where the form leaves no doubt."""
+    """Accept user-chosen passwords: short and word-like ones only if quoted or in an upper-case assignment."""
     text = match["secret"]
     if is_placeholder(text):
         return False
@@ -36,7 +39,7 @@ def is_password(match: re.Match[str]) -> bool:
 
 
 def is_machine_secret(match: re.Match[str]) -> bool:
-    """Machines make these: long enough, and letters with digits unless it stands in quotes or the environment."""
+    """Accept generated secrets: long enough, with letters and digits unless quoted or in an environment variable."""
     text = match["secret"]
     if len(text) < 8 or is_placeholder(text) or (not match["quote"] and _CODE.fullmatch(text)):
         return False
@@ -79,13 +82,23 @@ def is_not_masked(match: re.Match[str]) -> bool:
 
 
 def is_always_secret(match: re.Match[str]) -> bool:
-    """The user said so."""
+    """Accept every match of a user's own pattern."""
     return True
 
 
 def is_placeholder(text: str) -> bool:
-    """A placeholder, or masked already."""
+    """Return True for a placeholder or an existing marker."""
     return REDACTION_MARKER.search(text) is not None or _PLACEHOLDER.fullmatch(text) is not None
+
+
+def has_only_plain_words(text: str) -> bool:
+    """Return True for only lower-case or capitalised words and short numbers."""
+    return _PLAIN_WORDS.fullmatch(text) is not None
+
+
+def has_only_words(text: str) -> bool:
+    """Return True also for UPPER-CASE and camelCase words, as at the start of a log line."""
+    return _ANY_WORDS.fullmatch(text) is not None
 
 
 def _has_letters_and_digits(text: str) -> bool:

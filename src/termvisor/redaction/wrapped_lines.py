@@ -1,9 +1,9 @@
-"""A provider's secret that a narrow screen broke over rows.
+"""Mask provider secrets that a narrow screen wrapped over several rows.
 
-When a row ends inside a secret, what is remembered is its kind and how many characters were seen, never the text.
-The next row's first run of fitting characters belongs to it when the whole is long enough. What was given out is not
-taken back, so up to seven characters behind the prefix may stay on the first row. On the safe side: one ordinary word
-that stands alone on the row after an unbounded secret is masked too; a word followed by other text is not.
+If a row ends within a secret, its kind and the number of seen characters are remembered, never the text. The first run
+of matching characters on the next row belongs to it if the whole is long enough. Output is not taken back, so up to
+seven characters after the prefix may remain on the first row. To be safe, a single ordinary word alone on the row after
+an unbounded secret is masked too; a word followed by other text is not.
 """
 
 import re
@@ -11,20 +11,20 @@ import re
 from msgspec import Struct
 
 from termvisor.redaction.mask import SecretSpan, build_marker
-from termvisor.redaction.ordinary_words import has_only_plain_words, has_only_words
 from termvisor.redaction.ruleset import RedactionRules, SecretPrefix, build_run_pattern
 from termvisor.redaction.secret_kind import ROW_END_CHARS, ROW_START_CHARS, SecretKind
+from termvisor.redaction.value_checks import has_only_plain_words, has_only_words
 
 MAX_VISIBLE_CHARS = 7
-"""A cut secret with at most this many characters behind its prefix is not masked on its first row."""
+"""A cut secret with at most this many characters after its prefix is not masked on its first row."""
 
 _RUN = re.compile(r"[A-Za-z0-9_.%+/=-]*")
 MIN_ROW_CHARS = 18
-"""Where a row of twenty columns ends inside a frame; a key-like word that ends before it was not cut by an edge."""
+"""The width of a 20-column row inside a frame; a key-like word that ends before it was not cut by an edge."""
 
 
 class OpenSecret(Struct, frozen=True):
-    """Row ended inside a secret: ``count`` characters seen, the prefix (by kind and number) included."""
+    """A row ended within a secret: ``count`` characters were seen, including the prefix ``kind``/``number``."""
 
     kind: str
     number: int
@@ -35,13 +35,13 @@ class OpenSecret(Struct, frozen=True):
 
 
 def decode_open_secret(state: bytes) -> OpenSecret | None:
-    """None for no state, and for one we cannot read: then only a secret cut just there may be missed."""
+    """Return None for an empty or unreadable state: only a secret cut exactly there may be missed."""
     match = re.fullmatch(rb"([a-z0-9_]{1,60}) ([0-9]{1,4}) ([0-9]{1,9})", state)
     return OpenSecret(match[1].decode(), int(match[2]), int(match[3])) if match else None
 
 
 def mask_cut_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) -> tuple[str, OpenSecret | None]:
-    """Mask a secret that the end of this row cuts off, if enough of it is here."""
+    """Mask a secret that is cut by the end of this row, if enough of it is visible."""
     end = len(text.rstrip(ROW_END_CHARS))
     for kind in rules.kinds.values():
         if kind.id in kind_ids and kind.charset and (head := find_cut_run(kind, text, end)):
@@ -50,20 +50,20 @@ def mask_cut_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) 
 
 
 def has_new_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) -> bool:
-    """Whether another secret stands on the whole row: it would be lost in the one that the row before left open."""
+    """Return True if a new secret fills the row: it must not be masked as the rest of the previous one."""
     start, end = len(text) - len(text.lstrip(ROW_START_CHARS)), len(text.rstrip(ROW_END_CHARS))
     heads = (find_cut_run(kind, text, end) for kind in rules.kinds.values() if kind.id in kind_ids and kind.charset)
     return any(head is not None and head.start() == start for head in heads)
 
 
 def can_be_continuation(text: str) -> bool:
-    """Whether a row may be the end of a secret whose beginning is out of sight."""
+    """Return True if a row may be the end of a secret whose start is not visible."""
     run = _RUN.match(text.lstrip(ROW_START_CHARS))
     return run is not None and len(run[0]) > MAX_VISIBLE_CHARS and not has_only_words(run[0])
 
 
 def find_cut_prefix(rules: RedactionRules, text: str) -> OpenSecret | None:
-    """The longest start of any prefix that this row ends with."""
+    """Find the longest start of any prefix at the end of this row."""
     content = text.rstrip(ROW_END_CHARS)
     for count in range(min(rules.max_partial_length, len(content)), 0, -1):
         prefix = rules.partial_prefixes.get(content[-count:])
@@ -74,7 +74,7 @@ def find_cut_prefix(rules: RedactionRules, text: str) -> OpenSecret | None:
 
 
 def find_open_secret(text: str, spans: list[SecretSpan]) -> OpenSecret | None:
-    """A whole secret that stands at the end of a row may go on in the next."""
+    """Return the secret at the end of a row that may continue on the next."""
     end = len(text.rstrip(ROW_END_CHARS))
     for span in spans:
         room = not span.kind.max_length or span.end - span.start < span.kind.max_length
@@ -84,15 +84,15 @@ def find_open_secret(text: str, spans: list[SecretSpan]) -> OpenSecret | None:
 
 
 def mask_continuation(rules: RedactionRules, text: str, open_secret: OpenSecret) -> tuple[str, OpenSecret | None]:
-    """Mask what this row has of the secret that the row before left open."""
+    """Mask the rest of a secret that the previous row left open."""
     for prefix in _find_candidates(rules, open_secret):
         start = len(text) - len(text.lstrip(ROW_START_CHARS))
         rest = prefix.text[open_secret.count :]
         if text.startswith(rest, start):
             run = prefix.kind.run_regex.match(text, start + len(rest))
-            fits = run and (not rest or re.match(build_run_pattern(rest), run[0]))
-            if run and fits and (found := _mask_run(text, prefix, open_secret.count, run)):
-                return found
+            is_match = run and (not rest or re.match(build_run_pattern(rest), run[0]))
+            if run and is_match and (masked := _mask_run(text, prefix, open_secret.count, run)):
+                return masked
     return text, None
 
 
@@ -109,28 +109,28 @@ def _find_candidates(rules: RedactionRules, open_secret: OpenSecret) -> list[Sec
 
 
 def _mask_run(text: str, prefix: SecretPrefix, count: int, run: re.Match[str]) -> tuple[str, OpenSecret | None] | None:
-    alone = run.end() == len(text.rstrip(ROW_END_CHARS))
+    is_alone = run.end() == len(text.rstrip(ROW_END_CHARS))
     before = max(count - len(prefix.text), 0)
-    sure = count < len(prefix.text)
-    if not _is_part_of_secret(prefix.kind, before, run[0], alone) and not (
-        sure and alone and not has_only_plain_words(run[0])
+    is_prefix_cut = count < len(prefix.text)
+    if not _is_part_of_secret(prefix.kind, before, run[0], is_alone) and not (
+        is_prefix_cut and is_alone and not has_only_plain_words(run[0])
     ):
         return None
     masked = text[: run.start()] + build_marker(prefix.kind.id) + text[run.end() :]
     total = before + len(run[0])
     ends_here = (
-        not alone or total == prefix.kind.max_length or (has_only_words(run[0]) and total >= prefix.kind.min_length)
+        not is_alone or total == prefix.kind.max_length or (has_only_words(run[0]) and total >= prefix.kind.min_length)
     )
     return masked, None if ends_here else OpenSecret(prefix.kind.id, prefix.number, len(prefix.text) + total)
 
 
-def _is_part_of_secret(kind: SecretKind, before: int, run: str, alone: bool) -> bool:
+def _is_part_of_secret(kind: SecretKind, before: int, run: str, is_alone: bool) -> bool:
     total = before + len(run)
     if not run or (kind.max_length and total > kind.max_length):
         return False
     if kind.max_length and total == kind.max_length:
         return True
-    if alone:
+    if is_alone:
         return before >= kind.min_length or (
             not has_only_plain_words(run) and (total >= kind.min_length or len(run) > MAX_VISIBLE_CHARS)
         )
@@ -138,7 +138,7 @@ def _is_part_of_secret(kind: SecretKind, before: int, run: str, alone: bool) -> 
 
 
 def find_cut_run(kind: SecretKind, text: str, end: int) -> re.Match[str] | None:
-    """The prefix whose run goes up to ``end``; the run is measured from behind, so the cost is linear."""
+    """Find the prefix whose run reaches ``end``; the run is measured backwards, so the cost is linear."""
     start = len(text[:end].rstrip(kind.characters))
     longest = max(len(prefix) for prefix in kind.prefixes)
     found = kind.prefix_regex.finditer(text, max(0, start - longest), end)
@@ -156,6 +156,6 @@ def _mask_cut_run(text: str, kind: SecretKind, head: re.Match[str], end: int) ->
 
 
 def _build_open_secret(kind: SecretKind, text: str, count: int) -> OpenSecret:
-    fitting = [number for number, prefix in enumerate(kind.prefixes) if text.startswith(prefix)]
-    longest = max(fitting, key=lambda number: len(kind.prefixes[number]), default=0)
+    matching = [number for number, prefix in enumerate(kind.prefixes) if text.startswith(prefix)]
+    longest = max(matching, key=lambda number: len(kind.prefixes[number]), default=0)
     return OpenSecret(kind.id, longest, count)

@@ -1,6 +1,6 @@
-"""Which pattern ids match this text: Hyperscan or RE2 behind one contract, with the same results.
+"""Match many regular expressions at once with Hyperscan or RE2, with the same results from both.
 
-The engines are loaded when the first patterns are compiled.
+In: patterns by id. Out: a `PatternMatcher` (see `engine.py`). The engines are imported with the first compilation.
 """
 
 import os
@@ -24,19 +24,20 @@ _MATCHER_CLASSES = {"hyperscan": "HyperscanMatcher", "re2": "Re2Matcher"}
 def compile_patterns(
     patterns: Mapping[str, str], engine: EngineName = "auto", *, cache_folder: str | None = None
 ) -> PatternMatcher:
-    """One matcher for all patterns, by id. A pattern that cannot be used is a ConfigError that names its id.
+    """Return one matcher for all patterns, by id. Raises ConfigError with the id of a pattern that is not supported.
 
-    ``cache`` is a private folder for what takes long to compile.
+    ``cache_folder`` is a private folder for compiled databases.
     """
-    if not (cache_folder and find_spec("hyperscan") and is_cached(patterns, cache_folder)):  # what is kept was checked
+    # Patterns in the cache were checked before they were compiled.
+    if not (cache_folder and find_spec("hyperscan") and is_cached(patterns, cache_folder)):
         _check_patterns(patterns)
     engines = [engine] if engine != "auto" else [name for name in _MATCHER_CLASSES if find_spec(name)]
     matchers: list[PatternMatcher] = []
-    left = dict(patterns)
+    remaining = dict(patterns)
     for name in engines:
-        if left:
-            left = _add_matcher(_load_factory(name, cache_folder), left, matchers)
-    for name, pattern in left.items():
+        if remaining:
+            remaining = _add_matcher(_load_factory(name, cache_folder), remaining, matchers)
+    for name, pattern in remaining.items():
         raise _build_pattern_error(
             name, pattern, "look-around, back-references, possessive and very large repeats are not supported"
         )
@@ -44,7 +45,7 @@ def compile_patterns(
 
 
 def is_cached(patterns: Mapping[str, str], cache_folder: str) -> bool:
-    """Whether compiling them with this cache costs next to nothing."""
+    """Return True if compiling these patterns with this cache is fast."""
     if not find_spec("hyperscan"):
         return True
     engine = import_module("termvisor.regex.hyperscan_engine")
@@ -53,27 +54,29 @@ def is_cached(patterns: Mapping[str, str], cache_folder: str) -> bool:
 
 def _check_patterns(patterns: Mapping[str, str]) -> None:
     for name, pattern in patterns.items():
-        if why := dialect.find_pattern_problem(pattern):
-            raise _build_pattern_error(name, pattern, why)
+        if problem := dialect.find_pattern_problem(pattern):
+            raise _build_pattern_error(name, pattern, problem)
 
 
 def _load_factory(name: str, cache_folder: str | None) -> _MatcherFactory:
-    make: Any = getattr(import_module(f"termvisor.regex.{name}_engine"), _MATCHER_CLASSES[name])
-    return partial(make, cache=cache_folder) if cache_folder and name == "hyperscan" else cast(_MatcherFactory, make)
+    factory: Any = getattr(import_module(f"termvisor.regex.{name}_engine"), _MATCHER_CLASSES[name])
+    if cache_folder and name == "hyperscan":
+        return partial(factory, cache=cache_folder)
+    return cast(_MatcherFactory, factory)
 
 
 def _add_matcher(factory: _MatcherFactory, patterns: dict[str, str], matchers: list[PatternMatcher]) -> dict[str, str]:
-    """Add a matcher for what this engine takes; give back what it refuses."""
+    """Add a matcher for the patterns that this engine supports; return the others."""
     matcher = _try_compile(factory, patterns)
-    refused: dict[str, str] = {}
+    rejected: dict[str, str] = {}
     if patterns and matcher is None:
-        refused = {
+        rejected = {
             name: pattern for name, pattern in patterns.items() if _try_compile(factory, {name: pattern}) is None
         }
-        matcher = _try_compile(factory, {name: pattern for name, pattern in patterns.items() if name not in refused})
+        matcher = _try_compile(factory, {name: pattern for name, pattern in patterns.items() if name not in rejected})
     if matcher is not None:
         matchers.append(matcher)
-    return refused
+    return rejected
 
 
 def _try_compile(factory: _MatcherFactory, patterns: dict[str, str]) -> PatternMatcher | None:
@@ -84,11 +87,11 @@ def _try_compile(factory: _MatcherFactory, patterns: dict[str, str]) -> PatternM
 
 
 def _build_pattern_error(name: str, pattern: str, reason: str) -> ConfigError:
-    return ConfigError(f"pattern {name} cannot be used: {pattern!r}: {reason}", details={"id": name})
+    return ConfigError(f"pattern {name} is not supported: {pattern!r}: {reason}", details={"id": name})
 
 
 class _CombinedMatcher:
-    """Patterns of one table that no single engine takes alone."""
+    """Combine matchers of several engines, because none supports all patterns."""
 
     def __init__(self, matchers: list[PatternMatcher]):
         self._matchers = matchers

@@ -1,6 +1,6 @@
-"""Python's regular expressions as the engines read them.
+"""Translate Python regular expressions to the dialects of the engines.
 
-In a few corners the same spelling means different things to PCRE, RE2 and Python; each gets a form that all read alike.
+Some spellings mean different things in PCRE, RE2 and Python; they are replaced by a form that means the same in all.
 """
 
 import re
@@ -15,7 +15,7 @@ _SPACE_TOKENS_IN_CLASS = {"\\s": "\\t-\\r ", "\\S": "\\x00-\\x08\\x0e-\\x1f!-\\x
 
 
 def find_pattern_problem(pattern: str) -> str | None:
-    """Why Python itself, or no engine, can take this pattern; None when it can."""
+    """Return why a pattern cannot be compiled by Python or by any engine; None if it can."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -24,18 +24,19 @@ def find_pattern_problem(pattern: str) -> str | None:
         return str(error)
     if compiled.search(""):
         return "it matches the empty text"
+    # Refused before compiling: the time and memory of an engine grow with the expanded size.
     if (size := compute_expanded_size(pattern)) > MAX_EXPANDED_SIZE:
-        return f"with its repeats written out it has {size} parts; at most {MAX_EXPANDED_SIZE} can be compiled"
+        return f"with its repeats expanded it has {size} parts; the limit is {MAX_EXPANDED_SIZE}"
     return None
 
 
 def to_common_dialect(pattern: str) -> str:
-    """For every engine: no group names, no anchors of the whole text, ``{,n}`` spelled out."""
+    """Translate for all engines: no group names, no anchors of the whole text, ``{,n}`` as ``{0,n}``."""
     return _TOKEN.sub(lambda token: _translate_token(token[0]), pattern)
 
 
 def expand_space_classes(pattern: str) -> str:
-    """For RE2, whose ``\\s`` lacks the vertical tab that the others count as a space."""
+    """Translate for RE2, whose ``\\s`` does not include the vertical tab."""
     return _TOKEN.sub(lambda token: _expand_space_token(token[0]), pattern)
 
 

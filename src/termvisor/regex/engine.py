@@ -1,8 +1,8 @@
-"""The contract of an engine: which pattern ids match this text.
+"""The engine contract: find the ids of the patterns that match a text.
 
-Patterns are Python regular expressions without look-around and back-references. ``^`` and ``$`` stand at every line,
-``.`` does not cross a newline, ``\\w \\d \\s \\b`` know ASCII only. Text is UTF-8; bytes that are not read as U+FFFD.
-An engine answers with a set: spans and captures are found by ``re`` on the few lines that hit.
+Patterns are Python regular expressions without look-around and back-references. ``^`` and ``$`` match at every line,
+``.`` does not match a newline, ``\\w \\d \\s \\b`` are ASCII only. Text is UTF-8; invalid bytes count as U+FFFD.
+An engine returns only ids: spans and captures are found by ``re`` on the few lines that match.
 """
 
 from collections.abc import Callable
@@ -10,30 +10,30 @@ from typing import Protocol
 
 
 class PatternMatcher(Protocol):
-    """May be used by several threads at once."""
+    """Compiled patterns. Safe for use by several threads at once."""
 
     def find_ids(self, data: bytes) -> frozenset[str]:
-        """The patterns that match somewhere in the text."""
+        """Return the ids of the patterns that match anywhere in the text."""
 
     def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
-        """The patterns that match on each line taken alone, as sorted (line index, id)."""
+        """Return the patterns that match each line by itself, as sorted (line index, id)."""
 
 
 def find_ids_by_line(find_ids: Callable[[bytes], frozenset[str]], data: bytes) -> list[tuple[int, str]]:
-    """Scan the block once; where it hits, halve it until single lines are left."""
+    """Return the matches of each line by bisecting the blocks that match: most text matches nothing at all."""
     if not find_ids(data):
         return []
     lines = data.split(b"\n")
-    found: list[tuple[int, str]] = []
-    todo = _split_range(0, len(lines))
-    while todo:
-        start, end = todo.pop()
-        hits = find_ids(b"\n".join(lines[start:end]))
-        if hits and end - start == 1:
-            found += [(start, name) for name in hits]
-        elif hits:
-            todo += _split_range(start, end)
-    return sorted(found)
+    matches: list[tuple[int, str]] = []
+    ranges = _split_range(0, len(lines))
+    while ranges:
+        start, end = ranges.pop()
+        ids = find_ids(b"\n".join(lines[start:end]))
+        if ids and end - start == 1:
+            matches += [(start, name) for name in ids]
+        elif ids:
+            ranges += _split_range(start, end)
+    return sorted(matches)
 
 
 def _split_range(start: int, end: int) -> list[tuple[int, int]]:
@@ -42,7 +42,7 @@ def _split_range(start: int, end: int) -> list[tuple[int, int]]:
 
 
 def ensure_utf8(data: bytes) -> bytes:
-    """Both engines give wrong answers, or worse, on bytes that are not UTF-8."""
+    """Return the data with invalid UTF-8 replaced, on which both engines return wrong results or crash."""
     if data.isascii():
         return data
     try:

@@ -1,9 +1,9 @@
-"""How large a pattern is with its counted repeats written out. What compiling it costs grows with that."""
+"""Compute the size of a pattern with its counted repeats expanded, which determines the cost of compiling it."""
 
 import re
 
 MAX_EXPANDED_SIZE = 2000
-"""Hyperscan compiles this within a second or two, and RE2 takes little more."""
+"""Hyperscan compiles a pattern of this size within one or two seconds, RE2 in little more."""
 
 _TOKEN = re.compile(
     r"(?P<open>\((?:\?(?:P?<\w*>|[a-zA-Z-]*:)?)?)|(?P<close>\))|\{(?P<least>\d*)(?P<range>,(?P<most>\d*))?\}"
@@ -13,7 +13,7 @@ _TOKEN = re.compile(
 
 
 def compute_expanded_size(pattern: str) -> int:
-    """How many characters and classes it has, each as often as it may be repeated by count."""
+    """Return the number of characters and classes, each multiplied by its counted repeats."""
     sums, last = [0], 0
     for token in _TOKEN.finditer(pattern):
         if token["open"]:
@@ -31,6 +31,6 @@ def compute_expanded_size(pattern: str) -> int:
 
 
 def _count_repeats(token: re.Match[str]) -> int:
-    """An open end costs one more; absurd counts are cut, they are too many anyway."""
+    """Return the larger count, plus one for an open range. Counts are cut to nine digits, far above the limit."""
     counts = [int(digits[:9]) for digits in (token["least"], token["most"]) if digits]
     return max(counts) + (token["range"] is not None and not token["most"])

@@ -1,12 +1,12 @@
-"""Hyperscan (Vectorscan): one block scan, flat in the number of patterns.
+"""Match with Hyperscan (Vectorscan): one scan, whose time hardly depends on the number of patterns.
 
-A scratch serves one scan at a time and a scan lets other threads run, so every thread has its own.
+A scratch space serves one scan at a time, and a scan releases the GIL, so every thread has its own scratch space.
 """
 
 import contextlib
 import os
 import threading
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
 from collections.abc import Mapping
 
 import hyperscan
@@ -21,7 +21,7 @@ _CACHE_MAX_AGE_S = 7 * 86_400
 
 
 class HyperscanMatcher:
-    """Raises ValueError for patterns it does not take."""
+    """Implement `PatternMatcher`. Raises ValueError for unsupported patterns."""
 
     name = "hyperscan"
 
@@ -46,7 +46,7 @@ class HyperscanMatcher:
 
 
 class _ThreadScan:
-    """One thread's scratch, and the callback, which the library does not keep alive by itself."""
+    """Scratch space of one thread, and its callback, to which the library keeps no reference."""
 
     def __init__(self, database: hyperscan.Database):
         self._database = database
@@ -64,41 +64,41 @@ class _ThreadScan:
 
 
 def _load_or_compile(patterns: list[str], folder: str) -> hyperscan.Database:
-    """Compiled before, by the same library: a millisecond and a megabyte instead of a second and eight."""
+    """Load the database from the cache, or compile it: a millisecond and 1 MB instead of a second and 8 MB."""
     path = cache_file(patterns, folder)
     try:
         with open(path, "rb") as file:
             database = hyperscan.loadb(file.read(), hyperscan.HS_MODE_BLOCK)
         with contextlib.suppress(OSError):
-            os.utime(path)  # so that it is known to be in use
+            os.utime(path)  # keeps it from being removed as unused
         return database
-    except (OSError, hyperscan.error):
+    except (OSError, hyperscan.error):  # not cached, or written by another version of the library
         database = _compile_database(patterns)
-    with contextlib.suppress(OSError):  # without the file the next start compiles again
+    with contextlib.suppress(OSError):  # without the file, the next start compiles again
         _write_cache_file(path, hyperscan.dumpb(database))
     return database
 
 
 def cache_file(patterns: list[str], folder: str) -> str:
+    """Return the path of the compiled database of these patterns."""
     key = repr((str(getattr(hyperscan, "__version__", "")), patterns)).encode()
     return f"{folder}/{blake2b(key, digest_size=16).hexdigest()}.hsdb"
 
 
 def remove_unused_cache_files(newest_file: str) -> None:
-    """Remove what was not used in the week before this file was kept: every change of a rule leaves one behind."""
+    """Remove databases not used in the week before this one was written: every change of a rule creates a new one."""
     folder, newest = os.path.dirname(newest_file), os.stat(newest_file).st_mtime
-    others = [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".hsdb")]
-    for path in others:
-        with contextlib.suppress(OSError):  # another process may do the same
+    for path in [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".hsdb")]:
+        with contextlib.suppress(OSError):  # another process may remove them at the same time
             if newest - os.stat(path).st_mtime > _CACHE_MAX_AGE_S:
                 os.unlink(path)
 
 
 def _write_cache_file(path: str, data: bytes) -> None:
-    fresh = f"{path}.{os.getpid()}"
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    temporary = f"{path}.{os.getpid()}"
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
-    os.replace(fresh, path)
+    os.replace(temporary, path)
 
 
 def _compile_database(patterns: list[str]) -> hyperscan.Database:

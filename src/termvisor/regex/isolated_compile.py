@@ -1,9 +1,9 @@
-"""Patterns tried on Hyperscan in a process of its own: some crash it, and whoever scans for them goes with it.
+"""Compile and test patterns with Hyperscan in a worker process, because some patterns crash it.
 
-In: a `Trial` on stdin. Out: on stdout a line for what comes next (``? id``) and one for what is refused (``! id why``);
-the exit status says the rest. A process that dies names the guilty pattern by its last line.
+In: an `IsolatedCompileRequest` on stdin. Out: on stdout ``? id`` before a pattern is tried and ``! id reason`` if it is
+rejected. If the process crashes, its last line names the pattern.
 
-Invariant: what is put into the cache has scanned all these texts without harm.
+Invariant: a database in the cache has scanned all test texts without a crash.
 """
 
 import os
@@ -20,22 +20,23 @@ from termvisor.regex.hyperscan_engine import HyperscanMatcher, cache_file, remov
 from termvisor.regex.isolated_compile_messages import IsolatedCompileRequest
 
 SINGLE_CPU_LIMIT_S, COMBINED_CPU_LIMIT_S = 10.0, 120.0
-"""Seconds of this process' own time that one pattern, or all together, may take: a busy machine convicts nobody."""
+"""CPU time limit for one pattern, and for all together; CPU time does not depend on the load of the machine."""
 _TEXT_LENGTHS = (7, 64, 512, 4097, 20_000)
 _TEXT_ALPHABET = "eeo  \t01129..::--/_xxZZA[](){}'\"$%é€│─✻\x07"
 
 
 def main() -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    trial = msgspec.json.decode(sys.stdin.buffer.read(), type=IsolatedCompileRequest)
-    if not trial.keep_in:
-        compile_each(trial)
-    elif why := compile_together(trial):
-        _write_line(f"! - {why}")
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=IsolatedCompileRequest)
+    if not request.keep_in:
+        compile_each(request)
+    elif reason := compile_together(request):
+        _write_line(f"! - {reason}")
     return 0
 
 
 def compile_each(request: IsolatedCompileRequest) -> None:
+    """Compile and test every pattern by itself."""
     for name, pattern in request.patterns.items():
         _write_line(f"? {name}")
         _limit_cpu_time(SINGLE_CPU_LIMIT_S)
@@ -46,47 +47,46 @@ def compile_each(request: IsolatedCompileRequest) -> None:
 
 
 def compile_together(request: IsolatedCompileRequest) -> str:
-    """Empty, or why they are refused."""
+    """Compile all patterns as one database, test it and put it into the cache; return why they are rejected, or ""."""
     _limit_cpu_time(COMBINED_CPU_LIMIT_S)
     patterns = list(request.patterns.values())
-    with TemporaryDirectory(dir=request.keep_in) as fresh:
+    with TemporaryDirectory(dir=request.keep_in) as folder:
         try:
-            HyperscanMatcher(request.patterns, fresh)
+            HyperscanMatcher(request.patterns, folder)
         except ValueError as error:
             return str(error)
-        as_loaded = HyperscanMatcher(request.patterns, fresh)  # from the file, as whoever uses it will
-        _scan_texts(
-            as_loaded, generate_texts((own for some in request.texts.values() for own in some), ["".join(patterns)])
-        )
-        os.replace(cache_file(patterns, fresh), kept := cache_file(patterns, request.keep_in))
-    remove_unused_cache_files(kept)
+        matcher = HyperscanMatcher(request.patterns, folder)  # loaded from the file, as the daemon will do
+        example_texts = (text for texts in request.texts.values() for text in texts)
+        _scan_texts(matcher, generate_texts(example_texts, ["".join(patterns)]))
+        os.replace(cache_file(patterns, folder), cached := cache_file(patterns, request.keep_in))
+    remove_unused_cache_files(cached)
     _limit_cpu_time(0)
     return ""
 
 
 def generate_texts(example_texts: Iterable[str], patterns: Iterable[str]) -> Iterator[str]:
-    """The given ones, alone, as long lines and as many lines; then lines of anything, and of what stands in a pattern.
-
-    An automaton comes far only on letters that it knows.
+    """Yield test texts: the examples, as long lines and as many lines, then random text from general characters and
+    from those of the patterns, because an automaton only advances on characters that it knows.
     """
-    given = [text for text in example_texts if text]
-    for text in given:
+    examples = [text for text in example_texts if text]
+    for text in examples:
         yield from (text, text * (9000 // len(text) + 1))
-    if given:
-        yield "\n".join(given * (70_000 // sum(map(len, given)) + 1))
-    chance = Random(1)  # noqa: S311 - the same at every run: what is guilty once is guilty again
-    for letters in (_TEXT_ALPHABET, *patterns):
+    if examples:
+        yield "\n".join(examples * (70_000 // sum(map(len, examples)) + 1))
+    random = Random(1)  # noqa: S311 - a fixed seed makes the result reproducible
+    for characters in (_TEXT_ALPHABET, *patterns):
         for length in _TEXT_LENGTHS:
-            yield from ("".join(chance.choices(f"aaab 1\n{letters}", k=length)), letters[-1] * length, "a" * length)
+            yield "".join(random.choices(f"aaab 1\n{characters}", k=length))
+            yield from (characters[-1] * length, "a" * length)
 
 
-def _scan_texts(matcher: HyperscanMatcher, given: Iterable[str]) -> None:
-    for text in given:
+def _scan_texts(matcher: HyperscanMatcher, texts: Iterable[str]) -> None:
+    for text in texts:
         matcher.find_ids(text.encode(errors="replace"))
 
 
 def _limit_cpu_time(seconds: float) -> None:
-    signal.setitimer(signal.ITIMER_PROF, seconds)  # its signal ends the process, also in the middle of a scan
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF kills the process even during a scan
 
 
 def _write_line(line: str) -> None:

@@ -1,4 +1,4 @@
-"""RE2: where the hyperscan wheel is missing, or for a pattern that Hyperscan finds too large."""
+"""Match with RE2: used if Hyperscan is not installed, or for patterns that are too large for it."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,11 @@ from termvisor.regex import dialect
 from termvisor.regex.engine import ensure_utf8, find_ids_by_line
 
 _MAX_MEMORY_BYTES = 256 << 20
-"""A bound, not a reservation: past it RE2 answers "no match", which for a secret would be a leak."""
+"""A limit, not a reservation: above it RE2 returns "no match", which would leave a secret unredacted."""
 
 
 class Re2Matcher:
-    """Raises ValueError for patterns it does not take."""
+    """Implement `PatternMatcher`. Raises ValueError for unsupported patterns."""
 
     name = "re2"
 

@@ -1,7 +1,7 @@
-"""A pattern as the engines scan for it: it matches wherever the rule's own does, and is cheaper.
+"""Simplify a pattern for the engines: the result matches wherever the original does, and is cheaper to scan for.
 
-``re`` has the last word, so an engine need not count. Hyperscan finds long counted repeats too large, and has crashed
-on some.
+``re`` verifies every match, so an engine need not count repeats. Long counted repeats are too large for Hyperscan, and
+some have crashed it.
 """
 
 import re
@@ -9,14 +9,15 @@ import re
 from termvisor.regex.selective_part import find_selective_part
 
 _MAX_KEPT_REPEAT = 8
-"""Repeats up to so many are left as they are."""
+"""Repeats up to this count are kept."""
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?P<least>\d*)(?P<range>,(?P<most>\d*))?\}", re.DOTALL)
 _LINE_START = re.compile(r"^\^\\s(?:\*|\{\d+,\d*\})(?![?+])")
 _LINE_END = re.compile(r"(?<!\\)(?:\\s\*)?\$$")
-"""Nor where a line begins, if space may come before, or ends: the text in between is rare enough."""
+"""Anchors with optional space are dropped as well: the text between them is selective enough."""
 
 
 def relax_pattern(pattern: str) -> str:
+    """Return a cheaper pattern that matches every text that the original matches."""
     return find_selective_part(_TOKEN.sub(_relax_repeat, _LINE_START.sub("", _LINE_END.sub("", pattern))))
 
 

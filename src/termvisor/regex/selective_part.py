@@ -1,7 +1,7 @@
-"""The part of a pattern that is worth looking for: of ``^\\w+: .*No space``, which begins like most lines, the end.
+"""Find the selective part of a pattern: of ``^\\w+: .*No space``, whose beginning matches most lines, the end.
 
-Behind a repeat that takes anything an engine looks out to the end of every line on which the first part fits. Whatever
-the pattern matches has a match of the telling part in it.
+After a wildcard repeat, an engine scans to the end of every line on which the first part matches. Every text that the
+pattern matches contains a match of the selective part.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections import deque
 from typing import NamedTuple
 
 _MIN_LITERAL_LENGTH = 4
-"""So many letters in a row are rare enough."""
+"""A literal of this length is selective enough."""
 _UNSUPPORTED_GROUP = re.compile(r"\(\?(?!:|P<)")
 _TOKEN = re.compile(
     r"(?P<open>\((?:\?:|\?P<\w+>)?)|(?P<close>\))|(?P<bar>\|)"
@@ -21,7 +21,7 @@ _TokenQueue = deque[re.Match[str]]
 
 
 class _PatternPart(NamedTuple):
-    """``letters``: so many in a row stand in whatever it matches; ``is_end``: what comes before it was given up."""
+    """``letters`` is the length of the longest literal in every match; ``is_end`` if the text before was dropped."""
 
     text: str = ""
     letters: int = 0
@@ -29,23 +29,24 @@ class _PatternPart(NamedTuple):
 
 
 def find_selective_part(pattern: str) -> str:
-    if _UNSUPPORTED_GROUP.search(pattern):  # a flag holds for what comes behind it, and look-around is for no engine
+    """Return the selective part, or the whole pattern if there is none or it cannot be parsed."""
+    if _UNSUPPORTED_GROUP.search(pattern):  # inline flags affect the rest; no engine supports look-around
         return pattern
     tokens = deque(_TOKEN.finditer(pattern))
     try:
         part = _parse_alternatives(tokens)
     except (IndexError, RecursionError):
         return pattern
-    return pattern if tokens else part.text  # brackets that do not match are refused elsewhere
+    return pattern if tokens else part.text  # unbalanced parentheses are reported elsewhere
 
 
 def _parse_alternatives(tokens: _TokenQueue) -> _PatternPart:
-    """Alternatives, up to the bracket that closes them."""
-    found = [_parse_sequence(tokens)]
+    """Parse alternatives up to the closing parenthesis."""
+    alternatives = [_parse_sequence(tokens)]
     while tokens and tokens[0]["bar"]:
         tokens.popleft()
-        found.append(_parse_sequence(tokens))
-    texts, letters, ends = zip(*found, strict=True)
+        alternatives.append(_parse_sequence(tokens))
+    texts, letters, ends = zip(*alternatives, strict=True)
     return _PatternPart("|".join(texts), min(letters), any(ends))
 
 
@@ -68,7 +69,7 @@ def _parse_sequence(tokens: _TokenQueue) -> _PatternPart:
 
 
 def _parse_group(opening: re.Match[str], tokens: _TokenQueue) -> _PatternPart:
-    """As it is where it may come more than once or not at all, or where one of its alternatives says little."""
+    """Parse a group; keep it whole if it is repeated, or if one of its alternatives is not selective."""
     inner, closed = _parse_alternatives(tokens), tokens.popleft()
     if _is_repeated(tokens) or (inner.is_end and inner.letters < _MIN_LITERAL_LENGTH):
         letters = 0 if _is_repeated(tokens) else inner.letters

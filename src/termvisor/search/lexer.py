@@ -1,4 +1,4 @@
-"""The user's text as pieces: words, phrases, filters, signs. Only where a quote is open is there an error."""
+"""Split a search query into tokens: words, phrases, filters, operators. Only an unclosed quote is an error."""
 
 import re
 from typing import Literal
@@ -16,7 +16,7 @@ _NEGATION_SIGN = re.compile(r'-(?=[^\W_]|["(])')
 
 
 class QueryToken(Struct, frozen=True, kw_only=True):
-    """``at`` is where it begins in the text; ``name`` is set for filters."""
+    """A token that begins at index ``position``; ``name`` is set for filters."""
 
     kind: QueryTokenKind
     position: int
@@ -26,20 +26,20 @@ class QueryToken(Struct, frozen=True, kw_only=True):
 
 
 def tokenize_query(text: str) -> list[QueryToken]:
-    """All pieces, and ``end`` as the last one."""
-    found: list[QueryToken] = []
+    """Return all tokens, the last of kind ``end``. Raises BadRequest for an unclosed quote."""
+    tokens: list[QueryToken] = []
     at = 0
     while at < len(text):
         if text[at].isspace():
             at += 1
             continue
-        piece, at = _read_token(text, at)
-        found.append(piece)
-    return [*found, QueryToken(kind="end", position=at)]
+        token, at = _read_token(text, at)
+        tokens.append(token)
+    return [*tokens, QueryToken(kind="end", position=at)]
 
 
 def build_query_error(token: QueryToken, problem: str, hint: str) -> BadRequest:
-    """The error for a query that makes no sense at this piece."""
+    """Build the error for a problem at a token."""
     return BadRequest(
         f"at character {token.position + 1}: {problem}", hint=hint, details={"position": token.position + 1}
     )
@@ -68,7 +68,7 @@ def _read_quoted(text: str, at: int) -> tuple[QueryToken, int]:
     match = _QUOTED_TEXT.match(text, at)
     if match is None:
         raise build_query_error(
-            QueryToken(kind="words", position=at), "this quote is not closed", 'Add a " at the end, or leave it out.'
+            QueryToken(kind="words", position=at), "unclosed quote", 'Add a " at the end, or remove it.'
         )
     return QueryToken(kind="words", position=at, text=match[1], is_prefix=bool(match[2])), match.end()
 

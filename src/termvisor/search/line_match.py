@@ -1,4 +1,4 @@
-"""Whether a query holds for one line, and where: words are told apart exactly as the index does it."""
+"""Match a query against one line and find the matched spans; words are split exactly as in the index."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ CharacterSpans = tuple[tuple[int, int], ...]
 
 
 class SearchableLine(Struct, frozen=True):
-    """A line as a query sees it. A row of a screen was there for a while, a line was printed at one time."""
+    """A line to match; ``until`` is set for screen rows, which were shown for a while."""
 
     words: list[str]
     pane: PaneId
@@ -40,16 +40,16 @@ class SearchableLine(Struct, frozen=True):
 
 
 class LinePrefilter:
-    """Picks the lines of a text that a query may hold for, without splitting them into words."""
+    """Select the lines of a text that may match, without splitting them into words."""
 
     def __init__(self, node: QueryNode):
-        known = sorted(find_anchor_words(node))
-        self._pattern = re.compile("|".join(re.escape(word) for word in known))
-        self._has_anchors = bool(known)
-        self._required_words = sorted(find_required_words(node) - frozenset(known))
+        anchors = sorted(find_anchor_words(node))
+        self._pattern = re.compile("|".join(re.escape(word) for word in anchors))
+        self._has_anchors = bool(anchors)
+        self._required_words = sorted(find_required_words(node) - frozenset(anchors))
 
     def select_lines(self, text: str) -> list[tuple[int, str]]:
-        """The lines that may fit, with their place in the text. Lines beyond ASCII always may."""
+        """Return the lines that may match with their index; non-ASCII lines always may."""
         if not self._has_anchors:
             return list(enumerate(text.split("\n")))
         if text.isascii():
@@ -58,17 +58,17 @@ class LinePrefilter:
         return [(index, line) for index, line in lines if not line.isascii() or self._pattern.search(line.lower())]
 
     def _select_ascii_lines(self, text: str, lower: str) -> Iterator[tuple[int, str]]:
-        at = index = 0
-        while found := self._pattern.search(lower, at):
-            index += lower.count("\n", at, found.start())
-            first, end = lower.rfind("\n", 0, found.start()) + 1, lower.find("\n", found.end())
-            at = len(lower) if end < 0 else end
-            if all(lower.find(word, first, at) >= 0 for word in self._required_words):
-                yield index, text[first:at]
+        position = index = 0
+        while match := self._pattern.search(lower, position):
+            index += lower.count("\n", position, match.start())
+            first, end = lower.rfind("\n", 0, match.start()) + 1, lower.find("\n", match.end())
+            position = len(lower) if end < 0 else end
+            if all(lower.find(word, first, position) >= 0 for word in self._required_words):
+                yield index, text[first:position]
 
 
 def find_required_words(node: QueryNode) -> frozenset[str]:
-    """Words that stand in every fitting line, each perhaps as a part of a longer one."""
+    """Return words that every matching line contains, possibly inside a longer word."""
     match node:
         case PhraseNode(words):
             return frozenset(words)
@@ -79,15 +79,15 @@ def find_required_words(node: QueryNode) -> frozenset[str]:
 
 
 def find_anchor_words(node: QueryNode) -> frozenset[str]:
-    """Words of which a fitting line holds at least one; none when the query does not say."""
+    """Return words of which a matching line contains at least one; empty if the query has none."""
     match node:
         case PhraseNode(words):
             return frozenset({max(words, key=len)})
         case EventLinesNode(lines):
             return frozenset(max(words, key=len) for _, words in lines)
         case AndNode(parts):
-            known = [found for part in parts if (found := find_anchor_words(part))]
-            return min(known, key=lambda words: (len(words), -min(map(len, words))), default=frozenset())
+            candidates = [anchors for part in parts if (anchors := find_anchor_words(part))]
+            return min(candidates, key=lambda words: (len(words), -min(map(len, words))), default=frozenset())
         case OrNode(parts):
             sides = [find_anchor_words(part) for part in parts]
             return frozenset().union(*sides) if all(sides) else frozenset()
@@ -110,7 +110,7 @@ def is_match(node: QueryNode, line: SearchableLine) -> bool:
 
 
 def _is_condition_met(condition: QueryNode, line: SearchableLine) -> bool:
-    """Whether it stands where and when it is looked for, and was said by whom."""
+    """Return True if the line meets a filter on pane, time, source, agent or role."""
     match condition:
         case PanesNode(panes):
             return line.pane in panes
@@ -130,34 +130,34 @@ def _is_condition_met(condition: QueryNode, line: SearchableLine) -> bool:
 
 
 def find_spans(node: QueryNode, text: str, words: list[WordSpan]) -> CharacterSpans:
-    """Where the wanted phrases stand in the text, in characters, in order, joined where they overlap."""
+    """Return the character spans of the query's phrases in the text, in order, overlapping ones merged."""
     names = [word for _, _, word in words]
-    found = sorted(
+    spans = sorted(
         (words[first][0], words[last][1])
         for phrase in find_wanted_phrases(node)
         for first, last in _find_phrase(phrase, names)
     )
     data = text.encode("utf-8", "replace")
-    return tuple((_count_characters(data, start), _count_characters(data, end)) for start, end in _merge_spans(found))
+    return tuple((_count_characters(data, start), _count_characters(data, end)) for start, end in _merge_spans(spans))
 
 
 def _find_phrase(phrase: PhraseNode, words: list[str]) -> Iterator[tuple[int, int]]:
-    """The first and last word of each place where the phrase stands."""
+    """Yield the first and last word index of each occurrence of the phrase."""
     *head, tail = phrase.words
     for last in range(len(head), len(words)):
-        fits = words[last].startswith(tail) if phrase.is_prefix else words[last] == tail
-        if fits and words[last - len(head) : last] == head:
+        is_tail = words[last].startswith(tail) if phrase.is_prefix else words[last] == tail
+        if is_tail and words[last - len(head) : last] == head:
             yield last - len(head), last
 
 
-def _merge_spans(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
-    for start, end in found:
-        if joined and start < joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            joined.append((start, end))
-    return joined
+            merged.append((start, end))
+    return merged
 
 
 def _count_characters(data: bytes, offset: int) -> int:

@@ -1,6 +1,6 @@
-"""The user's text as a tree: words, "phrases", prefix*, AND OR NOT - ( ) and filters such as pane:7.
+"""Parse a search query into a tree: words, "phrases", prefix*, AND OR NOT - ( ) and filters such as pane:7.
 
-Whatever is typed gives a tree, or `BadRequest` that says where and what to write instead.
+Any text gives a tree or a BadRequest that says where the problem is and what to write instead.
 """
 
 from collections.abc import Callable
@@ -29,12 +29,12 @@ from termvisor.search.query_tree import (
 )
 
 WordSplitter = Callable[[str], list[tuple[int, int, str]]]
-"""A text's words with where they begin and end, as the index splits it."""
+"""Split a text into words as the index does; each with its start and end."""
 
 _MAX_QUERY_LENGTH = 2000
 _MAX_TOKENS = 256
 _MAX_DEPTH = 12
-"""The index's own parser gives up a little beyond this."""
+"""SQLite's FTS parser fails a little beyond this nesting."""
 _MAX_TIME_NS = (1 << 63) - 1
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _ROLES: dict[str, MessageRole] = {role: role for role in MESSAGE_ROLES}
@@ -42,27 +42,31 @@ _SOURCES: dict[str, TextSource] = {"stream": "stream", "screen": "screen", "tran
 
 
 def parse_query(text: str, now: int, split: WordSplitter) -> QueryNode:
+    """Parse a query. Raises BadRequest if it is malformed, too long or has no word to search for."""
     if len(text) > _MAX_QUERY_LENGTH:
-        raise BadRequest(f"the query has {len(text)} characters", hint=f"At most {_MAX_QUERY_LENGTH} are possible.")
-    found = tokenize_query(text.encode("utf-8", "replace").decode())  # what is no character is in no text
-    if len(found) > _MAX_TOKENS:
-        raise BadRequest(f"the query has {len(found)} words and signs", hint=f"At most {_MAX_TOKENS} are possible.")
-    node = _QueryParser(found, now, split).parse()
+        raise BadRequest(f"the query has {len(text)} characters", hint=f"The limit is {_MAX_QUERY_LENGTH}.")
+    tokens = tokenize_query(text.encode("utf-8", "replace").decode())  # lone surrogates occur in no stored text
+    if len(tokens) > _MAX_TOKENS:
+        raise BadRequest(f"the query has {len(tokens)} words and signs", hint=f"The limit is {_MAX_TOKENS}.")
+    node = _QueryParser(tokens, now, split).parse()
     if not has_words(node):
         raise BadRequest(
-            "the query says only what to leave out or where to look",
-            hint="Add a word to look for, on each side of OR; `visor get-text` shows all lines of a pane.",
+            "the query has only exclusions and filters",
+            hint="Add a word to search for, on each side of OR; `visor get-text` shows all lines of a pane.",
         )
     return node
 
 
 def quote_phrase(text: str) -> str:
-    """Any text as a phrase of the query language."""
+    """Return the text as a phrase of the query language."""
     return '"' + text.replace('"', " ") + '"'
 
 
 class _QueryParser:
-    """or = and { OR and } · and = not { [AND] not } · not = { NOT | - } part · part = ( or ) | words | filter"""
+    """Recursive descent over the tokens.
+
+    or = and { OR and } · and = not { [AND] not } · not = { NOT | - } part · part = ( or ) | words | filter
+    """
 
     def __init__(self, tokens: list[QueryToken], now: int, split: WordSplitter):
         self._tokens, self._now, self._split = tokens, now, split
@@ -71,10 +75,10 @@ class _QueryParser:
 
     def parse(self) -> QueryNode:
         if self._current_token.kind == "end":
-            raise BadRequest("the query is empty", hint='Write what to look for, for example: error OR "timed out"')
+            raise BadRequest("the query is empty", hint='Write what to search for, for example: error OR "timed out"')
         node = self._parse_or()
         if self._current_token.kind == "close":
-            raise build_query_error(self._current_token, "there is no ( for this )", 'Remove it, or quote it: ")"')
+            raise build_query_error(self._current_token, "unmatched )", 'Remove it, or quote it: ")"')
         return node
 
     @property
@@ -82,9 +86,9 @@ class _QueryParser:
         return self._tokens[self._position]
 
     def _advance(self) -> QueryToken:
-        piece = self._current_token
+        token = self._current_token
         self._position += 1
-        return piece
+        return token
 
     def _parse_or(self) -> QueryNode:
         parts = [self._parse_and()]
@@ -110,30 +114,28 @@ class _QueryParser:
         return NotNode(part) if is_negated else part
 
     def _parse_part(self) -> QueryNode:
-        piece = self._advance()
-        match piece.kind:
+        token = self._advance()
+        match token.kind:
             case "open":
-                return self._parse_group(piece)
+                return self._parse_group(token)
             case "words":
-                return self._parse_phrase(piece)
+                return self._parse_phrase(token)
             case "filter":
-                return self._parse_filter(piece)
+                return self._parse_filter(token)
             case "end":
-                raise build_query_error(piece, "something must follow here", "Add a word, or quote the last one.")
+                raise build_query_error(token, "the query ends too early", "Add a word, or quote the last one.")
             case _:
                 raise build_query_error(
-                    piece, f"a word is missing before {piece.text}", f"Add one, or quote it: {quote_phrase(piece.text)}"
+                    token, f"a word is missing before {token.text}", f"Add one, or quote it: {quote_phrase(token.text)}"
                 )
 
-    def _parse_group(self, opened: QueryToken) -> QueryNode:
+    def _parse_group(self, open_token: QueryToken) -> QueryNode:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise build_query_error(
-                opened, f"more than {_MAX_DEPTH} parentheses stand in each other", "Write a simpler query."
-            )
+            raise build_query_error(open_token, f"more than {_MAX_DEPTH} nested parentheses", "Write a simpler query.")
         node = self._parse_or()
         if self._advance().kind != "close":
-            raise build_query_error(opened, "this ( is not closed", 'Add a ), or quote it: "("')
+            raise build_query_error(open_token, "this ( is not closed", 'Add a ), or quote it: "("')
         self._depth -= 1
         return node
 
@@ -142,8 +144,8 @@ class _QueryParser:
         if not words:
             raise build_query_error(
                 token,
-                f"{token.text!r} has no letter or digit to look for",
-                "Punctuation cannot be looked up alone; leave it out or quote it together with a word.",
+                f"{token.text!r} has no letter or digit to search for",
+                "Punctuation cannot be searched alone; remove it or quote it together with a word.",
             )
         return PhraseNode(words, token.is_prefix)
 
@@ -169,12 +171,12 @@ class _QueryParser:
             case "event" | "rule" | "severity":
                 return _parse_detection(name, token)
             case _:
-                raise InternalError(f"the filter {name}: has no meaning")
+                raise InternalError(f"unknown filter {name}:")
 
     def _parse_time(self, token: QueryToken) -> int:
         try:
             return max(0, min(parse_timestamp(token.text, self._now), _MAX_TIME_NS))
-        except (BadRequest, ValueError, OverflowError) as error:
+        except (BadRequest, ValueError, OverflowError) as error:  # replace its message: this one has the position
             raise build_query_error(
                 token,
                 f"{token.text!r} is not a time",
@@ -190,19 +192,17 @@ def _parse_pane(token: QueryToken) -> QueryNode:
 
 def _parse_role(token: QueryToken) -> QueryNode:
     if token.text not in _ROLES:
-        raise build_query_error(token, f"there is no role {token.text!r}", f"Roles are {', '.join(_ROLES)}.")
+        raise build_query_error(token, f"unknown role {token.text!r}", f"Roles are {', '.join(_ROLES)}.")
     return RoleNode(_ROLES[token.text])
 
 
 def _parse_detection(kind: Literal["event", "rule", "severity"], token: QueryToken) -> QueryNode:
     if kind == "severity" and token.text not in _SEVERITIES:
-        raise build_query_error(
-            token, f"there is no severity {token.text!r}", f"Severities are {', '.join(_SEVERITIES)}."
-        )
+        raise build_query_error(token, f"unknown severity {token.text!r}", f"Severities are {', '.join(_SEVERITIES)}.")
     return DetectionNode(kind, token.text)
 
 
 def _parse_source(token: QueryToken) -> QueryNode:
     if token.text not in _SOURCES:
-        raise build_query_error(token, f"there is no source {token.text!r}", f"Sources are {', '.join(_SOURCES)}.")
+        raise build_query_error(token, f"unknown source {token.text!r}", f"Sources are {', '.join(_SOURCES)}.")
     return SourceNode(_SOURCES[token.text])

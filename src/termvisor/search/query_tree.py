@@ -1,4 +1,4 @@
-"""What a query means: a tree of words and conditions that holds for a line or does not."""
+"""Define the query tree, and derive from it the index query, the time range and the sources to search."""
 
 from collections.abc import Iterator
 from typing import Literal, get_args
@@ -11,7 +11,7 @@ from termvisor.model.terminal.output import TextSource
 
 
 class PhraseNode(Struct, frozen=True):
-    """Words that follow each other, as the index knows them; with ``is_prefix`` the last one may go on."""
+    """Consecutive words as split by the index; with ``is_prefix`` the last one is a prefix."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
@@ -22,42 +22,40 @@ class PanesNode(Struct, frozen=True):
 
 
 class NamedPanesNode(Struct, frozen=True):
-    """Panes of a session, target or agent, before it is known which they are."""
+    """Panes of a session, target or agent, not resolved to ids yet."""
 
     kind: Literal["session", "target", "agent"]
     name: str
 
 
 class AgentNode(Struct, frozen=True):
-    """What was said to an agent or by it; all else in the panes in which it lives or lived."""
+    """Transcript messages of an agent, and other text in the panes in which it runs or ran."""
 
     agent: str
     panes: frozenset[PaneId]
 
 
 class DetectionNode(Struct, frozen=True):
-    """Where an event of this type, of this rule, or at least so severe was found, before it is known where that was.
-
-    ``what`` may be a glob."""
+    """Lines of events of this type, rule or minimum severity, not resolved yet; ``pattern`` may be a glob."""
 
     kind: Literal["event", "rule", "severity"]
     pattern: str
 
 
 class EventLinesNode(Struct, frozen=True):
-    """The lines that events were found in, each by its pane and its words."""
+    """The lines in which events were detected, by pane and words."""
 
     lines: frozenset[tuple[PaneId, tuple[str, ...]]]
 
 
 class RoleNode(Struct, frozen=True):
-    """Said by a person or by an agent."""
+    """Transcript messages of a user or of an agent."""
 
     role: MessageRole
 
 
 class TimeRangeNode(Struct, frozen=True):
-    """From ``since`` to ``until``, both included."""
+    """From ``since`` to ``until``, both inclusive."""
 
     since: int | None = None
     until: int | None = None
@@ -99,7 +97,7 @@ _NO_PANES = PanesNode(frozenset())
 
 
 def has_words(node: QueryNode) -> bool:
-    """Whether a line must hold a word of the query, or of an event, to be found by it."""
+    """Return True if a matching line must contain a word of the query or of an event."""
     match node:
         case PhraseNode() | DetectionNode() | EventLinesNode():
             return True
@@ -112,7 +110,7 @@ def has_words(node: QueryNode) -> bool:
 
 
 def find_wanted_phrases(node: QueryNode) -> Iterator[PhraseNode]:
-    """The phrases that make a line fit, not those that must be absent."""
+    """Yield the phrases that are searched for, not those that are excluded."""
     match node:
         case PhraseNode():
             yield node
@@ -124,7 +122,7 @@ def find_wanted_phrases(node: QueryNode) -> Iterator[PhraseNode]:
 
 
 def find_time_range(node: QueryNode) -> TimeRangeNode:
-    """The time outside of which nothing can be found."""
+    """Return the time range outside of which nothing can match."""
     match node:
         case TimeRangeNode():
             return node
@@ -142,7 +140,7 @@ _ALL_SOURCES: frozenset[TextSource] = frozenset(get_args(TextSource))
 
 
 def find_sources(node: QueryNode) -> frozenset[TextSource]:
-    """Where something can be found at all."""
+    """Return the sources in which something can match."""
     match node:
         case SourceNode(source):
             return frozenset({source})
@@ -159,9 +157,9 @@ def find_sources(node: QueryNode) -> frozenset[TextSource]:
 
 
 def build_index_query(node: QueryNode) -> str | None:
-    """A query of the index that finds at least every block with a fitting line; None when it cannot say.
+    """Return an FTS query that finds at least every block with a matching line; None if there is none.
 
-    What must be absent is left to the lines: a word may be absent from one line and stand in its neighbour.
+    Exclusions are left to the line match: a word may be absent from one line of a block and present in the next.
     """
     match node:
         case PhraseNode(words, is_prefix):
@@ -171,11 +169,11 @@ def build_index_query(node: QueryNode) -> str | None:
                 OrNode(tuple(map(PhraseNode, sorted({words for _, words in lines}))) or (_NO_PANES,))
             )
         case PanesNode(panes) | AgentNode(_, panes):
-            # No pane has the number 0: without panes nothing is found.
+            # No pane has id 0, so an empty set finds nothing.
             return "pane : (" + " OR ".join(f'"{pane}"' for pane in sorted(panes) or [PaneId(0)]) + ")"
         case AndNode(parts):
-            known = [query for part in parts if (query := build_index_query(part)) is not None]
-            return f"({' AND '.join(known)})" if known else None
+            queries = [query for part in parts if (query := build_index_query(part)) is not None]
+            return f"({' AND '.join(queries)})" if queries else None
         case OrNode(parts):
             sides = [query for part in parts if (query := build_index_query(part)) is not None]
             return f"({' OR '.join(sides)})" if len(sides) == len(parts) else None

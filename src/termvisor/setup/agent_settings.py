@@ -1,7 +1,7 @@
-"""One agent's settings file with our hooks in it; everything else in it stays as it is.
+"""Add our hooks to an agent's settings file, remove them, and inspect them; all other content is kept.
 
-Laws: `without_hooks(file, with_hooks(file, data), data) == data` for whatever stood there, or did not; and with our
-hooks put in twice they are there once. What is no JSON is never written to.
+Invariants: `remove_hooks(file, add_hooks(file, data), data) == data` for any content, or none; adding hooks twice
+equals adding them once; a file that is not valid JSON is never written.
 """
 
 import os
@@ -21,10 +21,10 @@ from termvisor.model.agent.hooks import (
     HookScope,
 )
 from termvisor.settings import Paths
-from termvisor.setup import hook_script, json_edit, shell_startup_file
+from termvisor.setup import hook_script, json_edit, user_file
 
 _TELL_HOOK_TIMEOUT_S, _ASK_HOOK_TIMEOUT_S = 3, 600
-"""Seconds after which an agent ends the hook. Codex allows some no more than three, and warns of more."""
+"""After this the agent kills the hook. Codex limits some hooks to three seconds, and warns about more."""
 PLUGIN_PATH = os.path.join(os.path.dirname(os.path.dirname(__file__)), "agents", "adapters", "opencode", "plugin.js")
 PLUGIN_HEADER = "// Made by `visor setup agents`; `visor setup agents --remove` takes it away.\n"
 STATUS_LINE_KEY = "statusLine"
@@ -33,56 +33,56 @@ _PLUGIN_PACKAGE_PATH = "node_modules/@opencode-ai/plugin"
 
 
 class AgentSettingsFile(Struct, frozen=True, kw_only=True):
-    """``items`` go into the lists of the object `hooks`, by name; or ``whole`` is the file."""
+    """``hook_items`` are appended to the lists of the object `hooks`, by event; or ``plugin_content`` is the file."""
 
     agent: HookedAgent
     path: str
     hook_items: tuple[tuple[str, str], ...] = ()
     initial_text: str = "{}\n"
-    """A file that is not there begins like this."""
+    """Content of a new file, before the hooks are added."""
     plugin_content: bytes | None = None
     skip_reason: str = ""
-    """Why nothing is put there."""
+    """Why no hooks are installed."""
     status: str = ""
-    """What stands under `statusLine`, where a person wants it there."""
+    """The value of `statusLine`, if the user wants it."""
     wants_status: bool = False
 
 
 def build_settings_file(
     agent: HookedAgent, paths: Paths, environ: Mapping[str, str], folder: str | None = None
 ) -> AgentSettingsFile:
-    """With a ``folder``, that of a project."""
+    """Describe the user's settings file, or that of the project in ``folder``."""
     path = get_settings_path(agent, environ, folder)
     if agent == "opencode":
         return AgentSettingsFile(
             agent=agent, path=path, plugin_content=_build_plugin(paths), skip_reason=_find_plugin_problem(path)
         )
-    listened = HOOK_EVENTS_BY_AGENT[agent]
+    hook_events = HOOK_EVENTS_BY_AGENT[agent]
     items = [
         (event, _build_hook_item(agent, hook_script.build_tell_command(paths, agent, event), _TELL_HOOK_TIMEOUT_S))
-        for event in listened.events
+        for event in hook_events.events
     ]
-    if listened.permission_event:
+    if hook_events.permission_event:
         items.append(
             (
-                listened.permission_event,
+                hook_events.permission_event,
                 _build_hook_item(agent, hook_script.build_ask_command(paths, agent), _ASK_HOOK_TIMEOUT_S),
             )
         )
     base = '{\n  "version": 1\n}\n' if agent == "copilot" else "{}\n"
     status = hook_script.build_tell_command(paths, agent, _STATUS_LINE_EVENT) if agent == "claude_code" else ""
-    shown = _encode_json({"type": "command", "command": status}) if status else ""
-    return AgentSettingsFile(agent=agent, path=path, hook_items=tuple(items), initial_text=base, status=shown)
+    status_line = _encode_json({"type": "command", "command": status}) if status else ""
+    return AgentSettingsFile(agent=agent, path=path, hook_items=tuple(items), initial_text=base, status=status_line)
 
 
 def get_settings_path(agent: HookedAgent, environ: Mapping[str, str], folder: str | None = None) -> str:
-    """In a project the file that is not shared with others, where the agent has one."""
+    """Return the path of the settings file; in a project the local, unshared one, if the agent has one."""
     root = get_settings_folder(agent, environ) if folder is None else f"{folder}/{_PROJECT_FILE_NAMES[agent][0]}"
     return f"{root}/{_USER_FILE_NAMES[agent] if folder is None else _PROJECT_FILE_NAMES[agent][1]}"
 
 
 def get_settings_folder(agent: HookedAgent, environ: Mapping[str, str]) -> str:
-    """Where the agent keeps its own settings."""
+    """Return the directory of the agent's user settings."""
     home = environ.get("HOME") or os.path.expanduser("~")
     folders: dict[HookedAgent, str] = {
         "claude_code": environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude",
@@ -111,7 +111,7 @@ _PROJECT_FILE_NAMES: dict[HookedAgent, tuple[str, str]] = {
 
 
 def add_hooks(file: AgentSettingsFile, data: bytes | None) -> bytes:
-    """The file with our hooks; as it is where they stand there already."""
+    """Return the content with our hooks; unchanged if they are up to date. Raises ConfigError if it is not usable."""
     if file.plugin_content is not None:
         return file.plugin_content
     text = file.initial_text if data is None else _decode_settings(file, data)
@@ -129,7 +129,7 @@ def add_hooks(file: AgentSettingsFile, data: bytes | None) -> bytes:
 
 
 def remove_hooks(file: AgentSettingsFile, data: bytes | None, backup_data: bytes | None) -> bytes | None:
-    """What stood there without us. ``kept`` is the file as it was before; None means that there is none."""
+    """Return the content without our hooks, None for no file; ``backup_data`` is the content before they were added."""
     if data is None:
         return None
     if file.plugin_content is not None:
@@ -140,12 +140,12 @@ def remove_hooks(file: AgentSettingsFile, data: bytes | None, backup_data: bytes
     if backup_data is not None and _can_restore_backup(file, backup_data, data):
         return backup_data
     rest = json_edit.remove_items(json_edit.remove_items(text, "hooks", _is_ours), STATUS_LINE_KEY, _is_ours)
-    is_nothing = msgspec.json.decode(rest) in ({}, msgspec.json.decode(file.initial_text))
-    return None if is_nothing and backup_data is None else rest.encode()
+    is_empty = msgspec.json.decode(rest) in ({}, msgspec.json.decode(file.initial_text))
+    return None if is_empty and backup_data is None else rest.encode()
 
 
 def inspect_hooks(file: AgentSettingsFile, data: bytes | None) -> HookedFile:
-    """What there is of ours."""
+    """Return the state of our hooks in this content."""
     if file.plugin_content is not None:
         is_ours = data is not None and data.startswith(PLUGIN_HEADER.encode())
         return HookedFile(agent=file.agent, path=file.path, state=_classify_state(is_ours, data == file.plugin_content))
@@ -162,21 +162,21 @@ def _classify_state(is_ours: bool, is_current: bool) -> HookFileState:
 
 
 def _can_restore_backup(file: AgentSettingsFile, backup_data: bytes, data: bytes) -> bool:
-    """Whether the file says what we made of the copy, and nothing else."""
+    """Return True if the file is the backup plus our hooks, without other changes since."""
     try:
-        return data in (add_hooks(replace(file, wants_status=wanted), backup_data) for wanted in (False, True))
+        return data in (add_hooks(replace(file, wants_status=wants), backup_data) for wants in (False, True))
     except ConfigError:
         return False
 
 
 def _is_current(file: AgentSettingsFile, text: str) -> bool:
-    wanted = [(event, leaf) for event, item in file.hook_items for _, leaf in _list_hook_leaves(item)]
-    is_shown_so = not _has_our_status_line(text) or json_edit.get_member(text, STATUS_LINE_KEY) == file.status
-    return is_shown_so and sorted(json_edit.find_leaves(text, "hooks", _is_ours)) == sorted(wanted)
+    expected = [(event, leaf) for event, item in file.hook_items for _, leaf in _list_hook_leaves(item)]
+    is_status_current = not _has_our_status_line(text) or json_edit.get_member(text, STATUS_LINE_KEY) == file.status
+    return is_status_current and sorted(json_edit.find_leaves(text, "hooks", _is_ours)) == sorted(expected)
 
 
 def has_other_status_line(file: AgentSettingsFile, data: bytes | None) -> bool:
-    """Whether a status line stands there that is not ours; it is left alone."""
+    """Return True if there is a status line that is not ours; it is never replaced."""
     text = "" if data is None else _decode_settings(file, data)
     return bool(text) and json_edit.get_member(text, STATUS_LINE_KEY) is not None and not _has_our_status_line(text)
 
@@ -219,13 +219,13 @@ def _build_plugin(paths: Paths) -> bytes:
 
 
 def _find_plugin_problem(path: str) -> str:
-    """A folder for plugins makes opencode fetch a package at every start, and hang where there is no network."""
+    """Explain why a plugin must not be installed: opencode then downloads a package at its start, or hangs offline."""
     folder = os.path.dirname(path)
     root = os.path.dirname(folder)
     if os.path.isdir(f"{root}/{_PLUGIN_PACKAGE_PATH}") or (os.path.isdir(folder) and os.listdir(folder)):
         return ""
     return (
-        f"with a plugin opencode fetches @opencode-ai/plugin at its start, and hangs without a network; put it there"
+        "with a plugin opencode downloads @opencode-ai/plugin at its start, and hangs without a network; install it"
         f" first: npm install --prefix {root} @opencode-ai/plugin"
     )
 
@@ -235,24 +235,23 @@ def _decode_settings(file: AgentSettingsFile, data: bytes) -> str:
         text = data.decode()
         root = json_edit.parse_tree(text)
     except ValueError as error:
-        raise _build_unusable_error(file, f"it is no JSON ({error})") from error
+        raise _build_unusable_error(file, f"not valid JSON ({error})") from error
     if root.kind != "{":
-        raise _build_unusable_error(file, "it is no object")
+        raise _build_unusable_error(file, "not a JSON object")
     return text
 
 
 def _build_unusable_error(file: AgentSettingsFile, why: str) -> ConfigError:
     return ConfigError(
         f"{file.path} cannot be changed: {why}; nothing was written",
-        hint="Mend the file; or name the other agents, as in `visor setup agents --agent codex`.",
+        hint="Fix the file, or set up only other agents, as in `visor setup agents --agent codex`.",
     )
 
 
 def read_with_backup(file: AgentSettingsFile) -> tuple[bytes | None, bytes | None]:
-    """The file, and the copy of how it was before."""
-    return shell_startup_file.read_user_file(file.path), shell_startup_file.read_user_file(
-        shell_startup_file.get_backup_path(file.path)
-    )
+    """Return the content of the file and of its backup."""
+    backup_path = user_file.get_backup_path(file.path)
+    return user_file.read_user_file(file.path), user_file.read_user_file(backup_path)
 
 
 def get_scope_folder(scope: HookScope) -> str | None:

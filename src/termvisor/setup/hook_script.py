@@ -1,4 +1,4 @@
-"""The one small program that agents' hooks run, private and in our data folder: `tell` an event, or `ask`."""
+"""Build and install the script that agents' hooks run: `tell` spools an event, `ask` requests a permission."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ _TEMPLATE_PATH = os.path.join(os.path.dirname(__file__), "snippets", "hook.sh")
 
 
 def build_script(paths: Paths) -> bytes:
-    """As it would be written now."""
+    """Return the script with the paths of this instance."""
     with open(_TEMPLATE_PATH, encoding="utf-8") as file:
         text = file.read()
     for name, value in (
@@ -26,19 +26,19 @@ def build_script(paths: Paths) -> bytes:
 
 
 def install(paths: Paths) -> None:
-    """Nothing is written where it stands there already."""
-    wanted = build_script(paths)
+    """Write the script if it is missing or outdated. Raises Unavailable."""
+    script = build_script(paths)
     try:
         make_private_folder(paths.data_dir)
         make_private_folder(paths.spool_dir)
-        if read_installed_script(paths) != wanted:
-            atomic_write.write_atomically(paths.hook_file, wanted, None)
+        if read_installed_script(paths) != script:
+            atomic_write.write_atomically(paths.hook_file, script, None)
     except OSError as error:
         raise Unavailable(f"cannot write {paths.hook_file}: {error.strerror}; nothing was changed") from error
 
 
 def read_installed_script(paths: Paths) -> bytes | None:
-    """What stands there; None for nothing."""
+    """Return the installed script; None if it is missing or unreadable."""
     try:
         with open(paths.hook_file, "rb") as file:
             return file.read()
@@ -47,7 +47,7 @@ def read_installed_script(paths: Paths) -> bytes | None:
 
 
 def build_tell_command(paths: Paths, agent: HookedAgent, event: str) -> str:
-    """The command that an agent runs at an event. It ends well even where the script is gone."""
+    """Return the hook command for an event. It succeeds even if the script is missing, so it never fails an agent."""
     return f"sh {shlex.quote(paths.hook_file)} tell {agent} {event} $PPID 2>/dev/null || : {HOOK_COMMAND_MARKER}"
 
 

@@ -1,4 +1,4 @@
-"""The agents that are installed here, and what is found of our hooks in their settings."""
+"""Find installed agents and inspect our hooks in their settings."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ HOOKED_AGENTS: tuple[HookedAgent, ...] = get_args(HookedAgent)
 
 
 def list_installed_agents(environ: Mapping[str, str]) -> list[HookedAgent]:
-    """Those whose program is on the PATH, or who keep a folder of settings."""
+    """Return the agents whose program is on the PATH or whose settings directory exists."""
     return [
         agent
         for agent in HOOKED_AGENTS
@@ -31,7 +31,7 @@ def list_installed_agents(environ: Mapping[str, str]) -> list[HookedAgent]:
 
 
 def inspect_installed_hooks(paths: Paths, environ: Mapping[str, str]) -> InstalledHooks:
-    """Where we would put nothing, nothing is missing."""
+    """Inspect the user settings of installed agents, except those for which no hooks would be installed."""
     files = [build_settings_file(agent, paths, environ) for agent in list_installed_agents(environ)]
     return InstalledHooks(
         tuple(_inspect_file(file) for file in files if not file.skip_reason), _find_script_problem(paths)
@@ -52,5 +52,5 @@ def _inspect_file(file: AgentSettingsFile) -> HookedFile:
 def _find_script_problem(paths: Paths) -> str:
     script = hook_script.read_installed_script(paths)
     if script is None:
-        return f"{paths.hook_file}, which the hooks run, is gone"
-    return "" if script == hook_script.build_script(paths) else f"{paths.hook_file}, which the hooks run, was changed"
+        return f"the hook script {paths.hook_file} is missing"
+    return "" if script == hook_script.build_script(paths) else f"the hook script {paths.hook_file} was changed"

@@ -1,7 +1,7 @@
-"""JSON as its owner wrote it: items are put into its lists, and taken out again, and every other byte stays.
+"""Edit JSON text in place: add and remove list items and members, keeping every other byte.
 
-What is parsed is known to be valid JSON; see `tree`. Spaces, line ends, the order and the spelling of values are the
-owner's.
+Invariant: whitespace, line endings, order and spelling of all other values are preserved. `parse_tree` validates with
+msgspec first, so the small parser here only sees valid JSON.
 """
 
 import re
@@ -16,54 +16,54 @@ _INDENT = "  "
 
 
 class JsonShapeError(ValueError):
-    """It is JSON, and yet not of the shape that is wanted."""
+    """Valid JSON, but with another structure than expected."""
 
 
 class JsonNode(Struct, frozen=True):
-    """A value from ``start`` to ``end``; in an object, ``at`` is where its key begins."""
+    """A value at ``text[start:end]``; ``at`` is where its key begins, if it has one."""
 
     start: int
     end: int
     kind: str
-    """``{``, ``[`` or nothing."""
+    """``{``, ``[``, or empty for a scalar."""
     children: "tuple[JsonNode, ...]" = ()
     key: str = ""
     at: int = 0
 
     def find_child(self, key: str) -> "JsonNode | None":
-        """The last of that name, as all readers take it."""
-        return next((one for one in reversed(self.children) if one.key == key), None)
+        """Return the last member with this key: JSON parsers use the last of duplicate keys."""
+        return next((child for child in reversed(self.children) if child.key == key), None)
 
 
 def parse_tree(text: str) -> JsonNode:
-    """Raises ``ValueError`` for what is no JSON."""
+    """Parse the text. Raises ValueError if it is not valid JSON."""
     try:
         msgspec.json.decode(text)
     except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
+        raise ValueError("nested too deeply") from error
     return _parse_node(text, 0)
 
 
 def append_item(text: str, keys: Sequence[str], item: str) -> str:
-    """With one more item in the list behind these keys; what is missing on the way there is made."""
+    """Append an item to the list at this key path, creating missing objects. Raises JsonShapeError."""
     node = parse_tree(text)
     for depth, key in enumerate(keys):
         if node.kind != "{":
-            raise JsonShapeError(f"{'.'.join(keys[:depth]) or 'it'} is no object")
+            raise JsonShapeError(f"{'.'.join(keys[:depth]) or 'the root'} is not an object")
         child = node.find_child(key)
         if child is None:
             return _insert_item(text, node, keys[depth:], item)
         node = child
     if node.kind != "[":
-        raise JsonShapeError(f"{'.'.join(keys)} is no list")
+        raise JsonShapeError(f"{'.'.join(keys)} is not a list")
     return _insert_item(text, node, (), item)
 
 
 def set_member(text: str, key: str, value: str) -> str:
-    """With this value under a key of the outermost object, in the place of one that stands there."""
+    """Set a member of the root object. Raises JsonShapeError if the root is not an object."""
     root = parse_tree(text)
     if root.kind != "{":
-        raise JsonShapeError("it is no object")
+        raise JsonShapeError("the root is not an object")
     old = root.find_child(key)
     if old is not None:
         return text[: old.start] + value + text[old.end :]
@@ -71,39 +71,36 @@ def set_member(text: str, key: str, value: str) -> str:
 
 
 def get_member(text: str, key: str) -> str | None:
-    """What stands under a key of the outermost object, as it is written."""
-    found = parse_tree(text).find_child(key)
-    return None if found is None else text[found.start : found.end]
+    """Return the JSON text of a member of the root object."""
+    member = parse_tree(text).find_child(key)
+    return None if member is None else text[member.start : member.end]
 
 
 def remove_items(text: str, key: str, is_ours: Callable[[str], bool]) -> str:
-    """Without our items anywhere behind this key, and without what holds nothing else."""
+    """Remove our leaf objects below this root member, and all containers that hold nothing else."""
     root = parse_tree(text)
     child = root.find_child(key) if root.kind == "{" else None
     spans: list[tuple[int, int]] = []
     if child is not None and _is_fully_removed(text, child, is_ours, spans):
-        spans = _compute_cut_spans(root, [one is child for one in root.children])
+        spans = _compute_cut_spans(root, [other is child for other in root.children])
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + text[end:]
     return text
 
 
 def find_leaves(text: str, key: str, is_ours: Callable[[str], bool]) -> list[tuple[str, str]]:
-    """Our items behind this key: the name of the list that each stands in, and its text."""
+    """Return our leaf objects below this root member, each as the key of its list and its text."""
     root = parse_tree(text)
     child = root.find_child(key) if root.kind == "{" else None
-    return (
-        []
-        if child is None
-        else [(name.key, one) for name in child.children for one in _find_own_leaves(text, name, is_ours)]
-    )
+    lists = () if child is None else child.children
+    return [(member.key, leaf) for member in lists for leaf in _find_own_leaves(text, member, is_ours)]
 
 
 def _find_own_leaves(text: str, node: JsonNode, is_ours: Callable[[str], bool]) -> list[str]:
     if _is_leaf(node):
         raw = text[node.start : node.end]
         return [raw] if is_ours(raw) else []
-    return [found for one in node.children for found in _find_own_leaves(text, one, is_ours)]
+    return [leaf for child in node.children for leaf in _find_own_leaves(text, child, is_ours)]
 
 
 def _parse_node(text: str, offset: int) -> JsonNode:
@@ -133,12 +130,12 @@ def _parse_member(text: str, offset: int) -> JsonNode:
 
 
 def _skip_whitespace(text: str, offset: int) -> int:
-    found = _WHITESPACE.match(text, offset)
-    return found.end() if found else offset
+    match = _WHITESPACE.match(text, offset)
+    return match.end() if match else offset
 
 
 def _insert_item(text: str, node: JsonNode, keys: Sequence[str], item: str) -> str:
-    """In the manner of what stands there already; an empty object is opened over several lines."""
+    """Insert after the last child in the existing style; an empty object is expanded over several lines."""
     if node.children:
         first, last = node.children[0], node.children[-1]
         space = text[node.start + 1 : first.at]
@@ -151,7 +148,7 @@ def _insert_item(text: str, node: JsonNode, keys: Sequence[str], item: str) -> s
 
 
 def _format_item(keys: Sequence[str], item: str, indent: str | None) -> str:
-    """``"a": {"b": [item]}``; over several lines where ``lead`` is what stands before the first key."""
+    """Format ``"a": {"b": [item]}``; over several lines if ``indent`` is given."""
     if not keys:
         return item
     name = msgspec.json.encode(keys[0]).decode()
@@ -162,29 +159,30 @@ def _format_item(keys: Sequence[str], item: str, indent: str | None) -> str:
 
 
 def _is_fully_removed(text: str, node: JsonNode, is_ours: Callable[[str], bool], spans: list[tuple[int, int]]) -> bool:
-    """Whether nothing of it would be left; else what is to be cut out of it goes to ``spans``."""
+    """Return True if nothing of the node would remain; else add the spans to cut out of it to ``spans``."""
     if _is_leaf(node):
         return is_ours(text[node.start : node.end])
-    mine: list[tuple[int, int]] = []
-    gone = [_is_fully_removed(text, one, is_ours, mine) for one in node.children]
-    holds_list = any(flag and one.key == "hooks" for flag, one in zip(gone, node.children, strict=True))
-    if holds_list or (gone and all(gone)):
+    inner_spans: list[tuple[int, int]] = []
+    removed = [_is_fully_removed(text, child, is_ours, inner_spans) for child in node.children]
+    # A matcher object without hooks is useless, even if it has other members such as its pattern.
+    loses_hooks = any(flag and child.key == "hooks" for flag, child in zip(removed, node.children, strict=True))
+    if loses_hooks or (removed and all(removed)):
         return True
-    spans += mine + (_compute_cut_spans(node, gone) if any(gone) else [])
+    spans += inner_spans + (_compute_cut_spans(node, removed) if any(removed) else [])
     return False
 
 
 def _is_leaf(node: JsonNode) -> bool:
-    return node.kind == "{" and bool(node.children) and not any(one.kind for one in node.children)
+    return node.kind == "{" and bool(node.children) and not any(child.kind for child in node.children)
 
 
 def _compute_cut_spans(node: JsonNode, is_removed: Sequence[bool]) -> list[tuple[int, int]]:
-    """The spans of the children that go, each with one comma."""
+    """Return the spans of the removed children, each with one comma."""
     if all(is_removed):
         return [(node.start + 1, node.end - 1)]
-    kept = is_removed.index(False)
+    first_kept = is_removed.index(False)
     return [
-        (node.children[number - 1].end, one.end) if number > kept else (one.at, node.children[number + 1].at)
-        for number, one in enumerate(node.children)
-        if is_removed[number]
+        (node.children[index - 1].end, child.end) if index > first_kept else (child.at, node.children[index + 1].at)
+        for index, child in enumerate(node.children)
+        if is_removed[index]
     ]

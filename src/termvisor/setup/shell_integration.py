@@ -1,4 +1,4 @@
-"""What a shell must run to tell its prompts and commands, and the start file that has it run so."""
+"""Build the shell integration snippet and find the startup file of each shell."""
 
 import os
 import shlex
@@ -15,32 +15,31 @@ _LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
 
 
 def build_snippet(shell: Shell, nonce_file: str) -> bytes:
-    """The shell code. It holds the path of the nonce, never the nonce itself."""
+    """Return the shell code. It contains the path of the nonce file, never the nonce itself."""
     with open(os.path.join(_SNIPPET_FOLDER, f"termvisor.{shell}"), "rb") as file:
         return file.read().replace(b"@NONCE_FILE@", os.fsencode(_quote_path(nonce_file, shell)))
 
 
 def _quote_path(path: str, shell: Shell) -> str:
-    """In fish a backslash means something between single quotes too."""
-    if shell == "fish":
+    if shell == "fish":  # fish interprets backslashes in single quotes
         return "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return shlex.quote(path)
 
 
 def detect_shell(environ: Mapping[str, str]) -> Shell:
-    """The shell of the person who asks."""
+    """Return the user's login shell. Raises Unsupported if there is no integration for it."""
     name = os.path.basename(environ.get("SHELL", ""))
     for shell in SHELLS:
         if name == shell:
             return shell
     raise Unsupported(
-        f"your shell is {name or 'unknown'}, and there is no set-up for it",
+        f"your shell ({name or 'unknown'}) is not supported",
         hint=f"Name one of {', '.join(SHELLS)}, for example `visor setup shell bash`.",
     )
 
 
 def get_startup_path(shell: Shell, environ: Mapping[str, str]) -> str:
-    """The file that this shell reads whenever a person starts it."""
+    """Return the startup file that the shell reads when it starts interactively."""
     home = environ.get("HOME") or os.path.expanduser("~")
     config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     paths: dict[Shell, str] = {
@@ -52,14 +51,14 @@ def get_startup_path(shell: Shell, environ: Mapping[str, str]) -> str:
 
 
 def find_login_shell_warning(shell: Shell, environ: Mapping[str, str]) -> str | None:
-    """Why the start file may not be read in a pane: tmux starts login shells, and those of bash read another one."""
+    """Warn if a bash in tmux does not read the startup file: tmux starts login shells, which read another file."""
     if shell != "bash":
         return None
     home = os.path.dirname(get_startup_path(shell, environ))
     login_file = next((path for name in _LOGIN_FILES if os.path.exists(path := f"{home}/{name}")), None)
     if login_file is None:
-        return f"tmux starts login shells, and they read {home}/.bash_profile: put `. ~/.bashrc` there"
+        return f"tmux starts login shells, which read {home}/.bash_profile: add `. ~/.bashrc` there"
     with suppress(OSError), open(login_file, "rb") as file:
         if b"bashrc" in file.read():
             return None
-    return f"tmux starts login shells, and they read {login_file}: put `. ~/.bashrc` there"
+    return f"tmux starts login shells, which read {login_file}: add `. ~/.bashrc` there"

@@ -1,7 +1,7 @@
-"""The config file as text: one setting changes, every other byte stays as its author wrote it.
+"""Edit TOML text in place: set or unset one top-level value, keeping every other byte.
 
-Invariant: comments survive. What stood within a value that is replaced stands above it then. The text must be valid
-TOML; where a statement ends is asked of the TOML parser itself.
+Invariant: comments survive; those within a replaced value are moved above it. The text must be valid TOML: the end of a
+statement is found by trying the TOML parser on one more line at a time.
 """
 
 import os
@@ -18,7 +18,7 @@ from termvisor.system import atomic_write
 
 
 class _Statement(Struct, frozen=True):
-    """A stretch of whole lines: a key with its value, a comment, a blank line, or the head of a table."""
+    """Whole lines: a key with its value, a comment, a blank line, or everything from the first table on."""
 
     text: str
     keys: tuple[str, ...]
@@ -29,19 +29,19 @@ class _Statement(Struct, frozen=True):
 
 
 def set_value(text: str, name: str, value: str) -> str:
-    """The text with this setting at this value, which is written as TOML."""
+    """Return the text with this setting at this value, given as TOML."""
     parts = _split_statements(text)
     at = next((index for index, part in enumerate(parts) if name in part.keys), None)
     if at is not None:
         return _join_statements(parts, at, _replace_value(parts[at].text, value), 1)
     at = _find_insert_index(parts, name)
     end = "\r\n" if "\r\n" in text else "\n"
-    is_cut = at > 0 and not parts[at - 1].text.endswith("\n")
-    return _join_statements(parts, at, f"{end if is_cut else ''}{name} = {value}{end}", 0)
+    lacks_newline = at > 0 and not parts[at - 1].text.endswith("\n")
+    return _join_statements(parts, at, f"{end if lacks_newline else ''}{name} = {value}{end}", 0)
 
 
 def unset_value(text: str, name: str) -> str:
-    """The text without this setting; its comments stay."""
+    """Return the text without this setting; its comments are kept."""
     parts = _split_statements(text)
     at = next((index for index, part in enumerate(parts) if name in part.keys), None)
     if at is None:
@@ -52,7 +52,7 @@ def unset_value(text: str, name: str) -> str:
 
 
 def read_toml_file(path: str) -> str:
-    """The file's text; an absent one is empty, one that is no TOML is a `ConfigError`."""
+    """Return the text of the file, empty if it does not exist. Raises ConfigError if it is not valid TOML."""
     try:
         with open(path, "rb") as file:
             text = file.read().decode()
@@ -67,7 +67,7 @@ def read_toml_file(path: str) -> str:
 
 
 def replace_toml_file(path: str, text: str) -> None:
-    """Write the file anew, whole or not at all; a link stays a link, and a file keeps its rights."""
+    """Replace the file atomically; a link stays a link, and a file keeps its mode. Raises Unavailable."""
     target = os.path.realpath(path)
     try:
         make_private_folder(os.path.dirname(path))
@@ -83,29 +83,24 @@ def _join_statements(parts: list[_Statement], index: int, new: str, replaced_cou
 
 
 def _split_statements(text: str) -> list[_Statement]:
-    """The statements before the first table; all that follows is one more."""
+    """Split into the statements before the first table, and the rest as one more."""
     lines = _split_lines(text)
-    found: list[_Statement] = []
+    statements: list[_Statement] = []
     at = 0
     while at < len(lines):
         if lines[at].lstrip().startswith("["):
-            return [*found, _Statement("".join(lines[at:]), ())]
+            return [*statements, _Statement("".join(lines[at:]), ())]
         size = 1
-        while (keys := _parse_keys("".join(lines[at : at + size]))) is None:
+        while (values := _parse_toml("".join(lines[at : at + size]))) is None:
             size += 1
-        found.append(_Statement("".join(lines[at : at + size]), keys))
+        statements.append(_Statement("".join(lines[at : at + size]), tuple(values)))
         at += size
-    return found
+    return statements
 
 
 def _split_lines(text: str) -> list[str]:
-    """Lines with their newlines; only a newline ends a line of TOML."""
+    """Split into lines with their newlines. Unlike `splitlines`, only at newlines, as TOML does."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
-
-
-def _parse_keys(text: str) -> tuple[str, ...] | None:
-    values = _parse_toml(text)
-    return None if values is None else tuple(values)
 
 
 def _parse_toml(text: str) -> dict[str, Any] | None:
@@ -116,7 +111,7 @@ def _parse_toml(text: str) -> dict[str, Any] | None:
 
 
 def _find_insert_index(parts: list[_Statement], name: str) -> int:
-    """Where a new setting goes: under its own line that is commented out, else behind the last one."""
+    """Return where a new setting goes: below its commented-out line, else after the last setting."""
     for index, part in enumerate(parts):
         if not part.keys and re.match(rf"#\s*{name}\s*=", part.text):
             return index + 1
@@ -132,24 +127,23 @@ def _replace_value(old: str, value: str) -> str:
 
 
 def _get_line_ending(text: str) -> str:
-    """The newline at the end of a text, if it has one."""
     return "\r\n" if text.endswith("\r\n") else "\n" if text.endswith("\n") else ""
 
 
 def _split_comments(text: str) -> tuple[list[str], str]:
-    """The comments within a statement, and the one on its last line."""
+    """Return the comments within a statement, and the one on its last line."""
     lines = [line.rstrip("\r\n") for line in _split_lines(text)]
-    found = dict(_find_comments(lines))
-    last = found.pop(len(lines) - 1, "")
-    return list(found.values()), last
+    comments = dict(_find_comments(lines))
+    last = comments.pop(len(lines) - 1, "")
+    return list(comments.values()), last
 
 
 def _find_comments(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Comments with the number of their line. What can go without a change of the value is a comment."""
-    meant = _parse_toml("\n".join(lines))
+    """Yield comments with their line index. A `#` starts a comment if cutting the line there keeps the value."""
+    value = _parse_toml("\n".join(lines))
     for number, line in enumerate(lines):
         for mark in re.finditer("#", line):
             cut = [*lines[:number], line[: mark.start()], *lines[number + 1 :]]
-            if _parse_toml("\n".join(cut)) == meant:
+            if _parse_toml("\n".join(cut)) == value:
                 yield number, line[mark.start() :]
                 break

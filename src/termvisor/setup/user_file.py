@@ -1,14 +1,26 @@
-"""A file of a person's as it is and as it would be, shown before anything is done to it."""
+"""Show changes to a user's file as a diff, and replace it atomically with a backup.
 
+Invariants: a file is replaced completely or not at all, with its owner and mode; a symbolic link stays a link.
+"""
+
+import os
+import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec import Struct
 
+from termvisor.errors import Unavailable, Unsupported
 from termvisor.redaction import redact
+from termvisor.system import atomic_write
+
+_NEW_FILE_MODE = 0o644
+"""The mode of a startup file that did not exist."""
+_MANUAL_SETUP_HINT = "`visor setup shell --print` prints the lines, to be added by hand."
 
 
 class FileChange(Struct, frozen=True):
-    """A file's bytes now and then; None where there is no file."""
+    """The content of a file before and after; None for no file."""
 
     path: str
     before: bytes | None
@@ -20,16 +32,76 @@ class FileChange(Struct, frozen=True):
 
 
 def format_diff(change: FileChange) -> str:
-    """A unified diff. The lines around ours are the person's own and may hold secrets."""
+    """Return a unified diff, redacted: the user's own lines around ours may contain secrets."""
     from difflib import unified_diff
 
-    old, new = (list(_split_lines(data)) for data in (change.before, change.after))
-    was, will = (change.path if data is not None else "/dev/null" for data in (change.before, change.after))
-    return redact("\n".join(unified_diff(old, new, was, will, lineterm="")))
+    contents = (change.before, change.after)
+    old, new = (list(_split_lines(data)) for data in contents)
+    old_name, new_name = (change.path if data is not None else "/dev/null" for data in contents)
+    return redact("\n".join(unified_diff(old, new, old_name, new_name, lineterm="")))
 
 
 def _split_lines(data: bytes | None) -> Iterator[str]:
-    *whole, last = (data or b"").decode("utf-8", "replace").split("\n")
-    yield from whole
+    *lines, last = (data or b"").decode("utf-8", "replace").split("\n")
+    yield from lines
     if last:
         yield last + "\n\\ No newline at end of file"
+
+
+def read_user_file(path: str) -> bytes | None:
+    """Return the content; None if the file does not exist. Raises Unavailable if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unavailable(f"cannot read {path}: {error.strerror}", hint="Check the file's permissions.") from error
+
+
+def replace_user_file(
+    path: str, data: bytes | None, *, backup_data: bytes | None = None, hint: str = _MANUAL_SETUP_HINT
+) -> None:
+    """Replace the file, or delete it if ``data`` is None; ``backup_data`` is written beside it first.
+
+    Raises Unavailable or Unsupported, and changes nothing, if it cannot be replaced.
+    """
+    target = os.path.realpath(path)
+    try:
+        old_stat = atomic_write.stat_if_exists(target)
+        if old_stat is not None:
+            _check_replaceable(path, old_stat, hint)
+        if backup_data is not None:
+            atomic_write.write_atomically(get_backup_path(path), backup_data, old_stat, _NEW_FILE_MODE)
+        if data is None:
+            os.unlink(target)
+        else:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            atomic_write.write_atomically(target, data, old_stat, _NEW_FILE_MODE)
+    except OSError as error:
+        raise Unavailable(f"cannot write {path}: {error.strerror}; nothing was changed", hint=hint) from error
+
+
+def get_backup_path(path: str) -> str:
+    return f"{path}.before-visor"
+
+
+def remove_redundant_backup(path: str, data: bytes | None) -> str | None:
+    """Delete the backup if it equals the file again; return its path if it remains."""
+    backup_path = get_backup_path(path)
+    backup_data = read_user_file(backup_path)
+    if backup_data is not None and backup_data == data:
+        with suppress(OSError):  # the returned path then tells the user that it is still there
+            os.unlink(backup_path)
+    return backup_path if os.path.lexists(backup_path) else None
+
+
+def _check_replaceable(path: str, file_stat: os.stat_result, hint: str) -> None:
+    """Raise if the file is protected, or if replacing it would break a hard link."""
+    if not stat.S_ISREG(file_stat.st_mode):
+        raise Unsupported(f"{path} is not a regular file; nothing was changed", hint=hint)
+    # Renaming over a read-only file would succeed if its directory is writable.
+    if not file_stat.st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
+        raise Unavailable(f"{path} is read-only; nothing was changed", hint=hint)
+    if file_stat.st_nlink > 1:
+        raise Unsupported(f"{path} has another hard link; nothing was changed", hint=hint)

@@ -1,4 +1,7 @@
-"""What is kept: panes, their output and events, in one SQLite file."""
+"""Persistent storage of panes, output, events, actions and agent state in one SQLite file.
+
+In: structs of `termvisor.model`. Out: the same structs, with ids. Read `store.py` first, then `tables/`.
+"""
 
 from termvisor.store.store import Store
 from termvisor.store.tables.panes import StoredPane

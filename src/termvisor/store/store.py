@@ -1,4 +1,4 @@
-"""One machine's memory: panes, what they printed, what happened."""
+"""Open the database of one machine and give access to its tables."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Store:
-    """What is awaited here is stored when the call returns, and is there again after a crash."""
+    """All tables of one database. An awaited write is committed when the call returns and survives a crash."""
 
     def __init__(self, db: Database, clock: Clock):
         self._db = db
@@ -59,15 +59,15 @@ class Store:
 
     @classmethod
     async def open(cls, path: str, clock: Clock) -> "Store":
-        """Open or make the database. Raises ``StorageError`` or ``NewerDatabase`` and then leaves the file alone."""
+        """Open or create the database. Raises StorageError or NewerDatabase and then leaves the file unchanged."""
         return cls(await Database.open(path), clock)
 
     def with_write_retry(self, retry: WriteRetry) -> "Store":
-        """The same memory for those who cannot go on before it took what they know."""
+        """Return a view of this store whose writes wait and retry while the disk does not accept them."""
         return Store(RetryingDatabase(self._db, retry), self._clock)
 
     async def read(self, fn: Callable[[SearchReader], T]) -> T:
-        """Run ``fn`` in the reader's thread on one consistent view."""
+        """Run ``fn`` in the reader thread on one consistent view of the database."""
         return await self._db.read(lambda connection: fn(SearchReader(connection)))
 
     async def checkpoint(self) -> None:
@@ -75,15 +75,15 @@ class Store:
         self.checkpointed_at = self._clock.now()
 
     async def shrink_memory(self) -> None:
-        """Hold no more in memory than an idle database does."""
+        """Free the page caches of the connections."""
         await self._db.shrink_memory()
 
     async def measure_sizes(self) -> tuple[int, int]:
-        """Bytes of the database, pages in its write-ahead file."""
+        """Return the bytes of the database with its write-ahead log, and the pages in that log."""
         return await self._db.measure_sizes()
 
     async def check_integrity(self, *, thorough: bool = False) -> str:
-        """``ok``, or what is wrong with the file. ``thorough`` also compares the index with the text."""
+        """Return ``ok`` or the damage found. ``thorough`` also compares the search indexes with the text."""
         try:
             return await self.maintenance.check_integrity(thorough=thorough)
         except StorageError as error:

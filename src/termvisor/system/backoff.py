@@ -1,11 +1,11 @@
-"""When to try again: exponential with jitter; after too many failures a hold-down that a person can see."""
+"""Compute retry times: exponential backoff with jitter, and a hold-down after repeated failures."""
 
 _FIRST_DELAY_S, _MAX_DELAY_S = 0.25, 30.0
 _MAX_FAILURES, _FAILURE_WINDOW_S, _HOLD_DOWN_S = 5, 600.0, 300.0
 
 
 class Backoff:
-    """Five failures within ten minutes hold down for five minutes."""
+    """Retry state of one resource: five failures within ten minutes hold it down for five minutes."""
 
     def __init__(self) -> None:
         self._failure_times: list[float] = []
@@ -14,18 +14,19 @@ class Backoff:
         self.is_held_down = False
 
     def record_failure(self, now: float) -> float:
-        """Another failure; the moment of the next try."""
+        """Count a failure and return the time of the next attempt."""
         self.total_failures += 1
         self._streak += 1
         self._failure_times = [at for at in self._failure_times if now - at < _FAILURE_WINDOW_S] + [now]
         self.is_held_down = len(self._failure_times) >= _MAX_FAILURES
         if self.is_held_down:
             return now + _HOLD_DOWN_S
-        import random  # where all goes well it is not needed
+        import random  # imported late: not needed until something fails
 
-        wait = min(_MAX_DELAY_S, _FIRST_DELAY_S * 2 ** (self._streak - 1))
-        return now + float(wait * random.uniform(0.8, 1.2))  # noqa: S311 - jitter, not a secret
+        delay = min(_MAX_DELAY_S, _FIRST_DELAY_S * 2 ** (self._streak - 1))
+        return now + float(delay * random.uniform(0.8, 1.2))  # noqa: S311 - jitter, not a secret
 
     def record_success(self) -> None:
+        """Reset the delay and the hold-down."""
         self._streak = 0
         self.is_held_down = False

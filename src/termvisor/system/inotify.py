@@ -1,7 +1,7 @@
-"""Hears from the kernel that something changed in a folder: inotify, through the C library.
+"""Watch folders for changes with inotify, through the C library.
 
-One instance serves everybody: the kernel gives out few. macOS has no inotify; there, and where the kernel has no watch
-left, `hear` raises OSError and the caller looks by itself.
+One instance serves all callers, because the kernel limits instances per user. macOS has no inotify; there, and when the
+kernel has no watch left, OSError is raised and the caller must poll.
 """
 
 import asyncio
@@ -20,23 +20,23 @@ _ONLY_FOLDERS = 0x01000000
 _FOLDER_ITSELF = _DELETE_SELF | _MOVE_SELF
 
 ARRIVAL_EVENTS = _CREATE | _MOVED_TO | _FOLDER_ITSELF
-"""Only what comes into the folder."""
+"""Files that appear in the folder."""
 CHANGE_EVENTS = ARRIVAL_EVENTS | _MODIFY | _CLOSE_WRITE | _MOVED_FROM | _DELETE
-"""All that happens to the files in it."""
+"""Every change of files in the folder."""
 
 _EVENT_HEADER = struct.Struct("iIII")
 _BUFFER_BYTES = 1 << 16
 
 
 class FolderChange(Struct, frozen=True):
-    """Something happened to ``name`` in a folder. Without a name: anything may have happened."""
+    """A change of ``name`` in a folder; with an empty name, of an unknown number of files."""
 
     name: str = ""
     is_folder: bool = False
 
 
 class FolderWatch(Struct, eq=False):
-    """One folder that somebody hears."""
+    """The registration of one caller for one folder."""
 
     watch_id: int
     mask: int
@@ -44,7 +44,7 @@ class FolderWatch(Struct, eq=False):
 
 
 class Inotify:
-    """Raises OSError where the kernel has no inotify, or no instance left."""
+    """One inotify instance. Raises OSError if the kernel has no inotify, or no instance left (EMFILE)."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(None, use_errno=True)
@@ -57,17 +57,22 @@ class Inotify:
         self.overflows = 0
 
     def watch_folder(self, folder: str, mask: int, on_change: Callable[[FolderChange], None]) -> FolderWatch:
-        """Raises OSError: no such folder, not ours to see, or no watch left (ENOSPC)."""
-        number = self._add_kernel_watch(folder, mask)
-        shared = self._watches_by_id.setdefault(number, [])
-        others = _combine_masks(shared)
-        if others & ~mask:
-            self._add_kernel_watch(folder, mask | others)  # the kernel's watch is one for all, and the last mask counts
-        hearing = FolderWatch(number, mask, on_change)
-        shared.append(hearing)
-        return hearing
+        """Call ``on_change`` for changes in a folder.
+
+        Raises OSError if it does not exist, cannot be read, or no watch is left (ENOSPC).
+        """
+        watch_id = self._add_kernel_watch(folder, mask)
+        shared = self._watches_by_id.setdefault(watch_id, [])
+        other_masks = _combine_masks(shared)
+        if other_masks & ~mask:
+            # The kernel keeps one watch per folder, with the last mask: restore what the others need.
+            self._add_kernel_watch(folder, mask | other_masks)
+        watch = FolderWatch(watch_id, mask, on_change)
+        shared.append(watch)
+        return watch
 
     def unwatch_folder(self, watch: FolderWatch) -> None:
+        """Remove a registration, and the kernel's watch with the last one."""
         shared = self._watches_by_id.get(watch.watch_id, [])
         if watch in shared:
             shared.remove(watch)
@@ -86,40 +91,37 @@ class Inotify:
 
     def _remove_kernel_watch(self, watch_id: int) -> None:
         self._watches_by_id.pop(watch_id, None)
-        self._library.inotify_rm_watch(
-            self._descriptor, watch_id
-        )  # fails when the folder is gone, and with it the watch
+        # Fails if the folder was removed, which has removed the watch already.
+        self._library.inotify_rm_watch(self._descriptor, watch_id)
 
     def _on_readable(self) -> None:
         with contextlib.suppress(BlockingIOError):
             data = os.read(self._descriptor, _BUFFER_BYTES)
-            place = 0
-            while place < len(data):
-                number, mask, _, length = _EVENT_HEADER.unpack_from(data, place)
-                place += _EVENT_HEADER.size + length
-                self._process_event(number, mask, os.fsdecode(data[place - length : place].rstrip(b"\0")))
+            position = 0
+            while position < len(data):
+                watch_id, mask, _, length = _EVENT_HEADER.unpack_from(data, position)
+                position += _EVENT_HEADER.size + length
+                self._process_event(watch_id, mask, os.fsdecode(data[position - length : position].rstrip(b"\0")))
 
     def _process_event(self, watch_id: int, mask: int, name: str) -> None:
-        if mask & _OVERFLOW:
+        change = FolderChange()
+        if mask & _OVERFLOW:  # events were dropped, so any folder may have changed
             self.overflows += 1
-            self._notify_watches([one for shared in self._watches_by_id.values() for one in shared], FolderChange())
+            watches = [watch for shared in self._watches_by_id.values() for watch in shared]
         elif mask & (_FOLDER_ITSELF | _IGNORED | _UNMOUNT):
-            lost = self._watches_by_id.get(watch_id, [])
+            watches = self._watches_by_id.get(watch_id, [])
             self._remove_kernel_watch(watch_id)
-            self._notify_watches(lost, FolderChange())
         else:
-            stir = FolderChange(name, bool(mask & _IS_FOLDER))
-            self._notify_watches([one for one in self._watches_by_id.get(watch_id, ()) if one.mask & mask], stir)
-
-    def _notify_watches(self, watches: list[FolderWatch], change: FolderChange) -> None:
-        for one in watches:
-            one.on_change(change)
+            change = FolderChange(name, bool(mask & _IS_FOLDER))
+            watches = [watch for watch in self._watches_by_id.get(watch_id, ()) if watch.mask & mask]
+        for watch in watches:
+            watch.on_change(change)
 
 
 def _combine_masks(watches: list[FolderWatch]) -> int:
     mask = 0
-    for one in watches:
-        mask |= one.mask
+    for watch in watches:
+        mask |= watch.mask
     return mask
 
 

@@ -1,6 +1,6 @@
-"""At which TCP ports of this machine a process listens, as the kernel tells: proof of whose a server is.
+"""Find the TCP ports on which a process listens, from /proc: proof that a server belongs to a process.
 
-Linux only; elsewhere no port is proven. A process that lives in a network of its own listens nowhere here.
+Linux only; elsewhere no port is found. A process in another network namespace has no port here.
 """
 
 import os
@@ -11,22 +11,23 @@ from termvisor.system import procfs
 
 _LISTEN_STATE = "0A"
 _LOCAL_ADDRESSES = frozenset({"0100007F", "7F000001", "00000000"})
-"""127.0.0.1 as machines of either kind write it, and every address."""
+"""127.0.0.1 in both byte orders, and the wildcard address."""
 _MAX_FILES = 4096
 
 
 def find_listening_ports(pid: int, started: int) -> tuple[int, ...]:
-    """In order; none where it listens nowhere, or is not ours to see, or is another process by now.
+    """Return the ports in order; none if it listens on none, belongs to another user, or its pid was reused.
 
-    A port at which somebody else listens, too, is nobody's.
+    A port on which another process listens as well is left out.
     """
     if sys.platform != "linux" or not _is_in_own_network_namespace(pid):
         return ()
-    own, rows = frozenset(_list_socket_inodes(pid)), list(_list_listening_ports(f"/proc/{pid}/net/tcp"))
-    strange = {port for port, inode in rows if inode not in own}
-    entry = procfs.read_process(pid)
-    is_same = entry is not None and entry.started == started
-    return tuple(sorted({port for port, _ in rows} - strange)) if is_same else ()
+    inodes, rows = frozenset(_list_socket_inodes(pid)), list(_list_listening_ports(f"/proc/{pid}/net/tcp"))
+    shared_ports = {port for port, inode in rows if inode not in inodes}
+    # Checked last: the pid may have been reused while its files were read.
+    process = procfs.read_process(pid)
+    is_same = process is not None and process.started == started
+    return tuple(sorted({port for port, _ in rows} - shared_ports)) if is_same else ()
 
 
 def _is_in_own_network_namespace(pid: int) -> bool:
@@ -37,7 +38,7 @@ def _is_in_own_network_namespace(pid: int) -> bool:
 
 
 def _list_socket_inodes(pid: int) -> Iterator[str]:
-    """The inodes of the sockets that it holds."""
+    """Yield the inodes of its open sockets."""
     try:
         names = os.listdir(f"/proc/{pid}/fd")
     except OSError:
@@ -45,14 +46,14 @@ def _list_socket_inodes(pid: int) -> Iterator[str]:
     for name in names[:_MAX_FILES]:
         try:
             target = os.readlink(f"/proc/{pid}/fd/{name}")
-        except OSError:  # closed while we look
+        except OSError:  # closed since it was listed
             continue
         if target.startswith("socket:["):
             yield target[8:-1]
 
 
 def _list_listening_ports(path: str) -> Iterator[tuple[int, str]]:
-    """Ports at which who calls 127.0.0.1 is taken, each with the inode of its socket."""
+    """Yield the ports that accept connections to 127.0.0.1, with the inode of the socket."""
     try:
         with open(path, encoding="ascii", errors="replace") as table:
             rows = table.readlines()[1:]

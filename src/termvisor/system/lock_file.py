@@ -1,6 +1,7 @@
-"""One instance per user: whoever holds the lock file is the daemon. The kernel lets go of it when the holder dies.
+"""Allow one daemon per user: the holder of the lock file is the daemon. The kernel releases the lock when it exits.
 
-The file holds the holder's pid. Asking who holds it takes the lock for a moment, so a taker tries more than once.
+The file contains the holder's pid. `read_lock_holder` takes the lock for a moment, so `acquire_lock` may fail then and
+its caller must retry.
 """
 
 import fcntl
@@ -8,7 +9,7 @@ import os
 
 
 def acquire_lock(path: str) -> int | None:
-    """A descriptor that holds the lock as long as it is open, or None when somebody else holds it."""
+    """Return a descriptor that holds the lock while it is open, or None if another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -21,7 +22,7 @@ def acquire_lock(path: str) -> int | None:
 
 
 def read_lock_holder(path: str) -> int | None:
-    """The pid of the living holder; 0 while it has not said its pid yet, None when nobody holds the lock."""
+    """Return the holder's pid; 0 if it has not written its pid yet, None if no process holds the lock."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Freed memory goes back to the system: the only file that asks the allocator. Its macOS counterpart is untested."""
+"""Return freed memory to the system and configure the allocator. The macOS branch is untested."""
 
 import contextlib
 import ctypes
@@ -6,13 +6,14 @@ import gc
 import sys
 
 _M_ARENA_MAX = -8
+"""glibc's number of the mallopt parameter."""
 _MAX_ARENAS = 1
 
 
 def limit_arenas() -> None:
-    """Let all threads allocate from one place, before there are any.
+    """Let all threads allocate from one arena. Call before the first thread starts.
 
-    Each place of its own would keep a quarter of a megabyte for good. Our threads mostly wait for one another anyway.
+    Every further arena keeps a quarter of a megabyte, and the threads of this process rarely run at the same time.
     """
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):
@@ -20,16 +21,16 @@ def limit_arenas() -> None:
 
 
 def freeze_heap() -> None:
-    """What is there now stays for good: no later search for garbage looks through it again."""
+    """Exclude all current objects from later garbage collections."""
     gc.collect()
     gc.freeze()
     release_free_memory()
 
 
 def release_free_memory(*, collect_garbage: bool = False) -> None:
-    """What the C library keeps of freed memory, in all threads. One that cannot be asked, such as musl, is let be.
+    """Return freed memory of all threads to the system, after a garbage collection if ``collect_garbage``.
 
-    With ``garbage`` what is only kept by itself is freed first.
+    Does nothing with a C library that has no such call, such as musl.
     """
     if collect_garbage:
         gc.collect()

@@ -1,14 +1,14 @@
-"""Who is at the other end of a Unix socket. The macOS branches are untested."""
+"""Identify the process at the other end of a Unix socket. The macOS branches are untested."""
 
 import select
 import sys
 
 PEER_CREDENTIALS_OPTION = (1, 17, 12) if sys.platform == "linux" else (0, 1, 76)
-"""Arguments for getsockopt: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS. Both hold the uid in bytes 4 to 8."""
+"""Arguments of getsockopt: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS. Both hold the uid in bytes 4 to 8."""
 
 
 class PeerProcess:
-    """One caller: its user and its process."""
+    """User and process of one client."""
 
     __slots__ = ("pid", "uid")
 
@@ -17,22 +17,22 @@ class PeerProcess:
 
 
 def parse_peer(credentials: bytes) -> PeerProcess:
-    """Who it is, from what getsockopt(*OPTION) gave."""
+    """Parse the result of ``getsockopt(*PEER_CREDENTIALS_OPTION)``."""
     return PeerProcess(parse_uid(credentials), parse_pid(credentials))
 
 
 def parse_uid(credentials: bytes) -> int:
-    """The user of the peer, from what getsockopt(*OPTION) gave."""
+    """Return the user id of the peer."""
     return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
 def parse_pid(credentials: bytes) -> int:
-    """The process of the peer; 0 on macOS, whose answer does not hold it."""
+    """Return the process id of the peer; 0 on macOS, whose credentials do not contain it."""
     return int.from_bytes(credentials[:4], sys.byteorder) if sys.platform == "linux" else 0
 
 
 def is_peer_gone(descriptor: int) -> bool:
-    """True when the peer closed both directions, not just its sending one."""
+    """Return True if the peer closed both directions, not only its sending one."""
     poll = select.poll()
     poll.register(descriptor, 0)
-    return any(found & (select.POLLHUP | select.POLLERR) for _, found in poll.poll(0))
+    return any(events & (select.POLLHUP | select.POLLERR) for _, events in poll.poll(0))

@@ -1,4 +1,4 @@
-"""Wait for something that cannot be heard, only looked at: another process's start or end."""
+"""Poll a condition for which there is no notification, such as the start or exit of another process."""
 
 import select
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from termvisor.clock import SystemClock
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float, interval_s: float = 0.02) -> bool:
-    """Look again and again; False when it is not so after ``within`` seconds."""
+    """Check a condition every ``interval_s`` seconds. Returns False if it is not true after ``timeout_s`` seconds."""
     clock = SystemClock()
     end = clock.monotonic() + timeout_s
     while not condition():

@@ -1,6 +1,6 @@
-"""The end of a process, told the moment it comes: a pidfd on Linux; on macOS (untested) kqueue.
+"""Get notified when a process exits: by a pidfd on Linux, by kqueue on macOS (untested).
 
-Where the kernel gives no such handle, `watch` says so, and the end is seen by the next look at the processes.
+If the kernel provides no such handle, `watch_process` returns False and the caller must poll.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from collections.abc import Callable
 from termvisor.system import procfs
 
 ProcessKey = tuple[int, int]
-"""A pid and its start."""
+"""Pid and start time."""
 
 
 class ProcessExitWatcher:
-    """Tells each end once, on the event loop. Close it before the loop."""
+    """Call ``on_exit`` once for every watched process that exits, on the event loop. Close it before the loop."""
 
     def __init__(self, on_exit: Callable[[int, int], None]):
         self._on_exit = on_exit
@@ -25,35 +25,37 @@ class ProcessExitWatcher:
         self._handles: dict[ProcessKey, int] = {}
 
     def watch_process(self, pid: int, started: int) -> bool:
-        """False where its end cannot be heard. One that is gone already is told soon."""
-        life = (pid, started)
-        if life in self._handles:
+        """Return False if the exit cannot be watched. A process that has exited already is reported soon."""
+        process_key = (pid, started)
+        if process_key in self._handles:
             return True
         try:
             handle = _open_exit_descriptor(pid)
         except ProcessLookupError:
             self._loop.call_soon(self._on_exit, pid, started)
             return True
-        except (OSError, AttributeError):
+        except (OSError, AttributeError):  # no descriptor left, or a kernel without pidfd
             return False
-        found = procfs.read_process(pid)
-        if found is None or found.started != started:
+        # Checked after opening: only then does the handle certainly belong to this process and not to a reused pid.
+        process = procfs.read_process(pid)
+        if process is None or process.started != started:
             os.close(handle)
             self._loop.call_soon(self._on_exit, pid, started)
             return True
-        self._handles[life] = handle
-        self._loop.add_reader(handle, self._process_exit, life)
+        self._handles[process_key] = handle
+        self._loop.add_reader(handle, self._process_exit, process_key)
         return True
 
     def unwatch_process(self, pid: int, started: int) -> None:
+        """Stop watching a process; does nothing if it is not watched."""
         handle = self._handles.pop((pid, started), None)
         if handle is not None:
             self._loop.remove_reader(handle)
             os.close(handle)
 
     def close(self) -> None:
-        for life in list(self._handles):
-            self.unwatch_process(*life)
+        for process_key in list(self._handles):
+            self.unwatch_process(*process_key)
 
     def _process_exit(self, process_key: ProcessKey) -> None:
         self.unwatch_process(*process_key)
@@ -61,7 +63,7 @@ class ProcessExitWatcher:
 
 
 def _open_exit_descriptor(pid: int) -> int:
-    """A descriptor that becomes readable when the process ends. ProcessLookupError: it ended before."""
+    """Return a descriptor that becomes readable when the process exits. Raises ProcessLookupError if it has exited."""
     if sys.platform == "linux":
         return os.pidfd_open(pid)
     queue = select.kqueue()

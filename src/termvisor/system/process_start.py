@@ -1,54 +1,51 @@
-"""When a process started: with its pid, this names one life of it. Linux reads /proc; macOS (untested) asks ps."""
+"""Read when a process started. With its pid, the start time identifies a process although pids are reused."""
 
 import os
 import sys
-from datetime import datetime
 
-from termvisor.system.subprocesses import run_and_capture
+from termvisor.clock import NS
+from termvisor.system import procfs
+
+_MAX_ANCESTORS = 64
 
 
 def read_start_time(pid: int) -> int:
-    """Clock ticks since boot (macOS: seconds since 1970); 0 when no such process lives, and a zombie does not."""
-    return _read_from_proc(pid) if sys.platform == "linux" else _read_from_ps(pid)
+    """Return the start in clock ticks since boot (macOS: seconds since 1970); 0 if the process has exited.
+
+    A zombie counts as exited.
+    """
+    process = procfs.read_process(pid)
+    return 0 if process is None else process.started
 
 
-def _read_from_proc(pid: int) -> int:
+def compute_start_instant(started: int, now: int) -> int:
+    """Convert a start time as the kernel counts it to nanoseconds since 1970, never after ``now``."""
+    if sys.platform != "linux":
+        return min(now, started * NS)
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-            return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _read_from_ps(pid: int) -> int:
-    status, out, _ = run_and_capture(["ps", "-o", "lstart=", "-p", str(pid)])
-    if status != 0:
-        return 0
-    return int(datetime.strptime(out.decode().strip(), "%a %b %d %H:%M:%S %Y").astimezone().timestamp())
+        with open("/proc/uptime", "rb") as file:
+            uptime_s = float(file.read().split()[0])
+    except (OSError, ValueError, IndexError):  # a container may hide /proc/uptime
+        return now
+    return min(now, now - int((uptime_s - started / procfs.TICKS_PER_SECOND) * NS))
 
 
 def count_children(pid: int) -> int | None:
-    """How many programs it has started that still run; None where that cannot be known."""
-    found: list[bytes] = []
+    """Return the number of running child processes; None if it cannot be read."""
+    children: list[bytes] = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
-                found += file.read().split()
-    except OSError:
+                children += file.read().split()
+    except OSError:  # it has exited, or this is not Linux
         return None
-    return sum(read_start_time(int(child)) > 0 for child in found)
+    return sum(read_start_time(int(child)) > 0 for child in children)
 
 
 def list_ancestor_names(pid: int) -> list[str]:
-    """The names of a process and of those it descends from, nearest first; empty where that cannot be known."""
+    """Return the names of a process and its ancestors, nearest first; empty if they cannot be read."""
     names: list[str] = []
-    while pid > 1 and len(names) < 64:
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                head, _, rest = file.read().rpartition(b")")
-        except OSError:
-            break
-        names.append(head.partition(b"(")[2].decode("utf-8", "replace"))
-        pid = int(rest.split()[1])
+    while pid > 1 and len(names) < _MAX_ANCESTORS and (process := procfs.read_process(pid)) is not None:
+        names.append(process.name)
+        pid = process.parent_pid
     return names

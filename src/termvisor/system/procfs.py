@@ -1,6 +1,6 @@
-"""What the kernel tells of processes, without starting a program: Linux /proc, and libproc on macOS (untested).
+"""Read processes from the kernel without starting a program: /proc on Linux, libproc on macOS (untested).
 
-Reading never fails: what is gone or not ours to see is left out.
+Invariant: reading never raises. A process that has exited, and a value of another user's process, is left out.
 """
 
 import ctypes
@@ -11,12 +11,17 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-_READ_BYTES = 1 << 18
-"""Bytes that are read of an argv or an environment."""
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_MAX_READ_BYTES = 1 << 18
+"""Largest argv or environment that is read."""
+_DEAD_STATES = (b"Z", b"X")
+_MIN_STAT_FIELDS = 20
+"""Fields of /proc/<pid>/stat after the name that every supported kernel has (see proc(5))."""
+_ARG_START = 45
 
 
 class ProcessEntry(Struct, frozen=True):
-    """One process as a pass over all of them sees it. With its start, a pid names one life."""
+    """One process in a listing. Pid and start time together identify it."""
 
     pid: int
     parent_pid: int
@@ -25,20 +30,54 @@ class ProcessEntry(Struct, frozen=True):
     """Clock ticks since boot (macOS: seconds since 1970)."""
     name: str
     image: int = 0
-    """Where its argv lies in memory; another place means that it became another program. 0 where that is not told."""
+    """Address of its argv; a new address means that it has called exec. 0 if unknown."""
+
+
+class ProcessStat(Struct, frozen=True):
+    """Values of one process that change while it runs (Linux only)."""
+
+    state: str
+    group: int
+    terminal: int
+    """Device number of its controlling terminal; 0 if it has none. See `split_device_number`."""
+    foreground_group: int
+    """Process group in the foreground of that terminal; -1 if it has none."""
+    cpu_ticks: int
+    started: int
 
 
 def list_processes() -> list[ProcessEntry]:
-    """All processes that live, in one pass; zombies do not live."""
-    return [found for pid in _list_pids() if (found := read_process(pid)) is not None]
+    """Return all running processes; zombies are left out."""
+    return [process for pid in _list_pids() if (process := read_process(pid)) is not None]
 
 
 def read_process(pid: int) -> ProcessEntry | None:
-    """None when no such process lives."""
+    """Return one process, or None if it has exited or is a zombie."""
     return _read_process_from_proc(pid) if sys.platform == "linux" else _read_process_from_libproc(pid)
 
 
+def read_stat(pid: int) -> ProcessStat | None:
+    """Return the current values of a process, or None if it has exited, is a zombie, or this is not Linux."""
+    if (found := _read_stat_fields(pid)) is None:
+        return None
+    _, fields = found
+    return ProcessStat(
+        state=fields[0].decode("ascii", "replace"),
+        group=int(fields[2]),
+        terminal=int(fields[4]),
+        foreground_group=int(fields[5]),
+        cpu_ticks=int(fields[11]) + int(fields[12]),
+        started=int(fields[19]),
+    )
+
+
+def split_device_number(number: int) -> tuple[int, int]:
+    """Return major and minor of a device number as /proc/<pid>/stat encodes it."""
+    return (number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00)
+
+
 def read_argv(pid: int) -> tuple[str, ...]:
+    """Return the command line; empty if it cannot be read."""
     if sys.platform == "linux":
         words = _read_file(f"/proc/{pid}/cmdline").split(b"\0")
         return tuple(map(os.fsdecode, words[:-1] if words[-1] == b"" else words))
@@ -46,7 +85,7 @@ def read_argv(pid: int) -> tuple[str, ...]:
 
 
 def read_cwd(pid: int) -> str:
-    """Empty where it is not ours to see."""
+    """Return the working directory; empty if it cannot be read."""
     if sys.platform != "linux":
         return _read_cwd_from_libproc(pid)
     try:
@@ -56,7 +95,7 @@ def read_cwd(pid: int) -> str:
 
 
 def read_environment(pid: int, names: Iterable[str]) -> dict[str, str]:
-    """Of its environment only these; the rest may hold secrets and is not kept."""
+    """Return these variables of its environment. The others may hold secrets and are not kept."""
     wanted = {os.fsencode(name) for name in names}
     if not wanted:
         return {}
@@ -73,31 +112,40 @@ def _list_pids() -> Iterator[int]:
 
 
 def _read_process_from_proc(pid: int) -> ProcessEntry | None:
-    head, _, rest = _read_file(f"/proc/{pid}/stat").rpartition(b")")
-    fields = rest.split()
-    if len(fields) < 20 or fields[0] in (b"Z", b"X"):
+    if (found := _read_stat_fields(pid)) is None:
         return None
+    name, fields = found
     return ProcessEntry(
         pid=pid,
         parent_pid=int(fields[1]),
         session_id=int(fields[3]),
         started=int(fields[19]),
-        name=head.partition(b"(")[2].decode("utf-8", "replace"),
-        image=int(fields[45]) if len(fields) > 45 else 0,
+        name=name.decode("utf-8", "replace"),
+        image=int(fields[_ARG_START]) if len(fields) > _ARG_START else 0,
     )
 
 
+def _read_stat_fields(pid: int) -> tuple[bytes, list[bytes]] | None:
+    """Return the name and the fields after it: proc(5) counts from 1, so its field n has index n - 3."""
+    # The name may itself contain spaces and parentheses: only the last parenthesis ends it.
+    head, _, rest = _read_file(f"/proc/{pid}/stat").rpartition(b")")
+    fields = rest.split()
+    if len(fields) < _MIN_STAT_FIELDS or fields[0] in _DEAD_STATES:
+        return None
+    return head.partition(b"(")[2], fields
+
+
 def _read_file(path: str) -> bytes:
-    """Whole files of /proc come in one read, up to what a buffer holds; empty when we may not."""
+    """Return a whole file of /proc; empty if it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except OSError:  # the process has exited, or belongs to another user
         return b""
     try:
-        data = os.read(descriptor, _READ_BYTES)
-        while 0 < len(data) < _READ_BYTES and (more := os.read(descriptor, _READ_BYTES)):
+        data = os.read(descriptor, _MAX_READ_BYTES)
+        while 0 < len(data) < _MAX_READ_BYTES and (more := os.read(descriptor, _MAX_READ_BYTES)):
             data += more
-    except OSError:  # it ended while we read
+    except OSError:  # the process exited while it was read
         return b""
     finally:
         os.close(descriptor)
@@ -112,7 +160,7 @@ def _list_pids_from_libproc() -> list[int]:
 
 
 def _read_process_from_libproc(pid: int) -> ProcessEntry | None:
-    """From ``struct proc_bsdinfo``: status 5 is a zombie."""
+    """Parse ``struct proc_bsdinfo``: status 5 is a zombie."""
     data = _query_pid_info(pid, 3, 136)
     if len(data) < 136 or struct.unpack_from("I", data, 4)[0] == 5:
         return None
@@ -126,7 +174,7 @@ def _read_process_from_libproc(pid: int) -> ProcessEntry | None:
 
 
 def _read_cwd_from_libproc(pid: int) -> str:
-    """From ``struct proc_vnodepathinfo``: the path stands behind 152 bytes about the folder."""
+    """Parse ``struct proc_vnodepathinfo``: the path follows 152 bytes of vnode data."""
     return os.fsdecode(_query_pid_info(pid, 9, 2352)[152:1176].partition(b"\0")[0])
 
 
@@ -137,8 +185,8 @@ def _query_pid_info(pid: int, kind: int, size: int) -> bytes:
 
 
 def _read_procargs(pid: int) -> tuple[tuple[str, ...], list[bytes]]:
-    """KERN_PROCARGS2: how many arguments, the program's path and its padding, the arguments, the environment."""
-    room, size = ctypes.create_string_buffer(_READ_BYTES), ctypes.c_size_t(_READ_BYTES)
+    """Parse KERN_PROCARGS2: argument count, program path with padding, arguments, environment."""
+    room, size = ctypes.create_string_buffer(_MAX_READ_BYTES), ctypes.c_size_t(_MAX_READ_BYTES)
     names = (ctypes.c_int * 3)(1, 49, pid)
     if ctypes.CDLL(None).sysctl(names, 3, room, ctypes.byref(size), None, ctypes.c_size_t(0)) != 0 or size.value < 4:
         return (), []

@@ -1,4 +1,4 @@
-"""Opens what a person names, and only if it is a plain file: a pipe with nobody at its other end holds nobody up."""
+"""Open a path only if it is a regular file: opening a named pipe without a writer would block."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ import stat
 
 
 def open_regular_file(path: str, flags: int) -> int:
-    """For ``open(..., opener=plain)``. OSError for anything but a plain file, or a link to one."""
+    """Open a regular file or a link to one, as the ``opener`` of ``open``. Raises OSError for anything else."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
@@ -14,4 +14,4 @@ def open_regular_file(path: str, flags: int) -> int:
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
-    raise OSError(errno.EINVAL, "it is not a plain file")
+    raise OSError(errno.EINVAL, "not a regular file")

@@ -1,4 +1,4 @@
-"""The only file that starts programs. Linux-only calls carry their macOS counterpart, which is untested."""
+"""Start child processes. No other module does. Linux-only calls have a macOS counterpart, which is untested."""
 
 import contextlib
 import os
@@ -16,15 +16,18 @@ _DIE_WITH_PARENT_SCRIPT = (
     "if os.getppid() != parent: os._exit(1)\n"
     "os.execvp(sys.argv[2], sys.argv[2:])\n"
 )
-"""Sets PR_SET_PDEATHSIG to SIGKILL, then becomes the program. macOS has no such call: there the reader's thread
-kills the client on its own stall, and a killed daemon leaves it until its next write fails (untested)."""
+"""Set PR_SET_PDEATHSIG to SIGKILL, then exec the program. macOS has no such call: there the reader's thread kills the
+client when it stalls, and the client of a killed daemon runs until its next write fails (untested)."""
 
 _MAX_KEPT_BYTES = 4096
-"""Bytes of what a program says that are kept."""
+"""Bytes of a program's output that are kept: its end."""
 
 
 def start_tied(argv: Sequence[str], *, stdin: int, stdout: int, env: Mapping[str, str] | None = None) -> "ChildProcess":
-    """Start a program that dies with us, even when we are killed. Call from the main thread."""
+    """Start a program that is killed when this process exits, even by SIGKILL.
+
+    Call from the main thread: the kernel sends the signal when the starting thread exits.
+    """
     command = [sys.executable, "-ISE", "-c", _DIE_WITH_PARENT_SCRIPT, str(os.getpid()), *argv]
     return ChildProcess(
         subprocess.Popen(
@@ -40,7 +43,7 @@ def start_detached(
     log: IO[bytes] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> "ChildProcess":
-    """Start a program in its own session that goes on without us and without a terminal."""
+    """Start a program in its own session, without a terminal, that outlives this process."""
     out = subprocess.DEVNULL if log is None else log
     return ChildProcess(
         subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=out, env=env, start_new_session=True, cwd="/")
@@ -55,28 +58,29 @@ def run_and_capture(
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
 ) -> tuple[int, bytes, bytes]:
-    """Run a short program to its end: exit status, output, errors. A missing program is status 127.
+    """Run a short program and return its exit status, stdout and stderr.
 
-    At the timeout it is killed: status 124, with what it said until then.
+    Returns status 127 if the program is not found, and 124 with the output so far if it was killed at the timeout.
     """
     try:
         done = subprocess.run(argv, capture_output=True, input=stdin, timeout=timeout_s, env=env, cwd=cwd, check=False)
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()
     except subprocess.TimeoutExpired as error:
-        return 124, error.stdout or b"", f"{argv[0]}: no answer within {timeout_s} s".encode()
+        return 124, error.stdout or b"", f"{argv[0]}: timed out after {timeout_s:g} s".encode()
     return done.returncode, done.stdout, done.stderr
 
 
 def is_installed(program: str) -> bool:
-    """Whether it can be started. `shutil.which` says the same and brings half a megabyte of compressors along."""
+    """Return True if a program is in the PATH and executable."""
+    # Not `shutil.which`: importing shutil costs half a megabyte for its compressors.
     folders = [""] if os.path.dirname(program) else os.get_exec_path()
     paths = (os.path.join(folder, program) for folder in folders)
     return any(os.path.isfile(path) and os.access(path, os.X_OK) for path in paths)
 
 
 def run_in_terminal(argv: Sequence[str]) -> int:
-    """Run a program at our own terminal until the person leaves it: its exit status, 127 for one that is missing."""
+    """Run an interactive program in this terminal and return its exit status; 127 if it cannot be started."""
     try:
         return subprocess.run(argv, check=False).returncode
     except OSError:
@@ -86,16 +90,16 @@ def run_in_terminal(argv: Sequence[str]) -> int:
 async def run_isolated(
     argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 10.0, max_kept_bytes: int = _MAX_KEPT_BYTES
 ) -> tuple[int, bytes, bytes]:
-    """Like `ask`, in a session of its own and while others work; of output and errors only the ends are kept.
+    """Run a program in its own session without blocking the loop; return status, end of stdout and end of stderr.
 
-    What it leaves running on purpose goes on. At the timeout (status 124), or when nobody waits for it any more, it is
-    ended with all that it started. One that cannot be run is status 126.
+    Background processes that it leaves behind keep running. At the timeout (status 124), and when the caller is
+    cancelled, its whole process group is killed. Returns status 126 if it cannot be started.
     """
-    import asyncio  # commands that only ask the daemon do without it
+    import asyncio  # imported late: the command line client does not need it
 
-    with _open_anonymous_file(stdin) as given, _open_anonymous_file() as out, _open_anonymous_file() as errors:
+    with _open_anonymous_file(stdin) as source, _open_anonymous_file() as out, _open_anonymous_file() as errors:
         try:
-            process = _start_isolated(argv, given, out, errors)
+            process = _start_isolated(argv, source, out, errors)
         except OSError as error:
             return 127 if isinstance(error, FileNotFoundError) else 126, b"", f"{argv[0]}: {error.strerror}".encode()
         try:
@@ -109,7 +113,7 @@ async def run_isolated(
 
 
 class ProgramResult(NamedTuple):
-    """What came of a program: with ``trouble`` it did not end by itself, or never began."""
+    """The result of a program; ``failure`` is set if it was not started or did not exit by itself."""
 
     status: int = 0
     out: bytes = b""
@@ -120,32 +124,33 @@ class ProgramResult(NamedTuple):
 async def run_bounded(
     argv: Sequence[str], *, timeout_s: float, max_bytes: int, env: Mapping[str, str]
 ) -> ProgramResult:
-    """Like `ask_apart`, for programs that are trusted less: no input, the root folder, this environment, so many bytes.
+    """Run a less trusted program: no input, root folder, only this environment, at most ``max_bytes`` of output.
 
-    It is ended with all that it started: at the timeout, once it says more, when nobody waits for it, and at its end.
+    Its process group is killed at the timeout, above the output limit, when the caller is cancelled, and when it exits.
     """
     import asyncio
 
     try:
         process = _start_piped(argv, env)
     except OSError as error:
-        said = f"{argv[0]}: {error.strerror}".encode()
-        return ProgramResult(errors=said, failure="missing" if isinstance(error, FileNotFoundError) else "cannot_start")
-    is_late = False
-    with _OutputReader(process, max_bytes) as heard:
+        message = f"{argv[0]}: {error.strerror}".encode()
+        is_missing = isinstance(error, FileNotFoundError)
+        return ProgramResult(errors=message, failure="missing" if is_missing else "cannot_start")
+    has_timed_out = False
+    with _OutputReader(process, max_bytes) as output:
         try:
             async with asyncio.timeout(timeout_s):
-                with heard.read_in_background():
+                with output.read_in_background():
                     await _wait_for_exit(process)
         except TimeoutError:
-            is_late = True
+            has_timed_out = True
         finally:
             status = _kill_group_and_wait(process)
-        heard.read_rest()
-        trouble: Literal["", "timed_out", "too_much"] = (
-            "too_much" if heard.has_exceeded_limit else "timed_out" if is_late else ""
+        output.read_rest()
+        failure: Literal["", "timed_out", "too_much"] = (
+            "too_much" if output.has_exceeded_limit else "timed_out" if has_timed_out else ""
         )
-        return ProgramResult(status, bytes(heard.out), bytes(heard.errors[-_MAX_KEPT_BYTES:]), trouble)
+        return ProgramResult(status, bytes(output.out), bytes(output.errors[-_MAX_KEPT_BYTES:]), failure)
 
 
 def _start_piped(argv: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -162,21 +167,25 @@ def _start_piped(argv: Sequence[str], env: Mapping[str, str]) -> subprocess.Pope
 
 
 def _kill_group_and_wait(process: subprocess.Popen[bytes]) -> int:
-    """While it is not reaped the number of its group is its own."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    # Before wait(): until the process is reaped, its group id cannot be reused.
+    _kill_group(process)
     return process.wait()
 
 
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 class _OutputReader:
-    """What a program says, as it says it; one that says too much is ended at once."""
+    """Read stdout and stderr of a program while it runs, and kill it when both exceed ``max_bytes``."""
 
     def __init__(self, process: subprocess.Popen[bytes], max_bytes: int):
         self._process, self._max_bytes = process, max_bytes
         self.out, self.errors = bytearray(), bytearray()
         self.has_exceeded_limit = False
         pairs = ((process.stdout, self.out), (process.stderr, self.errors))
-        self._pipes = {pipe.fileno(): (pipe, into) for pipe, into in pairs if pipe is not None}
+        self._pipes = {pipe.fileno(): (pipe, buffer) for pipe, buffer in pairs if pipe is not None}
         for handle in self._pipes:
             os.set_blocking(handle, False)
 
@@ -184,11 +193,12 @@ class _OutputReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for pipe, _into in self._pipes.values():
+        for pipe, _buffer in self._pipes.values():
             pipe.close()
 
     @contextlib.contextmanager
     def read_in_background(self) -> Iterator[None]:
+        """Read on the event loop while the context is active."""
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -206,13 +216,13 @@ class _OutputReader:
                 loop.remove_reader(handle)
 
     def read_rest(self) -> None:
-        """What it said last is still in its pipes."""
+        """Read what is still in the pipes after the program has exited."""
         for handle in self._pipes:
             while self._read_pipe(handle):
                 pass
 
     def _read_pipe(self, handle: int) -> bool:
-        """Whether there may be more."""
+        """Read once; return True if there may be more."""
         try:
             data = os.read(handle, 1 << 16)
         except BlockingIOError:
@@ -220,19 +230,15 @@ class _OutputReader:
         self._pipes[handle][1].extend(data)
         if len(self.out) + len(self.errors) > self._max_bytes:
             self.has_exceeded_limit = True
-            self._kill_group()
+            if self._process.returncode is None:  # once reaped, its group id may belong to another process
+                _kill_group(self._process)
         return bool(data) and not self.has_exceeded_limit
-
-    def _kill_group(self) -> None:
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
 
 
 def _start_isolated(
     argv: Sequence[str], stdin: IO[bytes], out: IO[bytes], errors: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Started in one step, without a moment in which it runs and nobody knows its number."""
+    # Popen, not asyncio's create_subprocess: a cancellation cannot leave a process whose pid is unknown.
     return subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=errors, start_new_session=True, cwd="/")
 
 
@@ -242,26 +248,30 @@ async def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
     if sys.platform != "linux":
         await asyncio.to_thread(process.wait)  # untested
         return
-    loop, has_ended, handle = asyncio.get_running_loop(), asyncio.Event(), os.pidfd_open(process.pid)
-    loop.add_reader(handle, has_ended.set)
+    loop, has_exited, handle = asyncio.get_running_loop(), asyncio.Event(), os.pidfd_open(process.pid)
+    loop.add_reader(handle, has_exited.set)
     try:
-        await has_ended.wait()
+        await has_exited.wait()
     finally:
         loop.remove_reader(handle)
         os.close(handle)
 
 
 def _reap(process: subprocess.Popen[bytes]) -> int:
+    """Return the exit status; kill the process group and return 124 if it still runs."""
     if (status := process.poll()) is not None:
         return status
-    os.killpg(process.pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
+    os.killpg(process.pid, signal.SIGKILL)  # not reaped yet, so its group id cannot be reused
     process.wait()
     return 124
 
 
 @contextlib.contextmanager
 def _open_anonymous_file(data: bytes = b"") -> Iterator[IO[bytes]]:
-    """A file that nobody else can open, in memory only. Of a pipe, whatever a program leaves running holds the end."""
+    """Open an unnamed file in memory.
+
+    Not a pipe: a background process that inherits a pipe would keep it open, and reading would wait for it.
+    """
     with open(_create_anonymous_file(), "w+b", buffering=0) as file:
         file.write(data)
         file.seek(0)
@@ -283,7 +293,7 @@ def _read_tail(file: IO[bytes], max_bytes: int) -> bytes:
 
 
 class ChildProcess:
-    """A program we started."""
+    """A child process of this process."""
 
     def __init__(self, process: subprocess.Popen[bytes]):
         self._process = process
@@ -293,20 +303,20 @@ class ChildProcess:
         return self._process.pid
 
     def poll(self) -> int | None:
-        """The exit status, or None while it runs. Reaps the child."""
+        """Return the exit status, or None while it runs. Reaps the child."""
         return self._process.poll()
 
     def disown(self) -> None:
-        """It goes on without us; when it ends is no business of ours."""
+        """Let it run on without waiting for it."""
         if self._process.poll() is None:
-            self._process.returncode = 0  # else Python complains that we leave it running
+            self._process.returncode = 0  # otherwise Popen warns that the process is still running
 
     def kill(self, signal_number: int = signal.SIGKILL) -> None:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal_number)
 
     def wait(self, timeout_s: float = 5.0) -> int | None:
-        """The exit status, or None when it still runs after the timeout."""
+        """Return the exit status, or None if it still runs after the timeout."""
         try:
             return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:

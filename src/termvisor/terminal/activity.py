@@ -1,7 +1,7 @@
-"""Marks become the activity of a pane: at a prompt, running a command, in the alternate screen, or unknown.
+"""Derive the activity of a pane from marks: at a prompt, running a command, on the alternate screen, or unknown.
 
-Any program can print the shell's marks. Only a mark with our nonce proves anything; and once a pane has shown our
-nonce, shell marks without it are not even heard, so that printing a hostile file cannot fake a prompt or a status.
+Any program can print shell marks. Only a mark with our nonce is proven; once a pane has shown our nonce, shell marks
+without it are ignored, so that printing a hostile file cannot fake a prompt or an exit status.
 """
 
 from collections.abc import Callable
@@ -14,19 +14,19 @@ from termvisor.model.terminal.pane import InputState, PaneActivity
 
 
 class ActivityState(Struct, frozen=True, kw_only=True):
-    """The activity, and what must be remembered to follow it on."""
+    """The activity and the state needed to follow it. Field names are stored in the database."""
 
     activity: PaneActivity = PaneActivity()
     behind: PaneActivity | None = None
-    """What went on when the alternate screen was entered."""
+    """The activity when the alternate screen was entered."""
     command_line: str | None = None
-    """Announced, but its command has not started yet."""
+    """Reported before its command starts."""
     has_nonce: bool = False
     place: InputState = InputState()
 
 
 def apply_mark(state: ActivityState, mark: Mark, at: int, nonce: str | None) -> ActivityState:
-    """What is known after this mark, heard at this instant, in a pane whose shell was given this nonce."""
+    """Apply one mark, read at time ``at``, of a pane whose shell was given ``nonce``."""
     if mark.kind in _SCREEN_HANDLERS:
         return _SCREEN_HANDLERS[mark.kind](state, at)
     is_proven = check_mark_proof(state, mark, nonce)
@@ -38,7 +38,7 @@ def apply_mark(state: ActivityState, mark: Mark, at: int, nonce: str | None) -> 
 
 
 def check_mark_proof(state: ActivityState, mark: Mark, nonce: str | None) -> bool | None:
-    """Whether this mark of a shell is proven; None when it is no shell's, or is not heard for want of the nonce."""
+    """Return whether a shell mark is proven; None if it is no shell mark or is ignored for lack of the nonce."""
     if mark.kind not in _SHELL_HANDLERS:
         return None
     is_proven = nonce is not None and mark.params.get("nonce") == nonce
@@ -70,7 +70,7 @@ def _end_command(state: ActivityState, mark: Mark, at: int, is_proven: bool) -> 
 
 
 def _set_command_line(state: ActivityState, mark: Mark, _at: int, is_proven: bool) -> ActivityState:
-    """Some shells tell the line before the start of the command, some after it."""
+    """Set the command line, which some shells report before the start of the command and some after it."""
     now = state.activity
     if now.kind == "command" and now.command_line is None and now.is_proven == is_proven:
         return replace(state, activity=replace(now, command_line=mark.text))
@@ -96,7 +96,7 @@ def _reset_activity(state: ActivityState, at: int) -> ActivityState:
 
 
 def _build_paste_handler(is_on: bool) -> Callable[[ActivityState, int], ActivityState]:
-    return lambda following, _at: replace(following, place=replace(following.place, is_paste_on=is_on))
+    return lambda state, _at: replace(state, place=replace(state.place, is_paste_on=is_on))
 
 
 _SCREEN_HANDLERS: dict[MarkKind, Callable[[ActivityState, int], ActivityState]] = {

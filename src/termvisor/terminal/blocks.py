@@ -1,6 +1,6 @@
-"""Settled lines become blocks: what is stored and indexed as one row.
+"""Group settled lines into blocks, the rows that are stored and indexed.
 
-A block spans at most a second, so that the time of any of its lines is known to the second.
+A block spans at most a second, so that the time of each of its lines is known to the second.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ _MAX_SPAN_NS = 1_000_000_000
 
 
 def build_blocks(epoch: EpochId, lines: Sequence[SettledLine], texts: Sequence[str]) -> Iterator[TextBlock]:
-    """``texts`` are the redacted texts of the lines."""
+    """Yield the blocks of consecutive lines; ``texts`` are their redacted texts."""
     first = size = 0
-    for at, line in enumerate(lines):
-        is_full = at - first >= _MAX_LINES or size > _MAX_CHARACTERS or line.at - lines[first].at > _MAX_SPAN_NS
-        if at > first and is_full:
-            yield _build_block(epoch, lines[first:at], texts[first:at])
-            first, size = at, 0
-        size += len(texts[at]) + 1
+    for index, line in enumerate(lines):
+        is_full = index - first >= _MAX_LINES or size > _MAX_CHARACTERS or line.at - lines[first].at > _MAX_SPAN_NS
+        if index > first and is_full:
+            yield _build_block(epoch, lines[first:index], texts[first:index])
+            first, size = index, 0
+        size += len(texts[index]) + 1
     if lines:
         yield _build_block(epoch, lines[first:], texts[first:])
 

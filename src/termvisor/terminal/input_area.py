@@ -1,14 +1,14 @@
-"""Where a person types on a screen: the row of the cursor, and the box or rules that enclose it closely. Pure.
+"""Find the input area of a screen: the cursor's row and the box or rules closely around it. Pure.
 
-A cursor that the program hides stands where it last painted, unless a frame or a prompt says that people type there.
-A guess that fits most programs; what is known of one program belongs to its adapter.
+A hidden cursor is where the program last painted, so it counts only inside a frame or after a prompt glyph. A heuristic
+that fits most programs; knowledge about one program belongs to its adapter.
 """
 
 from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
 _MAX_FRAME_DISTANCE = 5
-"""Rows from the cursor to the frame. A frame that is farther away holds more than what is typed."""
+"""Rows from the cursor to the frame; a frame farther away encloses more than the input."""
 _RULE_GLYPHS = frozenset("─━═╌╍┄┅┈┉╴╶╸╺▀▄▔▁_-=~▂▃▅▆▇█")
 _CORNER_GLYPHS = frozenset("╭╮╰╯┌┐└┘┏┓┗┛╔╗╚╝├┤┣┫╠╣╹╻+")
 _BAR_GLYPHS = frozenset("│┃║|▌▐▏▕")
@@ -17,18 +17,18 @@ _MIN_RULE_LENGTH = 8
 
 
 def find_input_rows(rows: Sequence[str], cursor: int, *, has_cursor: bool = True) -> range:
-    """The rows that are being typed in, given the row in which the cursor stands and whether it is to be seen."""
+    """Return the rows of the input area; ``cursor`` is the cursor's row, ``has_cursor`` False if it is hidden."""
     if not 0 <= cursor < len(rows):
         return range(0)
     is_typed = has_cursor or rows[cursor].lstrip()[:1] in _PROMPT_GLYPHS
-    alone = range(cursor, cursor + 1) if is_typed else range(0)
-    return _find_enclosed_rows(rows, cursor) or _find_barred_rows(rows, cursor, alone)
+    fallback = range(cursor, cursor + 1) if is_typed else range(0)
+    return _find_enclosed_rows(rows, cursor) or _find_barred_rows(rows, cursor, fallback)
 
 
 def find_cursor_row(rows: Sequence[str], size: tuple[int, int], cursor_y: int) -> int:
-    """Which of the joined rows holds this row of a screen of that width and height.
+    """Return the index of the joined row that contains a row of a screen of ``size`` (width, height).
 
-    A joined row is as many rows of the screen as its text needs; where there are as many as on the screen, none is.
+    A joined row covers as many rows of the screen as its text needs; if their number equals the height, none is joined.
     """
     width, height = size
     if len(rows) == height:
@@ -42,7 +42,7 @@ def find_cursor_row(rows: Sequence[str], size: tuple[int, int], cursor_y: int) -
 
 
 def count_columns(text: str) -> int:
-    """How many columns a terminal needs for it."""
+    """Return the number of columns a terminal needs for the text."""
     return len(text) if text.isascii() else sum(map(_count_character_columns, text))
 
 
@@ -53,7 +53,7 @@ def _count_character_columns(character: str) -> int:
 
 
 def _find_enclosed_rows(rows: Sequence[str], cursor: int) -> range | None:
-    """Between two frames or rules."""
+    """Return the rows between two frames or rules, None if there are none."""
     above = _find_nearest_rule(rows, range(cursor - 1, cursor - 1 - _MAX_FRAME_DISTANCE, -1))
     below = _find_nearest_rule(rows, range(cursor + 1, cursor + 1 + _MAX_FRAME_DISTANCE))
     if above is None or below is None or _is_rule(rows[cursor]):
@@ -61,11 +61,11 @@ def _find_enclosed_rows(rows: Sequence[str], cursor: int) -> range | None:
     return range(above, below + 1)
 
 
-def _find_barred_rows(rows: Sequence[str], cursor: int, alone: range) -> range:
-    """Beside a bar at the left that is short enough to be one of an input box; else the row alone."""
+def _find_barred_rows(rows: Sequence[str], cursor: int, fallback: range) -> range:
+    """Return the rows beside a bar at the left, if it is as short as that of an input box, else ``fallback``."""
     bar = _find_bar(rows[cursor])
     if bar is None:
-        return alone
+        return fallback
     first = last = cursor
     while first > 0 and _find_bar(rows[first - 1]) == bar:
         first -= 1
@@ -74,13 +74,13 @@ def _find_barred_rows(rows: Sequence[str], cursor: int, alone: range) -> range:
     return (
         range(first, last + 1)
         if cursor - first < _MAX_FRAME_DISTANCE and last - cursor < _MAX_FRAME_DISTANCE
-        else alone
+        else fallback
     )
 
 
-def _find_nearest_rule(rows: Sequence[str], where: range) -> int | None:
-    """Not beyond a blank row: dialogs have those, and what a dialog asks is no input."""
-    for number in where:
+def _find_nearest_rule(rows: Sequence[str], candidates: range) -> int | None:
+    """Return the nearest rule, not beyond a blank row: dialogs have those, and a dialog is no input area."""
+    for number in candidates:
         if not 0 <= number < len(rows) or not rows[number].strip():
             return None
         if _is_rule(rows[number]):
@@ -89,7 +89,7 @@ def _find_nearest_rule(rows: Sequence[str], where: range) -> int | None:
 
 
 def _is_rule(row: str) -> bool:
-    """A row that is drawn: a rule, or the upper or lower edge of a box, also one with a title in it."""
+    """Return True for a rule or the upper or lower edge of a box, also with a title in it."""
     text = row.strip()
     edges = _RULE_GLYPHS | _CORNER_GLYPHS
     if len(text) < _MIN_RULE_LENGTH or text[0] not in edges or text[-1] not in edges:
@@ -98,6 +98,6 @@ def _is_rule(row: str) -> bool:
 
 
 def _find_bar(row: str) -> tuple[int, str] | None:
-    """The column and the glyph of a bar with which the row begins."""
+    """Return the column and glyph of the bar the row begins with, None if it has none."""
     text = row.lstrip(" ")
     return (len(row) - len(text), text[0]) if text and text[0] in _BAR_GLYPHS else None

@@ -1,15 +1,15 @@
-"""Text and cursor movements become settled lines, each as a terminal would show it.
+"""Assemble text and cursor movements into settled lines, each as a terminal would show it.
 
-One line at a time, no screen: a movement to another row settles the line as it is. Invariant: when a line begins
-nothing of the lines before it matters, so reading can be taken up again at ``start``.
+Keeps one line, no screen: a movement to another row settles the line as it is. Invariant: a new line does not depend on
+the lines before it, so reading can resume at ``start``.
 
-A line is held as a string whose index is the column: a wide character is followed by a filler. As long as the cursor
-has never left the line's end the string is *plain* and needs no fillers. A character of no width takes a column here.
+The line is a string indexed by column: a wide character is followed by a filler. As long as the cursor has never left
+the end of the line, the string is *plain* and needs no fillers. A zero-width character takes a column here.
 """
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
-from re import compile as pattern
 from unicodedata import east_asian_width
 
 from msgspec import Struct
@@ -19,17 +19,17 @@ from termvisor.terminal.tokenizer import TerminalToken, count_bytes
 
 LINE_LIMIT = 4096
 RAW_LIMIT = 65536
-_OVERWRITE_LIMIT = RAW_LIMIT // 2  # a progress bar this long is cut where it begins anew, so that no row is torn
-_MAX_COLUMN = 511  # terminals stop at their right edge, which we do not know
+_OVERWRITE_LIMIT = RAW_LIMIT // 2  # a progress bar this long is cut where it restarts, so that no row is torn
+_MAX_COLUMN = 511  # terminals stop at their right edge, which is not known here
 _TAB_WIDTH = 8
 _FILLER = "\0"
 _REPEATABLE_CONTROLS = (b"\a", b"\b", b"\t", b"\r")
-_MAY_BE_WIDE = pattern("[\u1100-\u115f\u231a-\u23f3\u25fd-\u27bf\u2b1b-\u2b55\u2e80-\uffe6\U00016fe0-\U0003fffd]")
-_HARMLESS_SEQUENCE = pattern(r"\x1b(?:\[[0-9;:?]*+[A-Za-z]|\(B)")
+_MAY_BE_WIDE = re.compile("[\u1100-\u115f\u231a-\u23f3\u25fd-\u27bf\u2b1b-\u2b55\u2e80-\uffe6\U00016fe0-\U0003fffd]")
+_HARMLESS_SEQUENCE = re.compile(r"\x1b(?:\[[0-9;:?]*+[A-Za-z]|\(B)")
 
 
 class SettledLine(Struct, frozen=True, gc=False):
-    """A line that will not change: from its first byte to just after its newline, completed by what was read ``at``."""
+    """A line that will not change: bytes ``start`` to ``end`` (after its newline), completed at time ``at``."""
 
     text: str
     start: int
@@ -38,20 +38,20 @@ class SettledLine(Struct, frozen=True, gc=False):
 
 
 class LineAssembler:
-    """Builds the current line; whatever settles is appended to ``settled`` with the time ``at``."""
+    """Build the current line; settled lines are appended to ``settled_lines`` with the time ``at``."""
 
     def __init__(self, start: int):
         self.at = 0
         self.width = 0
-        """Columns of the pane; 0 where they are not known."""
+        """Columns of the pane; 0 if unknown."""
         self.row_jumps = 0
-        """How often the cursor went to another row otherwise than by a newline, or a page was erased."""
+        """Counts movements to another row other than newlines, and erased pages."""
         self.settled_lines: list[SettledLine] = []
         self.overwrites = OverwriteTracker()
         self.begin_line(start)
 
     def begin_line(self, start: int) -> None:
-        """An empty line that starts here; what was not settled is forgotten."""
+        """Start an empty line at this offset, discarding an unsettled one."""
         self.start = start
         self.overwrites.begin_line()
         self._saved_column: int | None = None
@@ -59,21 +59,20 @@ class LineAssembler:
         self._clear_line()
 
     def _clear_line(self) -> None:
-        """Nothing stands in the line and the cursor is at its start: as if it were new."""
+        """Empty the line and move the cursor to its start, as if it were new."""
         self._cells = ""
         self._column: int | None = None
-        self._is_moved = False  # since something was written: what comes does not just go on
-        self._measured_length = self._measured_width = (
-            0  # how much was measured at the last tab, so that tabs stay cheap
-        )
+        self._is_moved = False  # the cursor was moved since the last write
+        # What was measured at the last tab, so that a line of many tabs is not measured again for each.
+        self._measured_length = self._measured_width = 0
 
     def preset_line(self, text: str, column: int) -> None:
-        """The line begins with what the pane showed in it already; the cursor stands in this column."""
+        """Preset the first line with what the pane already shows in it, and the cursor's column."""
         self._cells, self._column = _widen_text(text).ljust(column), column
 
     @property
     def is_plain(self) -> bool:
-        """The cursor has never left the end of the line."""
+        """Return True if the cursor has never left the end of the line."""
         return self._column is None
 
     @property
@@ -82,7 +81,7 @@ class LineAssembler:
 
     @property
     def cursor_column(self) -> int:
-        """Where the cursor stands, without making the line one that has columns."""
+        """Return the cursor's column without converting a plain line to columns."""
         return len(_widen_text(self._cells)) if self._column is None else self._column
 
     @property
@@ -94,23 +93,23 @@ class LineAssembler:
         self.begin_line(end)
 
     def leave_line(self, end: int) -> None:
-        """The program goes elsewhere: what stands here is settled, if anything does."""
+        """Settle the line if it has text, because the cursor moves to another row."""
         if self.text:
             self.settle_line(end)
         self.begin_line(end)
 
     def limit_length(self, offset: int) -> None:
-        """Asked before every control and sequence, whose places do not depend on the chunks."""
+        """Cut a line of RAW_LIMIT bytes; called before controls and sequences, whose offsets ignore chunks."""
         if offset - self.start >= RAW_LIMIT:
             self.leave_line(offset)
 
     def skip_bytes(self, start: int, end: int) -> None:
-        """Bytes that show nothing, any of which may be the last that the line can hold."""
+        """Skip bytes that show nothing, cutting the line wherever it reaches RAW_LIMIT."""
         while (last := max(start, self.start + RAW_LIMIT)) < end:
             self.leave_line(last)
 
     def add_run(self, run: TerminalToken) -> bool:
-        """Take whole lines at once. False: this run needs to be read token by token."""
+        """Add whole lines at once; return False if the run must be read token by token."""
         rows = run.data.split(b"\n")
         head = run.start + len(rows[0]) - self.start
         text = self._cells + (_HARMLESS_SEQUENCE.sub("", run.text) if "\x1b" in run.text else run.text)
@@ -141,7 +140,7 @@ class LineAssembler:
         self._cells = rest
 
     def apply_erased(self, erased: TerminalToken) -> bool:
-        """Texts that were each written and erased again. False: one of them may have been more than a row."""
+        """Apply texts that were written and erased again; return False if one may be longer than a row."""
         texts = (self._cells + _HARMLESS_SEQUENCE.sub("", erased.text)).split("\r")
         widest = len(max(texts, key=len))
         cells = widest if erased.text.isascii() and self._cells.isascii() else 2 * widest
@@ -152,7 +151,7 @@ class LineAssembler:
         return True
 
     def write(self, token: TerminalToken) -> None:
-        """Characters at the cursor. An endless line is cut before the first character beyond the limit."""
+        """Write characters at the cursor, cutting an endless line before the first character beyond the limit."""
         text, data, start = token.text, token.data, token.start
         if self._is_row_padded:
             self.leave_line(start)
@@ -164,7 +163,7 @@ class LineAssembler:
             self.leave_line(start)
 
     def _put(self, text: str) -> str:
-        """Write what fits; return what does not."""
+        """Write the text up to LINE_LIMIT and return the rest."""
         if self._column is None:
             room = LINE_LIMIT - len(self._cells)
             self._cells += text[:room]
@@ -191,7 +190,7 @@ class LineAssembler:
         return ""
 
     def apply_control(self, token: TerminalToken) -> None:
-        """A control character, or one that is repeated; before each of them the line may have become too long."""
+        """Apply a control character, possibly repeated, cutting the line wherever it reaches RAW_LIMIT."""
         byte, start, end = token.data[:1], token.start, token.end
         if byte in _REPEATABLE_CONTROLS and token.data != b"\r\n":
             while (last := max(start, self.start + RAW_LIMIT)) < end:
@@ -200,7 +199,7 @@ class LineAssembler:
                 start = last
             self._repeat_control(byte, end - start)
             return
-        if byte != b"\n":  # a lone newline ends the line anyway, and must do so where its CR came alone before it
+        if byte != b"\n":  # a lone newline ends the line anyway, also if its CR came in another token
             self.limit_length(start)
         if token.data.endswith(b"\n"):
             self.settle_line(end)
@@ -210,22 +209,22 @@ class LineAssembler:
             self._is_row_padded = self._is_row_padded or self._is_prompt_padding()
             self._move_cursor(0)
         elif count and byte == b"\b":
-            self._move_cursor(self._resolve_cursor() - 1)  # first from beyond the farthest column to it
+            self._move_cursor(self._resolve_cursor() - 1)  # first back from beyond the last column
             self._move_cursor(self._resolve_cursor() - (count - 1))
         elif count and byte == b"\t":
             self._advance_tabs(count)
 
     def apply_sequence(self, token: TerminalToken) -> None:
-        """A csi or esc token that may move the cursor or erase."""
+        """Apply a csi or esc token that may move the cursor or erase."""
         key = token.text if token.kind == "csi" else "esc" + token.text
-        act = _SEQUENCE_HANDLERS.get(key)
-        if act is not None and (count := _parse_count(token.data)) is not None:
+        handler = _SEQUENCE_HANDLERS.get(key)
+        if handler is not None and (count := _parse_count(token.data)) is not None:
             if self._is_row_padded:
                 self.leave_line(token.start)
-            act(self, count, token.end)
+            handler(self, count, token.end)
 
     def _is_prompt_padding(self) -> bool:
-        """Whether only blanks were printed since the row's end: so shells make sure that a prompt has its own row.
+        """Return True if only blanks follow the end of the row, as shells print to start a prompt on a new row.
 
         A carriage return then goes to the start of the next row; the line stays if anything but a newline follows.
         """
@@ -235,7 +234,7 @@ class LineAssembler:
         return column > self.width and not self._cells[(column - 1) // self.width * self.width :].strip(" ")
 
     def _resolve_cursor(self) -> int:
-        """The column of the cursor; asking makes the line one that has columns."""
+        """Return the cursor's column, converting a plain line to columns."""
         if self._column is None:
             self._cells = self._cells if self._cells.isascii() else _widen_text(self._cells)
             self._column = len(self._cells)
@@ -248,7 +247,7 @@ class LineAssembler:
 
     def _advance_tabs(self, count: int) -> None:
         if self._column is None:
-            # stays plain, as the same line would in a run
+            # Stays plain, as the same line would in a run.
             width = self._measured_width + len(_widen_text(self._cells[self._measured_length :]))
             stop = width - width % _TAB_WIDTH + _TAB_WIDTH * count
             self._cells = (self._cells + " " * min(stop - width, LINE_LIMIT))[:LINE_LIMIT]
@@ -258,10 +257,10 @@ class LineAssembler:
             self._column = min(self._column - self._column % _TAB_WIDTH + _TAB_WIDTH * count, LINE_LIMIT)
 
     def _replace_cells(self, start: int, end: int, cells: str) -> None:
-        """Half of a wide character that loses its other half becomes a blank."""
+        """Replace columns; half of a wide character that loses its other half becomes a blank."""
         shown = self._cells
-        is_over = start < len(shown) or self._is_moved
-        if is_over and (start or end < len(shown)) and (piece := find_remaining_piece(shown, start, end, cells)):
+        is_overwrite = start < len(shown) or self._is_moved
+        if is_overwrite and (start or end < len(shown)) and (piece := find_remaining_piece(shown, start, end, cells)):
             self.overwrites.record_overwrite(piece, self.start, shown)
         shown = shown.ljust(start)
         left, right = shown[:start], shown[end:]
@@ -285,25 +284,25 @@ class LineAssembler:
     def _move_to_column(self, count: int, _end: int) -> None:
         self._move_cursor(max(count, 1) - 1)
 
-    def _erase_line(self, how: int, _end: int) -> None:
-        if how == 0 and self._column is None:
+    def _erase_line(self, mode: int, _end: int) -> None:
+        if mode == 0 and self._column is None:
             return
         column = self._resolve_cursor()
-        if how == 0:
+        if mode == 0:
             self._replace_cells(column, max(column, len(self._cells)), "")
-        elif how == 1:
+        elif mode == 1:
             self._replace_cells(0, column + 1, " " * (column + 1))
-        elif how == 2:
+        elif mode == 2:
             self._cells = ""
         if column == 0 and not self._cells:
             self._clear_line()
 
-    def _erase_screen(self, how: int, end: int) -> None:
-        """To the end of the screen: of that we have the end of this line. Otherwise a new page begins."""
-        if how == 0:
+    def _erase_screen(self, mode: int, end: int) -> None:
+        """Erase to the end of the line for mode 0 (the rest of the screen is not kept); else a new page begins."""
+        if mode == 0:
             self._erase_line(0, end)
         else:
-            self._jump_to_row(how, end)
+            self._jump_to_row(mode, end)
 
     def _erase_cells(self, count: int, _end: int) -> None:
         column = self._resolve_cursor()
@@ -324,7 +323,7 @@ class LineAssembler:
         self._saved_column = self._resolve_cursor()
 
     def _restore_cursor(self, _count: int, end: int) -> None:
-        """To a place in this line, or to one that we did not see."""
+        """Move to the column saved in this line; without one the saved position is in another row."""
         if self._saved_column is None:
             self.leave_line(end)
         else:
@@ -353,7 +352,7 @@ _SEQUENCE_HANDLERS: dict[str, _SequenceHandler] = dict.fromkeys(
 
 
 def _parse_count(parameters: bytes) -> int | None:
-    """The first parameter, 0 if it was left out, None if these are not plain numbers (private forms, intermediates)."""
+    """Return the first parameter, 0 if omitted, None if not a plain number (private forms, intermediates)."""
     first = parameters.partition(b";")[0]
     if not first:
         return 0

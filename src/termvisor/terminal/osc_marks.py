@@ -1,7 +1,7 @@
-"""The payload of a sequence becomes Marks.
+"""Parse marks from OSC and CSI sequences: prompts, commands, titles, notifications, screen modes.
 
-Pane output is hostile: texts and parameters lose their control characters and are bounded; what is not understood is
-no mark. Whether a mark is believed is decided elsewhere, by the nonce in its ``params``.
+Pane output is untrusted: texts and parameters are bounded and stripped of control characters; unknown sequences give no
+mark. Whether a mark is trusted is decided elsewhere, by the nonce in its ``params``.
 """
 
 import base64
@@ -40,7 +40,7 @@ _MARK_BY_MODE |= {(mode, "l"): "alt_screen_off" for mode in (b"1049", b"1047", b
 
 
 def parse_csi_marks(parameters: bytes, final: str, offset: int) -> list[Mark]:
-    """``CSI ? 1049 ; 2004 h`` is two marks; ``CSI ! p`` is a reset."""
+    """Parse mode changes and resets: ``CSI ? 1049 ; 2004 h`` is two marks, ``CSI ! p`` a reset."""
     if parameters == b"!" and final == "p":
         return [Mark(kind="reset", offset=offset)]
     if final not in ("h", "l") or not parameters.startswith(b"?"):
@@ -51,12 +51,12 @@ def parse_csi_marks(parameters: bytes, final: str, offset: int) -> list[Mark]:
 
 def parse_osc_mark(payload: bytes, offset: int) -> Mark | None:
     number, _, rest = payload.partition(b";")
-    read = _OSC_PARSERS.get(number)
-    return None if read is None else read(rest.decode("utf-8", "replace"), offset)
+    parser = _OSC_PARSERS.get(number)
+    return None if parser is None else parser(rest.decode("utf-8", "replace"), offset)
 
 
 def sanitize(text: str, limit: int = MAX_TEXT_LENGTH) -> str:
-    """Without control characters (white space becomes one blank), and no longer than the limit."""
+    """Remove control characters (white space becomes one blank) and cut the text to the limit."""
     return _CONTROLS.sub("", _SPACING.sub(" ", text))[:limit]
 
 
@@ -66,12 +66,12 @@ def _parse_parameters(fields: list[str]) -> dict[str, str]:
 
 
 def _unescape(text: str) -> str:
-    r"""``\\`` and ``\x3b`` as OSC 633 writes them."""
+    r"""Undo the escapes of OSC 633: ``\\`` and ``\x3b``."""
     return _ESCAPED_CHARACTER.sub(lambda match: "\\" if match[1] == "\\" else chr(int(match[1][1:], 16)), text)
 
 
 def _parse_semantic_prompt(rest: str, offset: int) -> Mark | None:
-    """OSC 133: ``D;0;aid=7``, ``C;cmdline_url=ls%20-l``; ours carry ``nonce=<hex>``."""
+    """Parse OSC 133: ``D;0;aid=7``, ``C;cmdline_url=ls%20-l``; ours carry ``nonce=<hex>``."""
     letter, *fields = rest.split(";")
     if letter == "E":
         return _parse_command_line(fields, offset)
@@ -90,18 +90,18 @@ def _parse_semantic_prompt(rest: str, offset: int) -> Mark | None:
 
 
 def decode_percent(text: str) -> str:
-    """As `urllib.parse.unquote`, which brings half a megabyte along."""
-    return _PERCENT_ENCODED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), text)
+    """Decode %XX like `urllib.parse.unquote`, whose import costs half a megabyte."""
+    return _PERCENT_ENCODED.sub(lambda match: bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace"), text)
 
 
 def _parse_sent_command(fields: list[str]) -> str:
-    """The command line that fish (percent-encoded) and kitty's shells send along with C."""
-    given = dict(field.partition("=")[::2] for field in fields)
-    return sanitize(decode_percent(given["cmdline_url"]) if "cmdline_url" in given else given.get("cmdline", ""))
+    """Return the command line that fish (percent-encoded) and kitty's shells send with C."""
+    values = dict(field.partition("=")[::2] for field in fields)
+    return sanitize(decode_percent(values["cmdline_url"]) if "cmdline_url" in values else values.get("cmdline", ""))
 
 
 def _parse_command_line(fields: list[str], offset: int) -> Mark:
-    """The line may hold a bare ``;``, so only the known fields at its end are taken off."""
+    """Parse OSC 133;E. The line may contain ``;``, so only known fields at its end are split off."""
     params: list[str] = []
     while fields and fields[-1].startswith(("nonce=", "aid=")):
         params.append(fields.pop())
@@ -111,7 +111,7 @@ def _parse_command_line(fields: list[str], offset: int) -> Mark:
 
 
 def _parse_vscode(rest: str, offset: int) -> Mark | None:
-    """OSC 633 as OSC 133, but ``E;line;nonce`` has its nonce by position and ``P`` escapes its values."""
+    """Parse OSC 633: like OSC 133, but ``E;line;nonce`` has a positional nonce and ``P`` escapes its values."""
     letter, *fields = rest.split(";")
     if letter == "E" and len(fields) == 2 and not fields[1].startswith("nonce="):
         nonce = {"nonce": sanitize(fields[1], _MAX_PARAM_LENGTH)} if fields[1] else {}
@@ -128,7 +128,7 @@ def _parse_exit_status(text: str) -> int | None:
 
 
 def _parse_cwd(rest: str, offset: int) -> Mark | None:
-    """OSC 7 ``file://host/path``; some shells send the bare path."""
+    """Parse OSC 7 ``file://host/path``; some shells send the bare path."""
     if rest.startswith("/"):
         return Mark(kind="cwd", offset=offset, text=sanitize(rest))
     scheme, separator, address = rest.partition("://")
@@ -146,7 +146,7 @@ def _parse_title(rest: str, offset: int) -> Mark:
 
 
 def _parse_notification(rest: str, offset: int) -> Mark | None:
-    """OSC 9 is a message, unless it begins with one of ConEmu's numbers: 4 progress, 9 folder, others not for us."""
+    """Parse OSC 9: a message, unless it starts with a ConEmu number (4 progress, 9 folder, others ignored)."""
     conemu = _CONEMU_COMMAND.fullmatch(rest)
     if conemu is None:
         return Mark(kind="notification", offset=offset, text=sanitize(rest))
@@ -162,9 +162,9 @@ def _parse_notification(rest: str, offset: int) -> Mark | None:
 
 
 def _parse_kitty_notification(rest: str, offset: int) -> Mark:
-    """OSC 99 ``key=value:key=value;text``; with ``e=1`` the text is base64."""
-    about, _, text = rest.partition(";")
-    params = _parse_parameters(about.split(":"))
+    """Parse OSC 99 ``key=value:key=value;text``; with ``e=1`` the text is base64."""
+    metadata, _, text = rest.partition(";")
+    params = _parse_parameters(metadata.split(":"))
     decoded = _decode_base64(text) if params.get("e") == "1" else text
     return Mark(kind="notification", offset=offset, text=sanitize(decoded or ""), params=params)
 
@@ -204,7 +204,7 @@ def _parse_agent(rest: str, offset: int) -> Mark:
 
 
 def _parse_end_of_program(rest: str, offset: int) -> Mark | None:
-    """Our own ``7770;end;<status>``, printed when a managed program is over."""
+    """Parse our own ``7770;end;<status>``, printed when a managed program has exited."""
     word, _, status = rest.partition(";")
     return Mark(kind="end_of_program", offset=offset, exit_code=_parse_exit_status(status)) if word == "end" else None
 

@@ -1,7 +1,7 @@
-"""What stood in a line before something was written over it, where a piece is left that may be part of a secret.
+"""Track text that is overwritten in a line where a piece remains that may be part of a secret.
 
-The line that settles shows only the piece, or the whole with something written right beside it; whoever looks for
-secrets must see the whole once.
+The settled line shows only the piece, or the whole joined to something written beside it; the redactor must see the
+original once.
 """
 
 import re
@@ -11,46 +11,46 @@ from msgspec import Struct
 
 _PIECE_LENGTH = 8
 _MAX_OVERWRITES_PER_LINE = 32
-"""A line is written over like this once or twice; one made to be so often is not worth more."""
+"""Normal lines are overwritten like this once or twice; the limit bounds hostile output."""
 _RUN_CHARACTERS = frozenset(ascii_letters + digits + "_+/%=.~-")
 _match_run = re.compile(rf"[\w+/%=.~-]{{{_PIECE_LENGTH}}}", re.ASCII).match
 _LINE_END = "\n"
 
 
 class OverwrittenLine(Struct, frozen=True, gc=False):
-    """The line that begins at ``start``, as it was."""
+    """The line that begins at ``start``, as it was before it was overwritten."""
 
     start: int
     text: str
 
 
 class OverwriteTracker:
-    """Watches one line at a time."""
+    """Record the overwritten texts, one line at a time."""
 
     def __init__(self) -> None:
-        self._found: list[OverwrittenLine] = []
+        self._overwritten: list[OverwrittenLine] = []
         self.begin_line()
 
     def begin_line(self) -> None:
         self._last_shown, self._remaining = "", _MAX_OVERWRITES_PER_LINE
 
     def record_overwrite(self, piece: str, start: int, shown: str) -> None:
-        """The line that began at ``start`` and shows this is about to keep a piece of a run, and lose what it was."""
+        """Record the line ``shown`` before an overwrite that leaves ``piece``, unless it was just recorded."""
         if piece not in self._last_shown and self._remaining:
             self._last_shown, self._remaining = shown + _LINE_END, self._remaining - 1
-            self._found.append(OverwrittenLine(start, shown))
+            self._overwritten.append(OverwrittenLine(start, shown))
 
     def take_overwritten(self) -> tuple[OverwrittenLine, ...]:
-        """What was covered since the last time."""
-        found, self._found = tuple(self._found), []
-        return found
+        """Return the overwritten lines since the last call."""
+        taken, self._overwritten = tuple(self._overwritten), []
+        return taken
 
 
 def find_remaining_piece(shown: str, start: int, end: int, cells: str) -> str:
-    """A piece that is left of a run when these cells come for the columns from ``start`` to ``end``, or nothing.
+    """Return the piece of a run that remains when ``cells`` replace columns ``start`` to ``end``, or "".
 
-    The run is cut, or stays whole and is joined to what comes to stand beside it: then it is no secret's form any more.
-    The piece has the character beside it, as it was.
+    The run is cut, or joined to what is written beside it, and so no longer has the form of a secret. The piece
+    includes the original character beside it.
     """
     if end and _match_run(shown, end):
         beside = shown[end - 1]

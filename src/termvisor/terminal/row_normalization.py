@@ -1,11 +1,11 @@
-"""What rows of a repainting screen have in common when only a counter, a spinner or the spacing differs. Pure.
+"""Normalize and hash screen rows so that rows that differ only in a counter, a spinner or spacing are equal. Pure.
 
-Folded text is for comparing only and is never shown: digits, glyphs that spin, white space and repeated signs (rules,
-progress bars) each become one.
+Normalized text is only for comparison and never shown: runs of digits, spinner glyphs, white space and repeated signs
+(rules, progress bars) each become one character.
 """
 
 import re
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
 from collections.abc import Callable
 
 from termvisor.model.terminal.screen_row import ScreenLifetime
@@ -18,16 +18,16 @@ _VARIABLE_TEXT = re.compile(
 
 
 def normalize_row(text: str) -> str:
-    """The row as it is compared; empty for a blank one."""
+    """Return the row in its comparable form, empty for a blank row."""
     return " ".join(_VARIABLE_TEXT.sub(_replace_variable_text, text).split())
 
 
-def _replace_variable_text(found: re.Match[str]) -> str:
-    return found["sign"] or ("0" if found["digits"] else "·")
+def _replace_variable_text(match: re.Match[str]) -> str:
+    return match["sign"] or ("0" if match["digits"] else "·")
 
 
 def build_row_hasher(lifetime: ScreenLifetime) -> Callable[[str], int]:
-    """Names rows within one life: the same number for rows that fold alike, another one in another life."""
+    """Return a function that hashes normalized rows, with different hashes in each screen lifetime."""
     salt = f"{lifetime.epoch} {lifetime.is_alternate:d} {lifetime.since}".encode()
 
     def hash_row(text: str) -> int:

@@ -1,7 +1,7 @@
-"""Colours in rows that a multiplexer captured: one row goes on in the colours of the row above. Pure.
+"""Make captured rows with colours independent of each other: tmux continues the colours of the row above. Pure.
 
-Invariant of `self_contained`: each row can be painted alone, begins and ends without colours, and has no escapes but
-SGR; the letters of the line-drawing set are the lines they stand for.
+Invariant of make_rows_self_contained(): each row can be painted alone, begins and ends without colours, and has no
+escape sequences but SGR; letters of the line-drawing character set are replaced by the lines.
 """
 
 import re
@@ -31,32 +31,32 @@ def make_rows_self_contained(rows: Sequence[str]) -> list[str]:
 
 
 class _SgrPen:
-    """How the next cell would be drawn."""
+    """The SGR attributes and character set of the next cell."""
 
     def __init__(self) -> None:
         self._attributes: dict[str, str] = {}
         self._draws_lines = False
 
     def draw_row(self, row: str) -> str:
-        written, now, at = "", "", 0
-        for found in _ESCAPE_SEQUENCE.finditer(row):
-            written, now = self._append_cells(row[at : found.start()], written, now)
-            at = found.end()
-            if found["sgr"] is not None:
-                self._apply_parameters(found["sgr"])
-            elif found["shift"]:
-                self._draws_lines = found["shift"] == "\x0e"
-        written, now = self._append_cells(row[at:], written, now)
-        return f"{written}\x1b[0m" if now else written.rstrip(" ")
+        output, active, position = "", "", 0
+        for match in _ESCAPE_SEQUENCE.finditer(row):
+            output, active = self._append_cells(row[position : match.start()], output, active)
+            position = match.end()
+            if match["sgr"] is not None:
+                self._apply_parameters(match["sgr"])
+            elif match["shift"]:
+                self._draws_lines = match["shift"] == "\x0e"
+        output, active = self._append_cells(row[position:], output, active)
+        return f"{output}\x1b[0m" if active else output.rstrip(" ")
 
-    def _append_cells(self, text: str, written: str, now: str) -> tuple[str, str]:
-        """The row with these cells, and the colours that hold behind them."""
+    def _append_cells(self, text: str, output: str, active: str) -> tuple[str, str]:
+        """Return the output with these cells appended, and the attributes active after them."""
         if not text:
-            return written, now
-        wanted = ";".join(self._attributes.values())
-        if wanted != now:
-            written += f"\x1b[0;{wanted}m" if now and wanted else f"\x1b[{wanted or 0}m"
-        return written + (text.translate(_LINE_DRAWING_MAP) if self._draws_lines else text), wanted
+            return output, active
+        codes = ";".join(self._attributes.values())
+        if codes != active:
+            output += f"\x1b[0;{codes}m" if active and codes else f"\x1b[{codes or 0}m"
+        return output + (text.translate(_LINE_DRAWING_MAP) if self._draws_lines else text), codes
 
     def _apply_parameters(self, parameters: str) -> None:
         words = iter(parameters.split(";"))
@@ -65,15 +65,15 @@ class _SgrPen:
             code = int(head[:4])
             if code == 0:
                 self._attributes.clear()
-            elif slot := _ATTRIBUTE_BY_CODE.get(code):
-                self._attributes[slot] = (
+            elif attribute_name := _ATTRIBUTE_BY_CODE.get(code):
+                self._attributes[attribute_name] = (
                     ";".join([word, *_take_color_words(words)]) if word in ("38", "48", "58") else word
                 )
-            for ended in _ATTRIBUTES_RESET_BY_CODE.get(code, ()):
-                self._attributes.pop(ended, None)
+            for attribute in _ATTRIBUTES_RESET_BY_CODE.get(code, ()):
+                self._attributes.pop(attribute, None)
 
 
 def _take_color_words(words: Iterator[str]) -> list[str]:
-    """The words that belong to a 38, 48 or 58: ``5;n`` or ``2;r;g;b``."""
+    """Return the parameters of a 38, 48 or 58: ``5;n`` or ``2;r;g;b``."""
     kind = next(words, "")
     return [kind, *islice(words, {"5": 1, "2": 3}.get(kind, 0))]

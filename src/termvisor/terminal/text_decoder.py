@@ -1,7 +1,7 @@
-"""Deltas of one epoch become settled lines and marks.
+"""Decode the output of one epoch to settled lines and marks.
 
-In: Deltas, in order and without holes. Out: a Derived for each. Invariant: what is given out in all depends on the
-bytes only, not on how they were cut into deltas, nor on how often a stage was built from ``checkpoint`` on the way.
+In: deltas, in order and without holes. Out: a DecodedOutput for each. Invariant: the total output depends only on the
+bytes, not on how they were cut into deltas or how often a decoder was rebuilt from a checkpoint.
 """
 
 import msgspec
@@ -19,20 +19,23 @@ from termvisor.terminal.tokenizer import ReadMode, SequenceKind, TerminalToken, 
 __all__ = ["DecodedOutput", "SettledLine", "TextDecoder", "encode_carry"]
 
 _MARKS_WITH_ROW = frozenset({"prompt_start", "input_start", "command_start", "command_end"})
-_CHUNK_BYTES = 65536  # what is worked on at once, however large a delta is
+_CHUNK_BYTES = 65536  # processed at once, to bound memory for a large delta
 
 
 class DecodedOutput(Struct, frozen=True):
-    """What became certain. A mark's offset is just after its sequence."""
+    """Lines and marks that became certain. A mark's offset is just after its sequence."""
 
     lines: tuple[SettledLine, ...] = ()
     marks: tuple[Mark, ...] = ()
     overwritten: tuple[OverwrittenLine, ...] = ()
-    """What was written over in lines that end here or later."""
+    """Text that was overwritten in lines that end here or later."""
 
 
 class _DecoderCarry(Struct, frozen=True, omit_defaults=True):
-    """What must be known to go on: modes and counters, never text, because it is stored unredacted."""
+    """The state needed to resume: modes and counters, never text, because it is stored unredacted.
+
+    Field names are stored in the database.
+    """
 
     alternate: bool = False
     skipping: SequenceKind | None = None
@@ -41,34 +44,34 @@ class _DecoderCarry(Struct, frozen=True, omit_defaults=True):
 
 
 def encode_carry(*, is_alternate: bool) -> bytes:
-    """The carry of a stream that is first heard while its pane shows, or does not show, the alternate screen."""
+    """Return the carry of a stream whose capture starts on the alternate or main screen."""
     return msgspec.json.encode(_DecoderCarry(alternate=is_alternate))
 
 
 class TextDecoder:
-    """Feed it the deltas of one epoch; ``TextStage(*checkpoint)`` goes on where another stage stood."""
+    """Decode the deltas of one epoch; ``TextDecoder(*checkpoint)`` resumes from build_checkpoint()."""
 
     def __init__(self, offset: int = 0, carry: bytes = b""):
-        known = msgspec.json.decode(carry, type=_DecoderCarry) if carry else _DecoderCarry()
-        self.is_alternate = known.alternate
-        self._marks_reported_to = known.reported_to
-        self._bell_end = known.rung_to
-        self._tokenizer = Tokenizer(offset, known.skipping)
+        state = msgspec.json.decode(carry, type=_DecoderCarry) if carry else _DecoderCarry()
+        self.is_alternate = state.alternate
+        self._marks_reported_to = state.reported_to
+        self._bell_end = state.rung_to
+        self._tokenizer = Tokenizer(offset, state.skipping)
         self._assembler = LineAssembler(offset)
         self._marks: list[Mark] = []
 
     def preset_line(self, text: str, column: int) -> None:
-        """Before the first byte: the row of the cursor shows this text already, with the cursor in this column."""
+        """Preset the cursor's row with its text and the cursor's column; call before the first byte."""
         self._assembler.preset_line(text, column)
 
     @property
     def pending_text(self) -> str:
-        """The unfinished line as it is shown now, up to its last whole character."""
+        """Return the unfinished line as shown now, up to its last complete character."""
         return self._assembler.text
 
     @property
     def width(self) -> int:
-        """Columns of the pane, 0 where they are not known; set before the bytes that were printed at that width."""
+        """Columns of the pane, 0 if unknown; set before feeding the bytes printed at that width."""
         return self._assembler.width
 
     @width.setter
@@ -77,19 +80,19 @@ class TextDecoder:
 
     @property
     def row_jumps(self) -> int:
-        """How often a program on the main screen went back to rows that it had left: it repaints."""
+        """Count how often a program on the main screen moved back to other rows, a sign of repainting."""
         return self._assembler.row_jumps
 
     @property
     def next_line_start(self) -> int:
-        """No line that is yet to come begins before this offset."""
+        """Return the offset before which no future line begins."""
         is_between = self.is_alternate or self._tokenizer.skipped_kind is not None
         return self._tokenizer.position if is_between else self._assembler.start
 
     def feed(self, delta: Delta) -> DecodedOutput:
         expected = self._tokenizer.position + len(self._tokenizer.unfinished_bytes)
         if delta.offset != expected:
-            raise InternalError(f"a delta at {delta.offset} came where {expected} was next")
+            raise InternalError(f"delta at offset {delta.offset}, expected {expected}")
         self._assembler.at = delta.at
         for start in range(0, len(delta.data), _CHUNK_BYTES):
             self._tokenizer.feed(delta.data[start : start + _CHUNK_BYTES])
@@ -99,7 +102,7 @@ class TextDecoder:
         return self._take_decoded()
 
     def finish(self, at: int) -> DecodedOutput:
-        """Nothing more will come: the unfinished line is settled, an unfinished sequence is dropped."""
+        """Settle the unfinished line and drop an unfinished sequence at the end of the stream."""
         rest, position = self._tokenizer.unfinished_bytes, self._tokenizer.position
         end = position + len(rest)
         self._assembler.at = at
@@ -112,7 +115,7 @@ class TextDecoder:
         return self._take_decoded()
 
     def build_checkpoint(self) -> tuple[int, bytes]:
-        """Where to read on from, and with which carry, so that nothing is given out twice and nothing is missing."""
+        """Return the offset and carry to resume from without losing or repeating output."""
         carry = _DecoderCarry(
             alternate=self.is_alternate,
             skipping=self._tokenizer.skipped_kind,
@@ -129,12 +132,12 @@ class TextDecoder:
         return "lines" if self._assembler.is_plain else "exact"
 
     def _take_decoded(self) -> DecodedOutput:
-        derived = DecodedOutput(
+        decoded = DecodedOutput(
             tuple(self._assembler.settled_lines), tuple(self._marks), self._assembler.overwrites.take_overwritten()
         )
         self._assembler.settled_lines.clear()
         self._marks.clear()
-        return derived
+        return decoded
 
     def _add_mark(self, mark: Mark) -> None:
         if mark.offset > self._marks_reported_to:
@@ -168,7 +171,7 @@ class TextDecoder:
             self._assembler.apply_control(token)
 
     def _handle_bell(self, token: TerminalToken) -> None:
-        """Bells in a row are one, wherever they were cut."""
+        """Report consecutive bells as one, even across chunks."""
         if token.start != self._bell_end:
             self._add_mark(Mark(kind="bell", offset=token.start + 1))
         self._bell_end = token.end
@@ -213,13 +216,13 @@ class TextDecoder:
         self._limit_line(token)
 
     def _handle_passthrough(self, token: TerminalToken) -> None:
-        """What tmux hands to the outer terminal: its signs are for us too, its text and modes are not this pane's."""
-        inner = Tokenizer()
-        inner.feed(token.data.removeprefix(b"tmux;").replace(b"\x1b\x1b", b"\x1b"))
-        while (wrapped := inner.next_token("marks")) is not None:
-            if wrapped.kind == "control" and wrapped.data.startswith(b"\a"):
+        """Read the marks inside a tmux passthrough; its text and modes belong to the outer terminal."""
+        inner_tokenizer = Tokenizer()
+        inner_tokenizer.feed(token.data.removeprefix(b"tmux;").replace(b"\x1b\x1b", b"\x1b"))
+        while (inner_token := inner_tokenizer.next_token("marks")) is not None:
+            if inner_token.kind == "control" and inner_token.data.startswith(b"\a"):
                 self._add_mark(Mark(kind="bell", offset=token.end))
-            elif wrapped.kind == "osc" and (mark := parse_osc_mark(wrapped.data, token.end)):
+            elif inner_token.kind == "osc" and (mark := parse_osc_mark(inner_token.data, token.end)):
                 self._add_mark(mark)
         self._limit_line(token)
 
@@ -228,7 +231,7 @@ class TextDecoder:
             self._assembler.limit_length(token.start)
 
     def _handle_lost(self, token: TerminalToken) -> None:
-        """The line is settled before a sequence too long to be read again."""
+        """Settle the line before an over-long sequence, so that resuming never reads the sequence again."""
         if not self.is_alternate:
             self._assembler.leave_line(token.start)
         self._assembler.begin_line(token.end)

@@ -1,14 +1,14 @@
-"""Bytes of a terminal become tokens: runs of plain output, text, controls and sequences.
+"""Split terminal output into tokens: runs of plain output, text, controls and escape sequences.
 
-Bytes come in at any chunk border, tokens go out in order. Invariant: which token a byte belongs to depends on the bytes
-before it only, never on the chunks. Runs merely bundle what the exact tokens would have said one by one.
+Chunks may end anywhere; tokens come out in order. Invariant: which token a byte belongs to depends only on the bytes
+before it, never on the chunks. Runs merely bundle what exact tokens would say one by one.
 
-Where terminals differ we do as xterm does. A string (OSC, DCS, SOS, PM, APC, and ``ESC k`` of screen) ends at ST, OSC
+Where terminals differ, xterm is followed. A string (OSC, DCS, SOS, PM, APC, and ``ESC k`` of screen) ends at ST, OSC
 also at BEL; newlines belong to it; CAN, SUB, or an ESC that begins another sequence abandon it. Inside tmux's
 passthrough a doubled ESC is content. A byte 0x80-0x9f is a C1 control only where it does not continue a UTF-8
 character; the C1 characters U+0080-U+009F themselves are dropped. Unlike in xterm a control character abandons a CSI.
-A sequence beyond its limit (a string of 64 KB, a CSI of 4 KB) is *lost*: announced once, then skipped to its end
-without being kept.
+A sequence beyond its limit (a string of 64 KB, a CSI of 4 KB) is *lost*: reported once, then skipped to its end
+without being buffered.
 """
 
 import re
@@ -26,16 +26,16 @@ TokenKind = (
 )
 SequenceKind = Literal["csi", "esc", "osc", "dcs", "tmux"]
 ReadMode = Literal["fresh", "lines", "exact", "marks"]
-"""What the reader can use: moves (it stands in an empty line), runs of whole lines, single tokens only, or nothing but
-what may be a mark."""
+"""What the caller can use: movements (it is in an empty line), runs of whole lines, single tokens only, or only what
+may be a mark."""
 
 
 class TerminalToken(Struct, frozen=True, gc=False):
     """``start`` and ``end`` are offsets in the epoch.
 
-    ``text`` holds the characters of a run or of what was erased (still with the sequences in it) or of text, or the
-    final byte of a csi or esc; ``data`` holds the bytes of a run, text or control (one, or one that is repeated), a
-    string's payload, or the parameters of a csi or esc.
+    ``text`` holds the characters of a run, of erased text (with the sequences in it) or of text, or the final byte of
+    a csi or esc; ``data`` holds the bytes of a run, text or control (possibly repeated), a string's payload, or the
+    parameters of a csi or esc.
     """
 
     kind: TokenKind
@@ -49,22 +49,22 @@ _UTF8 = (
     rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
     rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
 )
-_PARTIAL_UTF8 = (  # the beginning of a UTF-8 character: as much of it as can be one (what U+FFFD stands for once)
+_PARTIAL_UTF8 = (  # the longest valid beginning of a UTF-8 character, which decodes to one U+FFFD
     rb"(?>[\xc2-\xdf]|\xe0[\xa0-\xbf]?|\xed[\x80-\x9f]?|[\xe1-\xec\xee\xef][\x80-\xbf]?"
     rb"|\xf0(?:[\x90-\xbf][\x80-\xbf]?)?|\xf4(?:[\x80-\x8f][\x80-\xbf]?)?|[\xf1-\xf3][\x80-\xbf]{0,2})"
 )
 _HIGH_BYTES = _UTF8 + rb"|" + _PARTIAL_UTF8 + rb"(?!\Z)|[\x80-\x9b\x9d-\xc1\xf5-\xff]"
 
 _RUN_PATTERNS: dict[ReadMode, re.Pattern[bytes]] = {
-    # K and J to the end are harmless here because in a run the cursor stands at the end of its line
+    # K and J to the end are harmless here: in a run the cursor is at the end of its line
     "lines": re.compile(rb"(?:[\t\n\x20-\x7e\x80-\xff]++|\r{1,2}+\n|\x1b(?:\[(?:[0-9;:]*+m|0?[JK]|\?25[hl])|\(B))++"),
     "marks": re.compile(rb"(?:[^\x07\x1b]++|\x1b(?:\[(?:[0-9;:]*+[@-~]|\?25[hl])|\(B))++"),
 }
 _RUN_PATTERNS["fresh"] = _RUN_PATTERNS["lines"]
 _ROW_MOVE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
-# only what ends freshness or is part of a run may stand before the last move, else hostile bytes were scanned often
+# Before the last move only what ends freshness or is part of a run: else hostile bytes would be scanned repeatedly
 _ROW_MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ROW_MOVE + rb")*" + _ROW_MOVE)
-# what a spinner does: its row is written, then erased from the row's first column, then written anew
+# a spinner: its row is written, erased from the first column, and written again
 _ERASED_TEXT = re.compile(rb"(?:(?:[\x20-\x7e\x80-\xff]++|\x1b(?:\[(?:[0-9;:]*+m|\?25[hl])|\(B))*+\r\x1b\[[02]?K)++")
 _C1_CHARACTER = re.compile(rb"\xc2[\x80-\x9f]")
 _SINGLE_TOKEN = re.compile(
@@ -78,12 +78,12 @@ _SINGLE_TOKEN = re.compile(
     rb"|(?P<dropped>(?:[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x83\x86-\x8c\x8e\x8f\x91-\x97\x99\x9a\x9c]|\x1b(?=\x1b))++)"
 )
 _CHARACTER = re.compile(_UTF8 + rb"|" + _PARTIAL_UTF8 + rb"|.", re.DOTALL)
-_MIN_RUN_BYTES = 8  # below this its few tokens cost less than a run does
+_MIN_RUN_BYTES = 8  # a shorter run costs more than its few tokens
 _MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
 
 
 class _SequenceGrammar(Struct, frozen=True):
-    """A sequence is ``body`` and then ``end``; at ``tail`` more bytes must come before we know."""
+    """A sequence is ``body`` followed by ``end``; at ``tail`` it is incomplete."""
 
     limit: int
     body: re.Pattern[bytes]
@@ -124,7 +124,7 @@ _ESC = 0x1B
 
 
 class Tokenizer:
-    """Ask ``next`` until it gives None, then ``take`` more bytes."""
+    """Call next_token() until it returns None, then feed() more bytes."""
 
     def __init__(self, offset: int = 0, skipped_kind: SequenceKind | None = None):
         self._data = b""
@@ -136,28 +136,29 @@ class Tokenizer:
 
     @property
     def position(self) -> int:
-        """The offset of the first byte that no token has covered yet."""
+        """Return the offset of the first byte not covered by a token."""
         return self._base + self._index
 
     @property
     def unfinished_bytes(self) -> bytes:
-        """The bytes of the unfinished character or sequence."""
+        """Return the bytes of the unfinished character or sequence."""
         return self._data[self._index :]
 
     def feed(self, data: bytes) -> None:
         self.discard_consumed()
-        # so that a long string that drips in is not scanned from its beginning each time
-        is_dull = self._is_inside_string and not _MAY_END_STRING.search(data)
-        self._is_inside_string = is_dull and data[-1:].isascii() and len(self._data) + len(data) < STRING_LIMIT
+        # A long string that arrives in small chunks must not be scanned from its beginning each time.
+        is_still_inside = self._is_inside_string and not _MAY_END_STRING.search(data)
+        self._is_inside_string = is_still_inside and data[-1:].isascii() and len(self._data) + len(data) < STRING_LIMIT
         self._data = self._data + data if self._data else data
 
     def discard_consumed(self) -> None:
-        """Let go of the bytes that tokens have covered."""
+        """Drop the bytes that tokens have covered."""
         self._base += self._index
         self._data = self._data[self._index :]
         self._index = self._exact_until = 0
 
     def next_token(self, mode: ReadMode) -> TerminalToken | None:
+        """Return the next token, None if more bytes are needed."""
         if self._is_inside_string or self._index >= len(self._data):
             return None
         if self.skipped_kind is not None:
@@ -169,7 +170,7 @@ class Tokenizer:
         return self._read_exact()
 
     def reread_exactly(self, run: TerminalToken) -> None:
-        """The reader could not use this run: let it come again as exact tokens."""
+        """Return the bytes of a run again as exact tokens: the caller could not use the run."""
         self._index = run.start - self._base
         self._exact_until = run.end - self._base
 
@@ -183,19 +184,19 @@ class Tokenizer:
         )
 
     def _read_moves(self) -> TerminalToken | None:
-        """In an empty line all that matters of a stretch of movements is where the last leap to another row ended."""
+        """Read movements in an empty line as one token: only the end of the last jump to another row matters."""
         match = _ROW_MOVES.match(self._data, self._index)
         return self._emit("moves", match.end() - match.start()) if match else None
 
     def _read_erased(self) -> TerminalToken | None:
-        """Of text that was taken back again nothing matters, unless it was too long for its row."""
+        """Read text that is erased again as one token: it matters only if it was too long for its row."""
         match = _ERASED_TEXT.match(self._data, self._index)
         if match is None:
             return None
         data = match.group()
         try:
             text = data.decode()
-        except UnicodeDecodeError:
+        except UnicodeDecodeError:  # invalid UTF-8 is left to the exact tokens
             return None
         return None if _has_c1(data) else self._emit("erased", len(data), text, data)
 
@@ -241,7 +242,7 @@ class Tokenizer:
         return self._emit("csi", len(data), chr(data[-1]), match["parameters"])
 
     def _read_opener(self, byte: int) -> TerminalToken | None:
-        """What begins here is a string, an escape, a C1 control, or a character that is not all there yet."""
+        """Read a string, an escape or a C1 control; return None for an incomplete character."""
         index = self._index
         if byte == _ESC:
             if index + 1 == len(self._data):
@@ -280,13 +281,13 @@ class Tokenizer:
         return self._emit("skipped", size) if size or end is not None else None
 
     def _find_sequence_end(self, kind: SequenceKind, body: int) -> tuple[int, int | None]:
-        """Where the body stops, and where the sequence ends: the same place if it is abandoned, None if unknown yet."""
+        """Return where the body stops and where the sequence ends: the same if abandoned, None if incomplete."""
         grammar = _GRAMMARS[kind]
-        inside = grammar.body.match(self._data, body)
-        stop = inside.end() if inside else body
-        done = grammar.end.match(self._data, stop)
-        if done is not None:
-            return stop, done.end()
+        body_match = grammar.body.match(self._data, body)
+        stop = body_match.end() if body_match else body
+        end_match = grammar.end.match(self._data, stop)
+        if end_match is not None:
+            return stop, end_match.end()
         if grammar.tail.match(self._data, stop):
             return stop, None
         return stop, stop + (self._data[stop] in _CANCEL_BYTES)
@@ -297,7 +298,7 @@ def _has_c1(data: bytes) -> bool:
 
 
 def count_bytes(data: bytes, head: str) -> int:
-    """How many of these bytes of a text became its first characters, where each broken one is U+FFFD."""
+    """Return how many bytes of ``data`` decode to ``head``, where each invalid sequence is one U+FFFD."""
     if "\ufffd" not in head:
         return len(head.encode())
     return sum(len(match.group()) for match in islice(_CHARACTER.finditer(data), len(head)))

@@ -1,7 +1,7 @@
-"""User variables that a program sets for us (OSC 1337 SetUserVar, names `visor-*`) become events.
+"""Parse user variables that programs set for Termvisor (OSC 1337 SetUserVar, names `visor-*`) into events.
 
-Any program can print one. It is proven only when its value holds our nonce; that is taken out before anything is kept.
-What is malformed is nothing. Invariant: nothing here raises, whatever was printed.
+Any program can print one. It is proven only if its value contains our nonce, which is removed before anything is
+stored. Malformed variables are ignored. Invariant: nothing here raises, whatever was printed.
 """
 
 import re
@@ -21,7 +21,7 @@ from termvisor.redaction import redact
 NAME_PREFIX = "visor-"
 MAX_VALUE_LENGTH = 4096
 MAX_EVENTS_PER_SECOND = 10
-"""A second and pane; what goes beyond is counted in the next event."""
+"""Limit for each pane; the next event reports how many were dropped."""
 
 UserVariableKind = Literal["prompt", "ready", "checkpoint", "event"]
 _NAME_PATTERN = re.compile(r"visor-(?:(prompt|ready|checkpoint)(?:-[\w.-]{1,48})?|[\w.-]{1,64})", re.ASCII)
@@ -29,7 +29,7 @@ _KIND_BY_NAME: dict[str | None, UserVariableKind] = {"prompt": "prompt", "ready"
 
 
 class UserVariable(Struct, frozen=True, kw_only=True):
-    """``value`` is JSON, redacted and bounded."""
+    """A parsed variable; ``value`` is JSON, redacted and bounded."""
 
     name: str
     kind: UserVariableKind
@@ -38,7 +38,7 @@ class UserVariable(Struct, frozen=True, kw_only=True):
 
 
 class VariableRate(Struct, frozen=True, array_like=True):
-    """How many came in the current second, and how many were dropped since the last that was kept."""
+    """Variables in the current second, and dropped since the last admitted one. Stored by position."""
 
     second: int = 0
     count: int = 0
@@ -50,36 +50,36 @@ def is_variable_name(text: str) -> bool:
 
 
 def parse_variable(name: str, value: str, nonce: str | None) -> UserVariable | None:
-    """The variable of this name whose value is this JSON; None when either is malformed or too long."""
-    fits = _NAME_PATTERN.fullmatch(name)
-    if fits is None or len(value) > MAX_VALUE_LENGTH:
+    """Parse a variable whose value is JSON; return None if it is malformed or too long."""
+    match = _NAME_PATTERN.fullmatch(name)
+    if match is None or len(value) > MAX_VALUE_LENGTH:
         return None
     try:
-        held = msgspec.json.decode(value)
-        shown, is_proven = _remove_nonce(held, nonce)
-        text = msgspec.json.encode(shown).decode()
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        decoded = msgspec.json.decode(value)
+        public, is_proven = _remove_nonce(decoded, nonce)
+        text = msgspec.json.encode(public).decode()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):  # pane output may be anything
         return None
     if nonce:
         text = text.replace(nonce, "[nonce]")
-    kind = _KIND_BY_NAME.get(fits[1], "event")
+    kind = _KIND_BY_NAME.get(match[1], "event")
     return UserVariable(name=redact(name), kind=kind, value=redact(text)[:MAX_VALUE_LENGTH], is_proven=is_proven)
 
 
 def decode_value(value: str) -> str:
-    """JSON that is perhaps given as base64, as terminals hand it on."""
+    """Return JSON text, decoding it from base64 if necessary (as terminals pass it on)."""
     try:
         msgspec.json.decode(value)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         try:
             return b64decode(value, validate=True).decode()
-        except ValueError:
+        except ValueError:  # neither JSON nor base64: parse_variable rejects it
             return value
     return value
 
 
 def admit_variable(rate: VariableRate, at: int) -> tuple[VariableRate, bool]:
-    """Whether one more may be kept at this instant."""
+    """Apply the rate limit; return the new state and whether the variable is admitted."""
     second = at // NS
     if second != rate.second:
         rate = VariableRate(second, 0, rate.dropped)
@@ -102,9 +102,9 @@ def build_event(
 
 
 def build_detection(pane: PaneId, at: int, variable: UserVariable) -> Detection | None:
-    """What a program wants to be seen to: each is one of its own, and what is not proven is marked.
+    """Build the detection of an `event` variable; unproven ones get a low confidence.
 
-    None for those that only say how far it is.
+    Returns None for variables that only report progress.
     """
     if variable.kind != "event":
         return None

@@ -1,1 +1,1 @@
-"""Fakes, recordings and contract suites for tests."""
+"""Fakes, sample data, private instances and contract tests, for tests of Termvisor and of its extensions."""

@@ -1,4 +1,4 @@
-"""Accounts in memory, for tests of operations."""
+"""A fake account service for tests of operations."""
 
 from collections.abc import Sequence
 
@@ -10,18 +10,17 @@ from termvisor.model.agent.account import Account, AccountCandidate, AccountChoi
 
 
 def add_sample_accounts(accounts: "FakeAccounts", now: int) -> None:
-    """Two accounts, of which one is in use."""
+    """Add two accounts, one of them in use."""
     work = Account(service="openai", name="work", email="me@example.org", env_file="~/work.env")
     window = Allowance(span="5h", percent_remaining=80.0, resets_at=now + 3600 * NS, checked_at=now, source="signal")
-    standing = AccountStatus(account=work, is_in_use=True, last_used_at=now, checked_at=now, allowances=(window,))
     accounts.statuses += [
-        standing,
+        AccountStatus(account=work, is_in_use=True, last_used_at=now, checked_at=now, allowances=(window,)),
         AccountStatus(account=Account(service="anthropic", name="second", config_dir="~/.claude-2")),
     ]
 
 
 class FakeAccounts:
-    """``known`` are the accounts; ``told`` is what the tracker says of itself."""
+    """``refresh_problem`` is the answer of `refresh_usage`."""
 
     def __init__(self, clock: Clock):
         self._clock = clock
@@ -35,15 +34,15 @@ class FakeAccounts:
         return self.refresh_problem
 
     async def use_account(self, ref: str) -> AccountStatus:
-        for place, one in enumerate(self.statuses):
-            if ref in (one.account.name, one.account.ref):
-                self.statuses[place] = replace(one, is_in_use=True, last_used_at=self._clock.now())
-                return self.statuses[place]
-        raise NotFound(f"there is no account {ref!r}")
+        for index, status in enumerate(self.statuses):
+            if ref in (status.account.name, status.account.ref):
+                self.statuses[index] = replace(status, is_in_use=True, last_used_at=self._clock.now())
+                return self.statuses[index]
+        raise NotFound(f"account {ref!r} not found")
 
     async def pick_account(self, service: Service) -> AccountChoice:
-        fits = [one.account for one in self.statuses if one.account.service == service]
-        if not fits:
+        accounts = [status.account for status in self.statuses if status.account.service == service]
+        if not accounts:
             return AccountChoice(why=f"there is no account of {service}")
-        chosen = AccountCandidate(ref=fits[0].ref, verdict="chosen", why="80 % are left", remaining=80.0)
-        return AccountChoice(account=fits[0], why=f"{fits[0].ref}: 80 % are left", candidates=(chosen,))
+        chosen = AccountCandidate(ref=accounts[0].ref, verdict="chosen", why="80 % remaining", remaining=80.0)
+        return AccountChoice(account=accounts[0], why=f"{accounts[0].ref}: 80 % remaining", candidates=(chosen,))

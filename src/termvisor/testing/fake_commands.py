@@ -1,4 +1,4 @@
-"""Commands in memory, for tests of operations."""
+"""A fake history of shell commands for tests of operations."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ class FakeCommands:
         self.stored_commands: list[ShellCommand] = []
 
     def start_command(self, pane: PaneId, line: str | None, at: int, first_line: int) -> ShellCommand:
-        """A shell starts a command whose output begins with this line."""
+        """Simulate the start of a command whose output begins at ``first_line``."""
         number = len(self.stored_commands) + 1
         command = ShellCommand(
             id=CommandId(number),
@@ -30,18 +30,20 @@ class FakeCommands:
         return command
 
     def end_command(self, pane: PaneId, exit_code: int | None, at: int, last_line: int) -> ShellCommand:
-        """The command that runs in the pane ends; without a status it is lost."""
+        """Simulate the end of the pane's running command; without an exit code its status is `lost`."""
         index = max(index for index, command in enumerate(self.stored_commands) if command.pane == pane)
-        known = self.stored_commands[index]
-        ended = replace(known, end=known.start + 50, last_line=last_line, status="lost")
+        command = self.stored_commands[index]
+        ended = replace(command, end=command.start + 50, last_line=last_line, status="lost")
         if exit_code is not None:
             ended = replace(ended, ended_at=at, exit_code=exit_code, status="finished")
         self.stored_commands[index] = ended
         return ended
 
     async def find(self, pane: PaneId, which: CommandId | Literal["last"]) -> ShellCommand | None:
-        fits = [command for command in self.stored_commands if command.pane == pane and which in ("last", command.id)]
-        return fits[-1] if fits else None
+        matches = [
+            command for command in self.stored_commands if command.pane == pane and which in ("last", command.id)
+        ]
+        return matches[-1] if matches else None
 
     async def find_after_line(self, pane: PaneId, line: int) -> ShellCommand | None:
         return next(
@@ -57,7 +59,7 @@ class FakeCommands:
         text: str | None = None,
         limit: int = 20,
     ) -> list[ShellCommand]:
-        fits = [
+        matches = [
             command
             for command in self.stored_commands
             if pane in (None, command.pane)
@@ -65,4 +67,4 @@ class FakeCommands:
             and (not failed or command.exit_code not in (None, 0))
             and (text is None or text.lower() in (command.line or "").lower())
         ]
-        return fits[-limit:]
+        return matches[-limit:]

@@ -1,4 +1,4 @@
-"""Detections in memory, for tests of operations."""
+"""A fake detection service for tests of operations."""
 
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
@@ -26,16 +26,16 @@ class FakeMutes:
         return self.stored_mutes[-1]
 
     async def end_mute(self, mute_id: int) -> bool:
-        left = [mute for mute in self.stored_mutes if mute.id != mute_id]
-        is_there, self.stored_mutes = len(left) < len(self.stored_mutes), left
-        return is_there
+        remaining = [mute for mute in self.stored_mutes if mute.id != mute_id]
+        was_found, self.stored_mutes = len(remaining) < len(self.stored_mutes), remaining
+        return was_found
 
     async def list(self) -> list[DetectionMute]:
         return [mute for mute in self.stored_mutes if mute.until is None or mute.until > self._clock.now()]
 
 
 class FakeDetections:
-    """``record`` stores an event and tells it."""
+    """``record`` stores and publishes an event."""
 
     def __init__(self, clock: Clock, record: Callable[[Event], Event]):
         self._record = record
@@ -44,13 +44,13 @@ class FakeDetections:
         self.mutes = FakeMutes(clock)
 
     def add_detection(self, detection: Detection) -> Detection:
-        """A rule fits."""
+        """Simulate the match of a rule."""
         event = self._record(
             Event(at=detection.at, kind=detection.type, pane=detection.pane, data=detection.event_data)
         )
-        known = replace(detection, event=event.id, last_at=detection.at, correlation=f"event:{event.id}")
-        self.detections_by_event[event.id] = known
-        return known
+        stored = replace(detection, event=event.id, last_at=detection.at, correlation=f"event:{event.id}")
+        self.detections_by_event[event.id] = stored
+        return stored
 
     async def find(self, event: EventId) -> Detection | None:
         return self.detections_by_event.get(event)
@@ -61,16 +61,16 @@ class FakeDetections:
     async def mark_handled(self, event: EventId, handling: DetectionHandling) -> DetectionHandling | None:
         if event not in self.detections_by_event:
             return None
-        stands = self.detections_by_event[event].handling or handling
-        self.detections_by_event[event] = replace(self.detections_by_event[event], handling=stands)
-        return stands
+        first = self.detections_by_event[event].handling or handling
+        self.detections_by_event[event] = replace(self.detections_by_event[event], handling=first)
+        return first
 
     def trace_match(self, detection: Detection) -> MatchTrace | None:
         return MatchTrace(rule_id=detection.rule) if detection.rule in self.rules else None
 
     async def list(self, filters: DetectionFilter) -> list[Detection]:
-        fits = [one for one in self.detections_by_event.values() if _matches_filter(one, filters)]
-        return fits[: filters.limit] if filters.after is not None else fits[-filters.limit :]
+        matches = [item for item in self.detections_by_event.values() if _matches_filter(item, filters)]
+        return matches[: filters.limit] if filters.after is not None else matches[-filters.limit :]
 
 
 def _matches_filter(detection: Detection, filters: DetectionFilter) -> bool:
@@ -102,7 +102,7 @@ SAMPLE_RULE = Rule(
 
 
 async def add_sample_detections(detections: FakeDetections, shell: PaneId, agent: PaneId, now: int) -> None:
-    """Two things: a limit that somebody saw to, and a failed test; and warnings are muted."""
+    """Add a usage limit that a workflow handled, a failed test, and a mute."""
     detections.rules[SAMPLE_RULE.id] = SAMPLE_RULE
     limit = detections.add_detection(
         Detection(

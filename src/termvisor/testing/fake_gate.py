@@ -1,7 +1,7 @@
-"""A Door in memory for tests of operations: it keeps what was wanted, and answers what the test says."""
+"""A fake gate for tests of operations: it records actions and returns the outcomes set by the test."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import msgspec
 from msgspec.structs import replace
@@ -11,8 +11,8 @@ from termvisor.clock import NS, Clock
 from termvisor.errors import BadRequest, Conflict, NotUndoable, VisorError
 from termvisor.model.action.action import Action, Actor, SendText
 from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalState, Permit, Reservation
-from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak
-from termvisor.model.action.hash_chain import HashChainEntry, hash_entry
+from termvisor.model.action.audit import AuditEntry, AuditFilter
+from termvisor.model.action.hash_chain import ChainBreak, HashChainEntry, hash_entry
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.policy import Policy
 from termvisor.model.action.preconditions import Preconditions
@@ -31,48 +31,43 @@ class FakeApprovals:
         self.approvals: list[Approval] = []
         self.stored_permits: list[Permit] = []
         self.lasting_answers: list[int] = []
-        """The questions that were answered for longer than once."""
+        """The ids of requests that were answered with a permit."""
         self._bus: Bus[Approval] = Bus()
 
     async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
-        return [one for one in self.approvals if not is_open or one.state == "open"][-limit:]
+        return [approval for approval in self.approvals if not is_open or approval.state == "open"][-limit:]
 
     async def find(self, approval_id: int) -> Approval | None:
-        return next((one for one in self.approvals if one.id == approval_id), None)
+        return next((approval for approval in self.approvals if approval.id == approval_id), None)
 
     async def answer(self, approval_id: int, answer: ApprovalAnswer, *, is_lasting: bool = False) -> Approval:
-        known = await self.find(approval_id)
-        if known is None:
-            raise BadRequest(f"there is no question {approval_id}")
-        if known.state != "open":
-            raise Conflict(f"question {approval_id} is {known.state}")
+        approval = await self.find(approval_id)
+        if approval is None:
+            raise BadRequest(f"request {approval_id} not found")
+        if approval.state != "open":
+            raise Conflict(f"request {approval_id} is {approval.state}")
         self.lasting_answers += [approval_id] if is_lasting else []
-        answered = replace(known, state=_STATE_BY_ANSWER[answer])
-        self.approvals[self.approvals.index(known)] = answered
+        answered = replace(approval, state=_STATE_BY_ANSWER[answer])
+        self.approvals[self.approvals.index(approval)] = answered
         self._bus.publish(answered)
         return answered
 
     def subscribe(self) -> AbstractContextManager[Subscription[Approval]]:
-        return self._open_subscription()
-
-    @contextmanager
-    def _open_subscription(self) -> Iterator[Subscription[Approval]]:
-        with self._bus.subscribe() as news:
-            yield news
+        return self._bus.subscribe()
 
     def add_request(self, approval: Approval) -> Approval:
-        """Somebody asks."""
-        asked = replace(approval, id=len(self.approvals) + 1)
-        self.approvals.append(asked)
-        self._bus.publish(asked)
-        return asked
+        """Simulate a new approval request."""
+        stored = replace(approval, id=len(self.approvals) + 1)
+        self.approvals.append(stored)
+        self._bus.publish(stored)
+        return stored
 
     async def list_permits(self) -> tuple[Permit, ...]:
         return tuple(self.stored_permits)
 
     async def revoke_permit(self, permit_id: int) -> bool:
         before = len(self.stored_permits)
-        self.stored_permits = [one for one in self.stored_permits if one.id != permit_id]
+        self.stored_permits = [permit for permit in self.stored_permits if permit.id != permit_id]
         return len(self.stored_permits) < before
 
 
@@ -83,29 +78,29 @@ class FakeAudit:
         self.active_policy: Policy | None = Policy()
         self.policy_problem = ""
         self.sample_inverse: UndoAction | None = None
-        """What would take back whatever is asked for."""
+        """The inverse of every action."""
         self._bus: Bus[None] = Bus()
 
     def add_entry(self, entry: AuditEntry) -> None:
-        """Something is put on record."""
+        """Append an entry to the hash chain."""
         previous = self.entries[-1].hash if self.entries else ""
         digest = hash_entry(previous, _encode_entry(entry))
         self.entries.append(replace(entry, id=len(self.entries) + 1, previous=previous, hash=digest))
         self._bus.publish(None)
 
     async def list_chain_entries(self, after: int, limit: int = 500) -> list[HashChainEntry]:
-        found = [one for one in self.entries if one.id > after][:limit]
+        entries = [entry for entry in self.entries if entry.id > after][:limit]
         return [
-            HashChainEntry(id=one.id, previous=one.previous, hash=one.hash, entry=_encode_entry(one)) for one in found
+            HashChainEntry(id=entry.id, previous=entry.previous, hash=entry.hash, entry=_encode_entry(entry))
+            for entry in entries
         ]
 
     async def list(
         self, *, after: int | None = None, filters: AuditFilter | None = None, limit: int = 20
     ) -> list[AuditEntry]:
-        found = [
-            one for one in self.entries if one.id > (after or 0) and _matches_filter(one, filters or AuditFilter())
-        ]
-        return found[:limit] if after is not None else found[-limit:]
+        filters = filters or AuditFilter()
+        entries = [entry for entry in self.entries if entry.id > (after or 0) and _matches_filter(entry, filters)]
+        return entries[:limit] if after is not None else entries[-limit:]
 
     def subscribe(self) -> AbstractContextManager[Subscription[None]]:
         return self._bus.subscribe()
@@ -127,9 +122,9 @@ def _encode_entry(entry: AuditEntry) -> str:
 
 
 def _matches_filter(entry: AuditEntry, filters: AuditFilter) -> bool:
-    same = ("pane", "kind", "outcome", "correlation", "undoes")
+    equal_fields = ("pane", "kind", "outcome", "correlation", "undoes")
     return (
-        all(getattr(filters, name) in (None, getattr(entry, name)) for name in same)
+        all(getattr(filters, name) in (None, getattr(entry, name)) for name in equal_fields)
         and filters.actor in (None, entry.actor.kind, entry.actor.name)
         and (filters.since or 0) <= entry.at <= (entry.at if filters.until is None else filters.until)
     )
@@ -141,19 +136,19 @@ class FakeReservations:
         self.stored_reservations: list[Reservation] = []
 
     async def reserve(self, pane: PaneId, owner: str, seconds: float) -> Reservation:
-        taken = next((one for one in self.stored_reservations if one.pane == pane), None)
-        if taken is not None and taken.owner != owner:
-            raise Conflict(f"pane {pane} is reserved by {taken.owner}")
+        held = next((reservation for reservation in self.stored_reservations if reservation.pane == pane), None)
+        if held is not None and held.owner != owner:
+            raise Conflict(f"pane {pane} is reserved by {held.owner}")
         now = self._clock.now()
-        one = Reservation(
+        reservation = Reservation(
             id=len(self.stored_reservations) + 1, pane=pane, owner=owner, at=now, expires_at=now + int(seconds * NS)
         )
-        self.stored_reservations.append(one)
-        return one
+        self.stored_reservations.append(reservation)
+        return reservation
 
     async def release(self, reservation_id: int) -> bool:
         before = len(self.stored_reservations)
-        self.stored_reservations = [one for one in self.stored_reservations if one.id != reservation_id]
+        self.stored_reservations = [item for item in self.stored_reservations if item.id != reservation_id]
         return len(self.stored_reservations) < before
 
     async def list(self) -> list[Reservation]:
@@ -161,7 +156,7 @@ class FakeReservations:
 
 
 class FakeGate:
-    """``done`` is what was wanted; ``outcome`` is answered, or ``error`` raised; ``foreseen`` is what would be said."""
+    """`run` records the action in ``executed`` and returns ``outcome`` or raises ``error``."""
 
     def __init__(self, clock: Clock, actor: Actor = HUMAN_ACTOR):
         self.actor = actor
@@ -169,7 +164,7 @@ class FakeGate:
         self.executed: list[tuple[Action, Preconditions]] = []
         self.outcome = Outcome(status="done")
         self.send_outcome: Outcome | None = None
-        """What comes of a text, where that is something else."""
+        """The outcome of SendText, if it differs from ``outcome``."""
         self.error: VisorError | None = None
         verdict = combine_reasons((VerdictReason(source="default", id="human.input", answer="allow"),))
         self.preview_result = GatePreview(verdict=verdict, path=("send_text by human", "allow"))

@@ -1,4 +1,4 @@
-"""Upkeep in memory for tests of operations: what it finds and does is what a test says."""
+"""A fake maintenance service for tests of operations; its results are set by the test."""
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ class FakeMaintenance:
 
     async def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
         for run in self.maintenance_steps:
-            yield run if not dry_run else msgspec.structs.replace(run, detail="foretold")
+            yield run if not dry_run else msgspec.structs.replace(run, detail="preview")
 
     async def check_database(self, *, thorough: bool = False) -> IntegrityReport:
         return IntegrityReport(
@@ -38,19 +38,19 @@ class FakeMaintenance:
 
     async def vacuum_database(self, *, rebuild_indexes: bool = False) -> AsyncIterator[MaintenanceRun]:
         for run in self.maintenance_steps:
-            yield run if not rebuild_indexes else msgspec.structs.replace(run, detail="made anew")
+            yield run if not rebuild_indexes else msgspec.structs.replace(run, detail="rebuilt")
 
     async def backup_database(self, path: str) -> DatabaseBackup:
         if path in self.backups:
-            raise Conflict(f"there is a file {path} already")
+            raise Conflict(f"{path} already exists")
         self.backups.append(path)
         contents = DatabaseContents(version=1, panes=len(await self._services.panes.list_panes(include_gone=True)))
         return DatabaseBackup(path=path, bytes=8192, taken_at=self._services.clock.now(), contents=contents)
 
     async def reload_settings(self) -> ReloadResult:
-        places, settings = self._services.configuration
-        self._services.settings, told = merge_settings(settings, load_settings(places))
-        return told
+        paths, settings = self._services.configuration
+        self._services.settings, result = merge_settings(settings, load_settings(paths))
+        return result
 
     async def get_health(self) -> HealthStatus:
         panes = await self._services.panes.list_panes()

@@ -1,8 +1,5 @@
-"""A World in memory for tests of operations: panes, lines, events and gaps as plain lists, and a clock that stands
-still until it is told to go on.
-"""
+"""Fake services for tests of operations: panes, lines, events and gaps in plain lists, and a fake clock."""
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
@@ -25,6 +22,7 @@ from termvisor.settings import Paths, Settings
 from termvisor.terminal import user_variables
 from termvisor.testing.fake_accounts import FakeAccounts
 from termvisor.testing.fake_agents import FakeAgents
+from termvisor.testing.fake_clock import FakeClock
 from termvisor.testing.fake_commands import FakeCommands
 from termvisor.testing.fake_detections import FakeDetections
 from termvisor.testing.fake_gate import FakeGate
@@ -32,56 +30,11 @@ from termvisor.testing.fake_maintenance import FakeMaintenance
 from termvisor.testing.fake_workflows import FakeWorkflows
 
 T = TypeVar("T")
-NOON = 1_767_268_800 * NS
-"""2026-01-01T12:00:00Z, when every test begins."""
 
 TEST_NONCE = "5eed5eed"
-"""What proves a user variable here."""
+"""The nonce that proves user variables in tests."""
 
 SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
-
-
-class FakeClock:
-    """Time passes only by `advance`; who sleeps until then wakes in order."""
-
-    def __init__(self, at: int = NOON):
-        self._now_ns, self._started_ns = at, at
-        self._sleepers: list[tuple[int, asyncio.Event]] = []
-        self._asleep = asyncio.Event()
-
-    def now(self) -> int:
-        return self._now_ns
-
-    def monotonic(self) -> float:
-        return (self._now_ns - self._started_ns) / NS
-
-    async def sleep(self, seconds: float) -> None:
-        sleeper = (self._now_ns + int(seconds * NS), asyncio.Event())
-        self._sleepers.append(sleeper)
-        self._asleep.set()
-        try:
-            await sleeper[1].wait()
-        finally:
-            self._sleepers.remove(sleeper)
-
-    async def wait_until_asleep(self) -> None:
-        """Wait until somebody sleeps."""
-        while not self._sleepers:
-            self._asleep.clear()
-            await self._asleep.wait()
-
-    async def advance(self, seconds: float) -> None:
-        self._now_ns += int(seconds * NS)
-        for until, wake in self._sleepers:
-            if until <= self._now_ns:
-                wake.set()
-        await let_tasks_run()
-
-
-async def let_tasks_run() -> None:
-    """Let every task run until it waits for something."""
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 class FakePanes:
@@ -113,7 +66,7 @@ class FakeHistory:
         self.stored_lines: list[Line] = []
         self.stored_events: list[Event] = []
         self.forgotten_up_to = 0
-        """Events up to this one are no longer kept."""
+        """Events up to this id are deleted."""
         self.stored_gaps: list[Gap] = []
         self.recording = FakeRecording()
         self.commands = FakeCommands()
@@ -123,20 +76,20 @@ class FakeHistory:
     async def list_lines(
         self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
     ) -> list[Line]:
-        low = after if after is not None else -1
-        fits = [line for line in self.stored_lines if line.pane == pane and line.number > low]
-        fits = [line for line in fits if before is None or line.number < before]
-        return fits[:limit] if after is not None else fits[-limit:]
+        first = after if after is not None else -1
+        lines = [line for line in self.stored_lines if line.pane == pane and line.number > first]
+        lines = [line for line in lines if before is None or line.number < before]
+        return lines[:limit] if after is not None else lines[-limit:]
 
     async def search(self, query: SearchQuery) -> SearchResult:
-        """Lines that hold every word, newest first."""
+        """Return the lines that contain every word, newest first."""
         self.last_query = query
         words = query.text.lower().split()
         rows = [hit for screen in self.recording.stored_screens for hit in _build_hits(screen)]
-        every = sorted([*rows, *(SearchHit(line=line) for line in self.stored_lines)], key=lambda hit: hit.line.at)
+        all_hits = sorted([*rows, *(SearchHit(line=line) for line in self.stored_lines)], key=lambda hit: hit.line.at)
         hits = [
             msgspec.structs.replace(hit, spans=_find_spans(hit.line.text.lower(), words))
-            for hit in reversed(every)
+            for hit in reversed(all_hits)
             if query.pane in (None, hit.line.pane) and all(word in hit.line.text.lower() for word in words)
         ]
         return SearchResult(hits=tuple(hits[: query.limit]), is_complete=self.is_complete)
@@ -152,14 +105,14 @@ class FakeHistory:
     ) -> list[Event]:
         if after is not None and not self.forgotten_up_to <= after <= len(self.stored_events):
             raise InvalidCursor(f"no event has cursor {after}", details={"oldest": str(self.forgotten_up_to)})
-        kept = self.stored_events[self.forgotten_up_to :]
-        fits = [event for event in kept if event.id > (after or 0) and pane in (None, event.pane)]
-        fits = [event for event in fits if (since is None or event.at >= since) and kind in (None, event.kind)]
-        return fits[:limit] if after is not None else fits[-limit:]
+        events = self.stored_events[self.forgotten_up_to :]
+        events = [event for event in events if event.id > (after or 0) and pane in (None, event.pane)]
+        events = [event for event in events if (since is None or event.at >= since) and kind in (None, event.kind)]
+        return events[:limit] if after is not None else events[-limit:]
 
     async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
-        fits = [gap for gap in self.stored_gaps if pane in (None, gap.pane)]
-        return [gap for gap in fits if since is None or (gap.end_at or gap.start_at) >= since]
+        gaps = [gap for gap in self.stored_gaps if pane in (None, gap.pane)]
+        return [gap for gap in gaps if since is None or (gap.end_at or gap.start_at) >= since]
 
 
 class FakeRecording:
@@ -185,15 +138,15 @@ class FakeRecording:
                 yield frame
 
     async def find_screen_at(self, pane: PaneId, at: int) -> Screen | None:
-        fits = [screen for screen in self.stored_screens if screen.pane == pane and screen.at <= at]
-        return fits[-1] if fits else None
+        screens = [screen for screen in self.stored_screens if screen.pane == pane and screen.at <= at]
+        return screens[-1] if screens else None
 
     async def find_screen(self, screen_id: ScreenId) -> Screen | None:
         return next((screen for screen in self.stored_screens if screen.id == screen_id), None)
 
 
 def _build_hits(screen: Screen) -> Iterator[SearchHit]:
-    """What a search finds on a stored screen."""
+    """Yield one hit per row of a stored screen."""
     for text in filter(None, screen.rows):
         line = Line(pane=screen.pane, number=0, at=screen.at, text=text, epoch=EpochId(1), source="screen")
         yield SearchHit(line=line, screen=screen.id, last_at=screen.at)
@@ -204,7 +157,7 @@ def _find_spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
 
 
 class FakeUpdates:
-    """``listeners`` counts those who listen now."""
+    """``listener_count`` is the number of open subscriptions."""
 
     def __init__(self, services: "FakeServices") -> None:
         self._services = services
@@ -229,10 +182,10 @@ class FakeUpdates:
             self.listener_count -= 1
 
     async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
-        """As the daemon does; with ``is_flooded`` everything is too much."""
+        """Store the variable as the daemon does; with ``is_flooded`` the rate limit is always exceeded."""
         variable = user_variables.parse_variable(name, user_variables.decode_value(value), TEST_NONCE)
         if variable is None:
-            raise BadRequest("no user variable of ours")
+            raise BadRequest("not a valid user variable")
         event = user_variables.build_event(pane, self._services.clock.now(), variable, 0, "call")
         return None if self.is_flooded else self._services.store_event(event)
 
@@ -244,7 +197,7 @@ class FakeUpdates:
 
 
 class FakeServices:
-    """What a test says happens, happens: `pane`, `say`, `begin`, `start`, `finish`, `end`, `happen`, `lose`."""
+    """All services as fakes; methods such as `add_pane`, `print_lines` and `remove_pane` simulate a tmux server."""
 
     def __init__(self, paths: Paths | None = None, settings: Settings | None = None):
         self.clock = FakeClock()
@@ -269,7 +222,7 @@ class FakeServices:
         return self._paths, self.settings
 
     def add_pane(self, facts: PaneFacts, *, server: ServerInstance = SERVER) -> PaneView:
-        """A pane appears."""
+        """Simulate a new pane."""
         view = PaneView(
             id=PaneId(len(self.panes.views) + 1),
             instance=PaneInstance(server, facts.mux_id),
@@ -281,13 +234,13 @@ class FakeServices:
         return view
 
     def change_pane(self, pane: PaneId, **changes: object) -> PaneView:
-        """Something about a pane is different now."""
+        """Replace fields of a pane's view."""
         index = next(index for index, view in enumerate(self.panes.views) if view.id == pane)
         self.panes.views[index] = msgspec.structs.replace(self.panes.views[index], **changes)
         return self.panes.views[index]
 
     def print_lines(self, pane: PaneId, *texts: str) -> None:
-        """The pane prints lines."""
+        """Simulate complete lines of output."""
         count = self._count_lines(pane)
         self.history.stored_lines += [
             Line(pane=pane, number=number, at=self.clock.now(), text=text, epoch=EpochId(1))
@@ -297,17 +250,17 @@ class FakeServices:
         self.updates.publish_output(pane)
 
     def show_screen(self, pane: PaneId, *rows: str) -> Screen:
-        """The pane repaints, and what it shows now is stored."""
-        number = ScreenId(len(self.history.recording.stored_screens) + 1)
+        """Simulate a repaint whose screen is stored."""
+        screen_id = ScreenId(len(self.history.recording.stored_screens) + 1)
         screen = Screen(
-            pane=pane, rows=rows, width=80, height=len(rows), alternate=True, at=self.clock.now(), id=number
+            pane=pane, rows=rows, width=80, height=len(rows), alternate=True, at=self.clock.now(), id=screen_id
         )
         self.history.recording.stored_screens.append(screen)
         self.updates.publish_output(pane)
         return screen
 
     def start_command(self, pane: PaneId, line: str) -> ShellCommand:
-        """A shell shows what was typed and runs it."""
+        """Simulate a shell that echoes a command line and runs it."""
         self.print_lines(pane, f"$ {line}")
         self.change_pane(
             pane, activity=PaneActivity(kind="command", since=self.clock.now(), command_line=line, is_proven=True)
@@ -315,7 +268,7 @@ class FakeServices:
         return self.history.commands.start_command(pane, line, self.clock.now(), self._count_lines(pane) + 1)
 
     def finish_command(self, pane: PaneId, exit_code: int | None = 0) -> ShellCommand:
-        """What runs is over; without a status nobody knows how."""
+        """Simulate the end of the running command; None is an unknown exit status."""
         self.change_pane(
             pane, activity=PaneActivity(kind="prompt", since=self.clock.now(), last_exit=exit_code, is_proven=True)
         )
@@ -327,7 +280,7 @@ class FakeServices:
         return sum(line.pane == pane for line in self.history.stored_lines)
 
     def print_partial_line(self, pane: PaneId, text: str) -> None:
-        """The pane prints the start of a line."""
+        """Simulate an unfinished line of output."""
         self.panes.pending_lines[pane] = text
         self.change_pane(pane, last_output_at=self.clock.now())
         self.updates.publish_output(pane)
@@ -350,24 +303,24 @@ class FakeServices:
         return stored
 
     def remove_pane(self, pane: PaneId) -> None:
-        """The pane goes away."""
+        """Simulate the end of a pane."""
         self.change_pane(pane, gone_at=self.clock.now())
         self.add_event("pane_gone", pane)
 
     def add_gap(self, pane: PaneId, cause: GapCause, seconds: float | None) -> Gap:
-        """Some output could not be captured."""
+        """Simulate output that was not captured."""
         start = self.clock.now()
         end = None if seconds is None else start + int(seconds * NS)
         gap = Gap(id=len(self.history.stored_gaps) + 1, pane=pane, cause=cause, start_at=start, end_at=end)
         self.history.stored_gaps.append(gap)
-        view = self.change_pane(pane, gaps=sum(known.pane == pane for known in self.history.stored_gaps))
+        view = self.change_pane(pane, gaps=sum(stored.pane == pane for stored in self.history.stored_gaps))
         self.add_event("gap_recorded", view.id, cause=cause)
         return gap
 
 
 def build_shell_facts(mux_id: str = "%1", session: str = "work", window: int = 1, **facts: object) -> PaneFacts:
-    """Facts of a pane with a shell in it."""
-    known: dict[str, object] = {
+    """Return the facts of a pane that runs a shell."""
+    defaults: dict[str, object] = {
         "pid": 1000,
         "session_id": "$1",
         "window_id": f"@{window}",
@@ -379,5 +332,5 @@ def build_shell_facts(mux_id: str = "%1", session: str = "work", window: int = 1
         "height": 40,
         "history_limit": 50_000,
     }
-    known |= {"mux_id": MuxPaneId(mux_id), "session_name": session, "window_index": window}
-    return msgspec.convert(known | facts, PaneFacts)
+    defaults |= {"mux_id": MuxPaneId(mux_id), "session_name": session, "window_index": window}
+    return msgspec.convert(defaults | facts, PaneFacts)

@@ -1,4 +1,4 @@
-"""Workflows and their runs in memory, for tests of operations."""
+"""A fake workflow service for tests of operations."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,12 @@ from termvisor.model.ids import PaneId
 from termvisor.model.workflow.info import DryRunStep, RunChangeRequest, WorkflowFileProblem, WorkflowInfo
 from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunFilter, RunId, RunStatus, RunStep
 
+_SEND_STEP = '{"wish":{"text":"hello"}}'
 _STATUS_AFTER_CHANGE: dict[str, RunStatus] = {"cancel": "cancelled", "pause": "paused", "resume": "running"}
 
 
 class FakeWorkflows:
-    """``known`` are the workflows, ``kept`` their runs, ``done`` their steps; ``said`` is what was wanted of them."""
+    """Workflows, runs and steps in lists; ``received_changes`` are the requested changes of runs."""
 
     def __init__(self, clock: Clock):
         self._clock = clock
@@ -32,30 +33,30 @@ class FakeWorkflows:
         return self.workflow_infos, self.file_problems
 
     def find_answering_workflow(self, detection: Detection) -> str | None:
-        fits = [one.name for one in self.workflow_infos if detection.type in one.events and one.mode != "off"]
-        return fits[0] if fits and detection.can_start_workflow else None
+        names = [info.name for info in self.workflow_infos if detection.type in info.events and info.mode != "off"]
+        return names[0] if names and detection.can_start_workflow else None
 
     async def list_runs(self, filters: RunFilter, limit: int = 20) -> "list[Run]":
-        fits = [
+        runs = [
             run
             for run in self.stored_runs
             if filters.workflow in (None, run.workflow) and filters.pane in (None, run.pane)
         ]
-        return [run for run in fits if not filters.statuses or run.status in filters.statuses][-limit:]
+        return [run for run in runs if not filters.statuses or run.status in filters.statuses][-limit:]
 
     async def get_run(self, run_id: RunId) -> tuple[Run, Sequence[RunStep]]:
         return self._get_stored_run(run_id), self.steps_by_run.get(run_id, [])
 
     async def start_run(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
-        info = next((one for one in self.workflow_infos if one.name == workflow), None)
+        info = next((info for info in self.workflow_infos if info.name == workflow), None)
         if info is None:
-            raise WorkflowNotFound(f"there is no workflow {workflow!r}")
+            raise WorkflowNotFound(f"workflow {workflow!r} not found")
         if info.events and not force:
-            raise Conflict(f"nothing that {workflow} answers was seen in pane {pane} lately")
+            raise Conflict(f"pane {pane} has no recent event that triggers {workflow}")
         return self.add_run(workflow, pane, origin="person" if actor.kind == "human" else "robot")
 
     def add_run(self, workflow: str, pane: PaneId | None, **more: object) -> Run:
-        """A run begins."""
+        """Simulate the start of a run."""
         run = Run(
             id=RunId(len(self.stored_runs) + 1), workflow=workflow, pane=pane, at=self._clock.now(), correlation="c1"
         )
@@ -63,8 +64,8 @@ class FakeWorkflows:
         return self.stored_runs[-1]
 
     async def dry_run(self, workflow: str, pane: PaneId) -> tuple[Sequence[DryRunStep], str]:
-        if all(one.name != workflow for one in self.workflow_infos):
-            raise WorkflowNotFound(f"there is no workflow {workflow!r}")
+        if all(info.name != workflow for info in self.workflow_infos):
+            raise WorkflowNotFound(f"workflow {workflow!r} not found")
         return self.dry_run_steps, "it would end here"
 
     async def change_run(self, run_id: RunId, change: RunChangeRequest, actor: Actor) -> Run:
@@ -77,14 +78,14 @@ class FakeWorkflows:
         return changed
 
     def _get_stored_run(self, run_id: RunId) -> Run:
-        found = next((run for run in self.stored_runs if run.id == run_id), None)
-        if found is None:
-            raise WorkflowNotFound(f"there is no run {run_id}")
-        return found
+        stored = next((run for run in self.stored_runs if run.id == run_id), None)
+        if stored is None:
+            raise WorkflowNotFound(f"run {run_id} not found")
+        return stored
 
 
 def add_sample_workflows(workflows: FakeWorkflows, pane: PaneId, now: int) -> None:
-    """A workflow of a file, one that is built in, a run that waits for its time, and one that failed."""
+    """Add a built-in workflow, one from a file, an invalid file, failed runs and a paused run."""
     workflows.workflow_infos += [
         WorkflowInfo(
             name="handle_compaction",
@@ -114,20 +115,18 @@ def add_sample_workflows(workflows: FakeWorkflows, pane: PaneId, now: int) -> No
         "nightly", pane, status="failed", why="what the run waited for did not come within 30 s", ended_at=now
     )
     plan = "resume at noon: codex resume 1; `visor workflow resume 3` goes on now"
-    run = workflows.add_run(
-        "handle_compaction", pane, status="paused", why="as planned", plan=plan, due_at=now + 3600 * NS
-    )
+    due_at = now + 3600 * NS
+    run = workflows.add_run("handle_compaction", pane, status="paused", why="as planned", plan=plan, due_at=due_at)
     workflows.steps_by_run[run.id] = [
         RunStep(number=0, kind="wait_for", name="quiet", given='{"quiet":2.0}', came='{"what":"quiet"}', at=now),
-        RunStep(
-            number=1, kind="act", name="send", given='{"wish":{"text":"hello"}}', status="retry", attempt=2, at=now
-        ),
+        RunStep(number=1, kind="act", name="send", given=_SEND_STEP, status="retry", attempt=2, at=now),
     ]
-    verdict = combine_reasons(
-        (VerdictReason(source="default", id="others.input", answer="ask", text="a workflow types"),)
-    )
-    given = '{"wish":{"text":"hello"}}'
-    workflows.dry_run_steps += [
+    workflows.dry_run_steps += _build_dry_run_steps()
+
+
+def _build_dry_run_steps() -> list[DryRunStep]:
+    reason = VerdictReason(source="default", id="others.input", answer="ask", text="a workflow types")
+    return [
         DryRunStep(number=0, kind="wait_for", name="quiet", given='{"quiet":2.0}', assumed="it comes"),
-        DryRunStep(number=1, kind="act", name="send", given=given, verdict=verdict),
+        DryRunStep(number=1, kind="act", name="send", given=_SEND_STEP, verdict=combine_reasons((reason,))),
     ]

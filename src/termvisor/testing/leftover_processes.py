@@ -1,8 +1,8 @@
-"""What programs leave running, found by the folder that they were started for.
+"""Find and kill processes that tests leave running, by the test's folder in their environment.
 
-Agents start servers, updaters and helpers that outlive their pane and have no parent left. What they keep is their
-environment: in a test their HOME, TMUX or VISOR_RUNTIME_DIR lies in a folder that no other test has. Whoever carries
-that path there was started for it; nobody else is ever ended.
+Agents start servers, updaters and helpers that outlive their pane and lose their parent, but keep their environment:
+in a test, HOME, TMUX or VISOR_RUNTIME_DIR is a path in a folder that only this test uses. Processes without such a path
+are never killed.
 """
 
 import contextlib
@@ -15,24 +15,24 @@ from collections.abc import Iterator
 from termvisor.system.polling import wait_until
 
 _KILL_TIMEOUT_S = 20.0
-"""Seconds for the kernel to end programs on a busy machine."""
+"""Enough for the kernel to end processes on a busy machine."""
 
 
 def kill_processes_of(folder: str) -> None:
-    """End whatever carries this folder or a path in it, and what that started meanwhile. Ours goes on."""
+    """Kill all processes of a folder except this one, and those they start meanwhile."""
     if not wait_until(lambda: not _kill_all(folder), _KILL_TIMEOUT_S):
-        raise AssertionError(f"these of {folder} do not end: {list_processes(folder)}")
+        raise AssertionError(f"processes of {folder} cannot be killed: {list_processes(folder)}")
 
 
 def list_processes(folder: str) -> dict[int, str]:
-    """Command lines by pid."""
+    """Return the command lines of a folder's processes by pid."""
     return {
         pid: command for pid in _list_pids() if belongs_to_folder(pid, folder) and (command := _read_command_line(pid))
     }
 
 
 def belongs_to_folder(pid: int, folder: str) -> bool:
-    """Whether a value of its environment is that folder, or begins with a path in it."""
+    """Return True if an environment variable of the process is the folder or a path in it."""
     return re.search(rb"=" + re.escape(os.fsencode(folder)) + rb"[/\0]", _read_proc_file(pid, "environ")) is not None
 
 
@@ -41,7 +41,7 @@ def _kill_all(folder: str) -> list[int]:
 
 
 def _kill_if_owned(pid: int, folder: str) -> bool:
-    """Whether it was one. It is looked at while it is held, so that no other can have got its number meanwhile."""
+    """Kill a process if it belongs to the folder; the pidfd is opened first, so that its pid cannot be reused."""
     with contextlib.suppress(OSError), _hold_pid(pid) as handle:
         if belongs_to_folder(pid, folder):
             signal.pidfd_send_signal(handle, signal.SIGKILL)
@@ -59,7 +59,7 @@ def _hold_pid(pid: int) -> Iterator[int]:
 
 
 def _list_pids() -> list[int]:
-    """macOS tells nobody's environment: there what is left is left (untested)."""
+    """Return all pids; none on macOS, where the environment of processes cannot be read (untested)."""
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if sys.platform == "linux" else []
 
 
@@ -71,5 +71,5 @@ def _read_proc_file(pid: int, name: str) -> bytes:
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:
             return file.read()
-    except OSError:  # it ended meanwhile, or is not ours
+    except OSError:  # it exited meanwhile, or belongs to another user
         return b""

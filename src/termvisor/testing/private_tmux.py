@@ -1,4 +1,4 @@
-"""A real tmux server on a private socket, always reaped with all that was started in it. For tests."""
+"""A real tmux server on a private socket for tests; it is always killed, with all processes started in it."""
 
 import os
 import shutil
@@ -14,25 +14,23 @@ from termvisor.testing.process_reaper import register_folder
 
 
 class PrivateTmux:
-    """Commands go to this server only. The user's own configuration is not read."""
+    """Run tmux commands on a private server, without the user's configuration."""
 
     def __init__(self, socket: str):
         self.socket = socket
         self._session_numbers = count(1)
 
     def __call__(self, *words: str) -> str:
-        """Run one tmux command; its output without the last newline."""
-        marked = {
-            **get_environment(),
-            "PRIVATE_TMUX": self.socket,
-        }  # by which the server is found when all else is gone
-        status, out, errors = run_and_capture(["tmux", "-f", "/dev/null", "-S", self.socket, *words], env=marked)
+        """Run a tmux command and return its output without the last newline."""
+        # The variable marks the server as a process of the test's folder, see `leftover_processes`.
+        environment = {**get_environment(), "PRIVATE_TMUX": self.socket}
+        status, out, errors = run_and_capture(["tmux", "-f", "/dev/null", "-S", self.socket, *words], env=environment)
         if status != 0:
             raise AssertionError(f"tmux {' '.join(words)}: {errors.decode(errors='replace')}")
         return out.decode("utf-8", "replace").rstrip("\n")
 
     def start_session(self, session: str = "", command: str = "sh", *, width: int = 100, height: int = 30) -> str:
-        """A session with one pane; the pane's id. Without a name it is `work`, the next one `work2`, and so on."""
+        """Start a session with one pane and return the pane's id; unnamed sessions are `work`, `work2`, …"""
         size = ("-x", str(width), "-y", str(height))
         name = session or self._next_name()
         return self("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", name, *size, command)
@@ -45,7 +43,7 @@ class PrivateTmux:
         return self("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", f"={session}:", command)
 
     def type_line(self, pane: str, text: str) -> None:
-        """What a person at that pane would type, with Enter."""
+        """Type a text and Enter into a pane."""
         self("send-keys", "-t", pane, "-l", "--", text)
         self("send-keys", "-t", pane, "Enter")
 
@@ -62,7 +60,7 @@ class PrivateTmux:
 
 @contextmanager
 def make_short_folder() -> Iterator[str]:
-    """A private folder whose path leaves room for socket names. Whatever still runs for it in the end is ended."""
+    """Make a temporary folder with a path short enough for Unix sockets; kill its processes at the end."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix="tv-", dir="/tmp"))
     register_folder(folder)
     try:

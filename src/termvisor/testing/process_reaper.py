@@ -1,6 +1,6 @@
-"""A process beside each one that tests: when that one is gone, in whatever way, what it started is ended, too.
+"""A helper process that kills the leftovers of a test process after it exited, even if it was killed.
 
-Folders reach it by its standard input, one a line. Whose folder is no longer there has cleaned up by itself.
+It reads folders from stdin, one per line, until the test process exits. A folder that was removed is already clean.
 """
 
 import os
@@ -13,17 +13,17 @@ from termvisor.testing.leftover_processes import kill_processes_of
 
 
 def register_folder(folder: str) -> None:
-    """From now on nothing of this folder outlives us."""
+    """Have the processes of this folder killed, and the folder removed, when this process exits."""
     os.write(_start_reaper(), f"{folder}\n".encode())
 
 
 @cache
 def _start_reaper() -> int:
-    """Where it is told. Nobody else holds this end, and it is closed when we are gone."""
-    theirs, ours = os.pipe()
-    subprocesses.start_detached([sys.executable, "-m", "termvisor.testing.process_reaper"], stdin=theirs).disown()
-    os.close(theirs)
-    return ours
+    """Start the reaper and return the pipe to it; only this process has it open, so its exit closes the pipe."""
+    read_end, write_end = os.pipe()
+    subprocesses.start_detached([sys.executable, "-m", "termvisor.testing.process_reaper"], stdin=read_end).disown()
+    os.close(read_end)
+    return write_end
 
 
 def main() -> None:

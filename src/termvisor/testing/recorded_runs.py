@@ -1,11 +1,11 @@
-"""Recorded histories: what a run once asked for and got. A workflow that no longer asks for the same is found here."""
+"""Replay recorded workflow runs, to find workflows whose steps no longer match their journal."""
 
 import msgspec
 from msgspec import Struct
 
 from termvisor.errors import Diverged
 from termvisor.model.workflow.run import Run, RunStep
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 from termvisor.workflows.calls import CallResult, WorkflowCall
 from termvisor.workflows.context import Context, StepBack
 from termvisor.workflows.engine.journal_replay import split_journal
@@ -16,7 +16,7 @@ from termvisor.workflows.workflow import Workflow, load_installed_workflows
 
 
 class RecordedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``source`` is the file of a workflow that is one; built-in ones are found by the run's workflow."""
+    """A run with its journal; ``source`` is the text of a workflow file, empty for a built-in workflow."""
 
     run: Run
     steps: list[RunStep]
@@ -25,40 +25,40 @@ class RecordedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def find_workflow(self) -> Workflow:
         if self.source:
             return WorkflowFileParser(parse_source("workflow.yaml", self.source)).parse_workflow()
-        return next(one for one in load_installed_workflows()[0] if one.name == self.run.workflow)
+        return next(workflow for workflow in load_installed_workflows()[0] if workflow.name == self.run.workflow)
 
 
 class ReplayOnlySteps:
-    """Nothing is taken in a replay, and nothing is written."""
+    """Step runner and journal of a replay: no step may be executed, and nothing is stored."""
 
     async def prepare_step(self, run: Run, call: WorkflowCall, last: LastAction) -> str:
         return ""
 
     async def run_step(self, call: WorkflowCall, execution: StepExecution) -> CallResult:
-        raise Diverged(f"the run asks for more than its history holds: {execution.step.kind} {execution.step.name}")
+        raise Diverged(f"the run has more steps than its recording: {execution.step.kind} {execution.step.name}")
 
     async def save_step(self, run: int, step: RunStep) -> None:
         return None
 
 
 async def replay_run(history: RecordedRun) -> None:
-    """Raises ``Diverged`` where the workflow asks for something else than it did."""
-    workflow, nobody = history.find_workflow(), ReplayOnlySteps()
+    """Replay a recorded run; raise Diverged if the workflow takes other steps than recorded."""
+    workflow, replay_only = history.find_workflow(), ReplayOnlySteps()
     if workflow.version != history.run.version:
-        raise Diverged(f"{workflow.name} is version {workflow.version}, the history is of {history.run.version}")
-    work, end, cleaning = split_journal(history.steps)
-    for function, steps in ((workflow.run, work), (workflow.cleanup, cleaning)):
+        raise Diverged(f"{workflow.name} is version {workflow.version}, the recording is of {history.run.version}")
+    run_steps, end, cleanup_steps = split_journal(history.steps)
+    for function, steps in ((workflow.run, run_steps), (workflow.cleanup, cleanup_steps)):
         if function is None:
             continue
-        effects = JournaledExecutor(history.run, steps, nobody, nobody, FakeClock())
+        executor = JournaledExecutor(history.run, steps, replay_only, replay_only, FakeClock())
         try:
-            await function(Context(history.run, None, effects))
+            await function(Context(history.run, None, executor))
         except StepBack:
             pass
-        except Exception:
-            if effects.closed_by is not None or end is None or end.status == "completed":
+        except Exception:  # a recorded failure is part of the run; any other is an error
+            if executor.closed_by is not None or end is None or end.status == "completed":
                 raise
-        effects.check_finished()
+        executor.check_finished()
 
 
 def decode_recorded_run(data: bytes) -> RecordedRun:

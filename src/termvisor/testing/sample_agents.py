@@ -1,17 +1,19 @@
-"""A crew of agents for an in-memory World: one asks for permission, one works, one is done, one is not understood."""
+"""Sample agents for fake services: one waits for approval, one is running, one is completed, one is unknown."""
 
 from termvisor.clock import NS
+from termvisor.model.agent.agent_view import AgentKind
+from termvisor.model.agent.evidence_source import SourceHealth
 from termvisor.model.agent.explanation import ExpectedChange, SourceEvidence, StateExplanation
-from termvisor.model.agent.session import AgentKind, SourceHealth, TokenUsage
+from termvisor.model.agent.session import TokenUsage
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentFlags, StateContradiction
 from termvisor.model.ids import PaneId, SignalId
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 PERMISSION_SIGNAL = SignalId(41)
-"""The signal by which the first one asks."""
+"""The signal of the permission request."""
 ASKING_PANE, WORKING_PANE, DONE_PANE, UNKNOWN_PANE = (PaneId(number) for number in (2, 4, 5, 6))
-"""The panes, once they joined a lively world."""
+"""The panes of the sample agents in `build_sample_services`."""
 
 SAMPLE_KINDS = [
     AgentKind(
@@ -28,7 +30,7 @@ SAMPLE_KINDS = [
 
 
 async def add_sample_agents(services: FakeServices, asking: PaneId = ASKING_PANE) -> FakeServices:
-    """The same world a minute later: ``asking`` got the first of them, the others came in panes of their own."""
+    """Add the agents, the first one to the pane ``asking``, the others in new panes; advance the clock by a minute."""
     agents = services.agents
     agents.start_agent(asking, title="fix the tests")
     agents.set_usage(
@@ -38,13 +40,13 @@ async def add_sample_agents(services: FakeServices, asking: PaneId = ASKING_PANE
     agents.start_agent(working, "codex", "port the importer")
     done = services.add_pane(build_shell_facts("%6", session="work", window=5, command="gemini", title="gemini")).id
     agents.start_agent(done, "gemini", "write the notes")
-    strange = services.add_pane(
+    unknown = services.add_pane(
         build_shell_facts("%7", session="work", window=6, command="opencode", title="opencode")
     ).id
-    agents.start_agent(strange, "opencode")
+    agents.start_agent(unknown, "opencode")
     agents.set_state(asking, "waiting_approval", evidence=PERMISSION_SIGNAL)
-    doubt = StateContradiction(since=services.clock.now() + 20 * NS, by="screen", state="idle")
-    agents.set_state(working, "running", source="rollout", flags=AgentFlags(subtasks=2, contradicted=doubt))
+    contradiction = StateContradiction(since=services.clock.now() + 20 * NS, by="screen", state="idle")
+    agents.set_state(working, "running", source="rollout", flags=AgentFlags(subtasks=2, contradicted=contradiction))
     agents.set_state(done, "completed", source="session_file")
     _add_explanation(services, asking)
     agents.agent_kinds += SAMPLE_KINDS
@@ -96,8 +98,8 @@ def _add_explanation(services: FakeServices, pane: PaneId) -> None:
             SourceEvidence(source="screen", tier="heuristic", rank=10, role="contradicts", said="idle", age=2 * NS),
         ),
         would_change=(
-            ExpectedChange(what="hook says something else, or a source of a better rank does"),
-            ExpectedChange(what="hook stays silent", at=now + 600 * NS),
+            ExpectedChange(what="hook, or a source of a better rank, reports another state"),
+            ExpectedChange(what="hook sends no signal", at=now + 600 * NS),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""A whole Termvisor of its own: private folders, its own daemon and recorder, always stopped. For tests and benches."""
+"""A private Termvisor instance for tests and benchmarks: own folders, daemon and recorder, always stopped."""
 
 import contextlib
 import os
@@ -9,18 +9,18 @@ from typing import Any
 
 import msgspec
 
-from termvisor.client import daemon_process as start
+from termvisor.client import daemon_process
 from termvisor.daemon.lifecycle import stop_recorder
 from termvisor.settings import Paths, get_environment, make_instance_folders
 from termvisor.system.polling import wait_until
 from termvisor.system.subprocesses import run_and_capture
 
 _START_TIMEOUT_S = 30.0
-"""Seconds for a daemon to come up beside whatever else the machine does."""
+"""Enough for a daemon to start on a busy machine."""
 
 
 class VisorInstance:
-    """Runs the real command in a process of its own, as a user would."""
+    """Run real `visor` commands in child processes."""
 
     def __init__(self, folder: str, sockets: list[str], **settings: str):
         self.paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
@@ -34,21 +34,21 @@ class VisorInstance:
         }
 
     def run(self, *words: str, timeout: float = 60.0) -> tuple[int, str, str]:
-        """Exit status, output and errors of one command."""
+        """Run a command; return exit status, stdout and stderr."""
         status, out, errors = run_and_capture(
             [sys.executable, "-m", "termvisor", *words], timeout_s=timeout, env=self.env
         )
         return status, out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
 
     def run_checked(self, *words: str, timeout: float = 60.0) -> str:
-        """The output of a command that must succeed."""
+        """Run a command that must succeed and return its stdout."""
         status, out, errors = self.run(*words, timeout=timeout)
         if status != 0:
             raise AssertionError(f"visor {' '.join(words)}: status {status}\n{out}{errors}")
         return out
 
     def call_robot(self, *words: str, timeout: float = 60.0) -> Any:
-        """The data of a robot call that must succeed."""
+        """Run a robot command that must succeed and return its data."""
         answer = msgspec.json.decode(self.run_checked("robot", *words, timeout=timeout))
         return answer["data"]
 
@@ -64,30 +64,29 @@ class VisorInstance:
         os.kill(self.daemon_pid, number)
 
     def start(self) -> None:
-        """A daemon as commands start it, nobody's child, without a command's cost and with a busy machine's patience.
+        """Start the daemon detached, with a longer timeout than a command has.
 
-        Where none comes up, the next command says why.
+        If it does not start, the next command reports why.
         """
-        if not start.is_running(self.paths):
+        if not daemon_process.is_running(self.paths):
             make_instance_folders(self.paths)
-            apart = 'setsid "$@" >"$0" 2>&1 </dev/null &'
-            run_and_capture(
-                ["sh", "-c", apart, start.get_error_file(self.paths), *start.DAEMON_COMMAND], env=self.env, cwd="/"
-            )
-        wait_until(lambda: start.fetch_hello(self.paths) is not None, _START_TIMEOUT_S)
+            script = 'setsid "$@" >"$0" 2>&1 </dev/null &'
+            error_file = daemon_process.get_error_file(self.paths)
+            run_and_capture(["sh", "-c", script, error_file, *daemon_process.DAEMON_COMMAND], env=self.env, cwd="/")
+        wait_until(lambda: daemon_process.fetch_hello(self.paths) is not None, _START_TIMEOUT_S)
 
     def stop(self) -> None:
-        """What `visor down` does; the command itself where it has a demo to stop."""
+        """Stop everything as `visor down` does; run the command itself only if there is a demo."""
         if os.path.exists(self.paths.demo_socket):
             self.run("down")
-        start.stop_daemon(self.paths)
+        daemon_process.stop_daemon(self.paths)
         stop_recorder(self.paths)
 
 
 @contextlib.contextmanager
 def run_instance(folder: str, *sockets: str, **settings: str) -> Iterator[VisorInstance]:
-    one = VisorInstance(folder, list(sockets), **settings)
+    instance = VisorInstance(folder, list(sockets), **settings)
     try:
-        yield one
+        yield instance
     finally:
-        one.stop()
+        instance.stop()

@@ -1,7 +1,7 @@
-"""What workflows stand on, in memory: a pane that answers as the test says, a gate that counts, a journal that may end.
+"""Fakes for tests of workflows: a pane, a gate, a run store and a daemon that can crash at any write.
 
-A daemon that is killed is one whose journal stops: nothing that comes after is stored or done. The gate and the record
-are the world's, and outlive it.
+A crash of the daemon is simulated by a run store that stops: nothing after that is stored or executed. The gate and its
+audit entries survive, as in tmux and on disk.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from termvisor.model.ids import EventId, PaneId, SessionId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.pane import PaneView
 from termvisor.model.workflow.run import Run, RunFilter, RunId, RunSignal, RunStep, WorkflowMode
-from termvisor.testing.fake_services import FakeClock, FakeServices, build_shell_facts
+from termvisor.testing.fake_clock import FakeClock
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.workflows.account_failover import AccountSelector, NoAccountSelector
 from termvisor.workflows.calls import CodeSearchResult, LastSessionCall, Observation, PreferenceValues, SessionRecord
-from termvisor.workflows.engine.dependencies import EngineDependencies
 from termvisor.workflows.engine.engine import WorkflowEngine
 from termvisor.workflows.engine.services import PaneChanges, RunStore, StepServices
 from termvisor.workflows.registry import WorkflowRegistry
@@ -37,41 +37,40 @@ from termvisor.workflows.workflow import Workflow
 
 
 class CrashingRunStore:
-    """A journal whose daemon dies at its nth write: right before it, or right after. A dead process goes no further."""
+    """A run store whose daemon dies right before or after its nth write; later calls never return."""
 
     def __init__(self, runs: RunStore, crash_at_write: int | None = None, *, crash_after_write: bool = False):
         self._runs, self._crash_at_write, self._crash_after_write = runs, crash_at_write, crash_after_write
         self.write_count = 0
         self.pending_calls = 0
-        """Calls that are not answered yet: a disk takes its time, whatever the test's clock shows."""
+        """Calls that have not returned: a real store takes real time, whatever the fake clock shows."""
         self.death_event = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
-        real = getattr(self._runs, name)
-        return self._wrap_call(
-            self._wrap_write(real) if name in ("add", "advance_cursor", "save", "save_step") else real
-        )
+        method = getattr(self._runs, name)
+        is_write = name in ("add", "advance_cursor", "save", "save_step")
+        return self._wrap_call(self._wrap_write(method) if is_write else method)
 
     def _wrap_call(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def call(*given: Any) -> Any:
+        async def call(*args: Any) -> Any:
             self.pending_calls += 1
             try:
-                return await method(*given)
+                return await method(*args)
             finally:
                 self.pending_calls -= 1
 
         return call
 
     def _wrap_write(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def write(*given: Any) -> Any:
+        async def write(*args: Any) -> Any:
             self.write_count += 1
             is_last = self.write_count == self._crash_at_write
             if self.death_event.is_set() or (is_last and not self._crash_after_write):
                 await self.die()
-            came = await method(*given)
+            result = await method(*args)
             if is_last:
                 await self.die()
-            return came
+            return result
 
         return write
 
@@ -81,7 +80,7 @@ class CrashingRunStore:
 
 
 class FakeRunStore:
-    """The store's `Runs`, as lists."""
+    """The workflow run table, in dicts and lists."""
 
     def __init__(self) -> None:
         self.stored_runs: dict[RunId, Run] = {}
@@ -91,7 +90,7 @@ class FakeRunStore:
 
     async def add(self, run: Run, cursor: EventId | None = None) -> Run | None:
         is_known = run.event is not None and any(
-            (one.workflow, one.event) == (run.workflow, run.event) for one in self.stored_runs.values()
+            (stored.workflow, stored.event) == (run.workflow, run.event) for stored in self.stored_runs.values()
         )
         self.event_cursor = cursor if cursor is not None else self.event_cursor
         if is_known:
@@ -114,12 +113,12 @@ class FakeRunStore:
         self.steps_by_run.setdefault(run, {})[step.number] = step
 
     async def add_signal(self, signal: RunSignal) -> RunSignal:
-        said = replace(signal, id=len(self.stored_signals) + 1)
-        self.stored_signals.append(said)
-        return said
+        stored = replace(signal, id=len(self.stored_signals) + 1)
+        self.stored_signals.append(stored)
+        return stored
 
     async def list_signals(self, run: RunId) -> list[RunSignal]:
-        return [one for one in self.stored_signals if one.run == run]
+        return [signal for signal in self.stored_signals if signal.run == run]
 
     async def find(self, run: RunId) -> Run | None:
         return self.stored_runs.get(run)
@@ -130,14 +129,14 @@ class FakeRunStore:
     async def list_open(self) -> list[Run]:
         return [run for run in self.stored_runs.values() if run.ended_at is None]
 
-    async def list(self, only: RunFilter, limit: int = 20) -> list[Run]:
-        fits = [run for run in self.stored_runs.values() if only.workflow in (None, run.workflow)]
-        fits = [run for run in fits if only.pane in (None, run.pane) and run.at >= (only.since or 0)]
-        return [run for run in fits if not only.statuses or run.status in only.statuses][-limit:]
+    async def list(self, filters: RunFilter, limit: int = 20) -> list[Run]:
+        runs = [run for run in self.stored_runs.values() if filters.workflow in (None, run.workflow)]
+        runs = [run for run in runs if filters.pane in (None, run.pane) and run.at >= (filters.since or 0)]
+        return [run for run in runs if not filters.statuses or run.status in filters.statuses][-limit:]
 
 
 class FakePaneObserver:
-    """``answers`` are printed by the pane after each text that is typed into it."""
+    """Observations of panes, set by `change_pane` and filled with the lines of the fake services."""
 
     def __init__(self, services: FakeServices):
         self._services = services
@@ -145,9 +144,9 @@ class FakePaneObserver:
         self.change_bus: Bus[PaneId] = Bus()
 
     def change_pane(self, pane: PaneId, **facts: object) -> None:
-        """Something about the pane is different now."""
-        known = self.observations.get(pane) or Observation(at=0, pane=pane)
-        self.observations[pane] = replace(known, **facts)
+        """Change fields of a pane's observation and wake the waiters."""
+        observation = self.observations.get(pane) or Observation(at=0, pane=pane)
+        self.observations[pane] = replace(observation, **facts)
         self.change_bus.publish(pane)
 
     async def find_pane(self, pane: PaneId) -> PaneView | None:
@@ -157,20 +156,20 @@ class FakePaneObserver:
         view = await self._services.panes.find_pane(pane)
         if view is None or view.gone_at is not None:
             raise NotFound(f"pane {pane} no longer exists")
-        found = await self._services.history.list_lines(pane, limit=lines) if lines else []
-        now, last = self._services.clock.now(), view.last_output_at
-        known = self.observations.get(pane) or Observation(at=now, pane=pane)
-        quiet_for = None if last is None else (now - last) / 1e9
-        texts = tuple(line.text for line in found)
-        return replace(known, at=now, line=view.lines, lines=texts, quiet_for=quiet_for)
+        last_lines = await self._services.history.list_lines(pane, limit=lines) if lines else []
+        now, last_output_at = self._services.clock.now(), view.last_output_at
+        observation = self.observations.get(pane) or Observation(at=now, pane=pane)
+        quiet_for = None if last_output_at is None else (now - last_output_at) / 1e9
+        texts = tuple(line.text for line in last_lines)
+        return replace(observation, at=now, line=view.lines, lines=texts, quiet_for=quiet_for)
 
     async def read_lines(self, pane: PaneId, after: int) -> list[Line]:
         return await self._services.history.list_lines(pane, after=after, limit=100)
 
     @contextmanager
     def watch_pane(self, pane: PaneId) -> Iterator[PaneChanges]:
-        with self.change_bus.subscribe() as news, self._services.updates.subscribe_output() as output:
-            yield _FakePaneChangeWaiter(self._services.clock, (news, output))
+        with self.change_bus.subscribe() as changes, self._services.updates.subscribe_output() as output:
+            yield _FakePaneChangeWaiter(self._services.clock, (changes, output))
 
 
 class _FakePaneChangeWaiter:
@@ -179,10 +178,10 @@ class _FakePaneChangeWaiter:
 
     async def wait_for_change(self, seconds: float) -> None:
         async with asyncio.TaskGroup() as group:
-            waits = [group.create_task(one.get()) for one in self._sources]
-            nap = group.create_task(self._clock.sleep(seconds))
-            await asyncio.wait([nap, *waits], return_when=asyncio.FIRST_COMPLETED)
-            for task in (nap, *waits):
+            tasks: list[asyncio.Task[Any]] = [group.create_task(source.get()) for source in self._sources]
+            tasks.append(group.create_task(self._clock.sleep(seconds)))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
                 task.cancel()
 
 
@@ -199,13 +198,14 @@ class FakeWorkflowDetections:
         return stored
 
     async def list_unhandled(self, after: int) -> Sequence[Detection]:
-        return [one for one in self.stored_detections if one.event > after and one.event not in self.handling_by_event]
+        handled = self.handling_by_event
+        return [item for item in self.stored_detections if item.event > after and item.event not in handled]
 
     async def list_since(self, pane: PaneId, at: int) -> Sequence[Detection]:
-        return [one for one in self.stored_detections if one.pane == pane and one.at >= at]
+        return [item for item in self.stored_detections if item.pane == pane and item.at >= at]
 
     async def find_detection(self, event: EventId) -> Detection | None:
-        return next((one for one in self.stored_detections if one.event == event), None)
+        return next((item for item in self.stored_detections if item.event == event), None)
 
     async def mark_handled(self, event: EventId, handling: DetectionHandling) -> None:
         self.handling_by_event.setdefault(event, handling)
@@ -218,7 +218,7 @@ class FakeWorkflowDetections:
 
 
 class FakeWorkflowGate:
-    """A gate that keeps its record. ``done`` is what really happened; ``errors`` are raised by the next acts."""
+    """A gate with an audit log; ``executed`` are the actions run, ``errors`` are raised by the next calls."""
 
     def __init__(self, clock: FakeClock):
         self._clock = clock
@@ -230,8 +230,8 @@ class FakeWorkflowGate:
         self.audit_entries: list[AuditEntry] = []
         self.sends_by_key: dict[str, DeliveryRecord] = {}
         self.withdrawn_correlations: list[str] = []
-        self.crashes_at: Callable[[str], bool] = lambda _moment: False
-        """Whether the daemon dies at this moment of an act: `intent`, `deed`, `outcome`."""
+        self.crashes_at: Callable[[str], bool] = lambda _stage: False
+        """Return True to crash the daemon at this stage of an action: `intent`, `deed`, `outcome`."""
         self.hangs = False
 
     async def run(self, action: Action, actor: Actor, preconditions: Preconditions) -> Outcome:
@@ -248,7 +248,7 @@ class FakeWorkflowGate:
         return replace(self.outcome, correlation=preconditions.correlation)
 
     async def _record_stage(self, stage: str, action: Action, actor: Actor, preconditions: Preconditions) -> None:
-        """On record first; then the daemon may die."""
+        """Append the audit entry of a stage, then crash if the test says so."""
         stages: dict[str, AuditStage] = {"intent": "intent", "outcome": "outcome"}
         if stage in stages:
             entry = AuditEntry(
@@ -267,7 +267,7 @@ class FakeWorkflowGate:
         return combine_reasons((VerdictReason(source="default", id="others.input", answer="ask"),)), ""
 
     async def list_audit_entries(self, correlation: str) -> list[AuditEntry]:
-        return [one for one in self.audit_entries if one.correlation == correlation]
+        return [entry for entry in self.audit_entries if entry.correlation == correlation]
 
     async def find_delivery(self, key: str) -> DeliveryRecord | None:
         return self.sends_by_key.get(key)
@@ -296,7 +296,7 @@ class FakeWorkflowModes:
 
 
 class FakeWorkflowPreferences:
-    """What is set; without a word a switch is on."""
+    """Preferences set by the test; switches are on by default."""
 
     def __init__(self) -> None:
         self.stored_preferences = PreferenceValues(
@@ -311,21 +311,22 @@ class FakeWorkflowPreferences:
 
 
 class FakeWorkflowSessions:
-    """``known`` are those of the pane, the newest last."""
+    """``stored_sessions`` are the sessions of the pane, the newest last."""
 
     def __init__(self) -> None:
         self.stored_sessions: list[SessionRecord] = []
 
     async def find_last_session(self, pane: PaneId, call: LastSessionCall) -> SessionRecord:
-        fitting = [one for one in self.stored_sessions if call.runtime in (None, one.runtime)]
-        fitting = [one for one in fitting if call.session in ("", one.session)]
-        return fitting[-1] if fitting else SessionRecord()
+        matches = [item for item in self.stored_sessions if call.runtime in (None, item.runtime)]
+        matches = [item for item in matches if call.session in ("", item.session)]
+        return matches[-1] if matches else SessionRecord()
 
     async def update_session(self, session: SessionId, external_id: str, tokens: dict[str, int]) -> SessionRecord:
-        place = next(at for at, one in enumerate(self.stored_sessions) if one.id == session)
-        one = self.stored_sessions[place]
-        self.stored_sessions[place] = replace(one, session=one.session or external_id, tokens={**tokens, **one.tokens})
-        return self.stored_sessions[place]
+        index = next(index for index, item in enumerate(self.stored_sessions) if item.id == session)
+        stored = self.stored_sessions[index]
+        updated = replace(stored, session=stored.session or external_id, tokens={**tokens, **stored.tokens})
+        self.stored_sessions[index] = updated
+        return updated
 
 
 class FakeCodeSearch:
@@ -339,7 +340,7 @@ class FakeCodeSearch:
 
 
 class WorkflowScene:
-    """A world with one pane, in which daemons come and go."""
+    """Fake services with one pane, on which several daemons can run one after the other."""
 
     def __init__(self, *workflows: Workflow):
         self.services = FakeServices()
@@ -357,14 +358,14 @@ class WorkflowScene:
         self.max_concurrent = 3
 
     def build_engine(self, runs: RunStore | None = None) -> WorkflowEngine:
-        """A daemon's; what it stands on is the same for all of them."""
-        kept = runs or self.runs
-        words: Bus[RunSignal] = Bus()
-        around = StepServices(
+        """Build the engine of a new daemon on the same panes, gate and run store."""
+        run_store = runs or self.runs
+        signals: Bus[RunSignal] = Bus()
+        step_services = StepServices(
             panes=self.pane_observer,
             detections=self.detections,
             gate=self.gate,
-            signals=FakeRunSignalFeed(kept, words),
+            signals=FakeRunSignalFeed(run_store, signals),
             modes=self.modes,
             preferences=self.preferences,
             account_selector=self.failover,
@@ -373,21 +374,19 @@ class WorkflowScene:
             clock=self.clock,
         )
         return WorkflowEngine(
-            EngineDependencies(
-                runs=kept,
-                services=around,
-                registry=self.registry,
-                clock=self.clock,
-                signals=words,
-                approvals=self.approval_bus,
-                events=self.events,
-                get_max_concurrent=lambda: self.max_concurrent,
-            )
+            runs=run_store,
+            services=step_services,
+            registry=self.registry,
+            clock=self.clock,
+            signals=signals,
+            approvals=self.approval_bus,
+            events=self.events,
+            get_max_concurrent=lambda: self.max_concurrent,
         )
 
     def add_detection(self, type_: str = "session.compaction", **more: object) -> Detection:
-        """A rule finds something in the pane."""
-        found = Detection(
+        """Simulate a detection in the pane."""
+        detection = Detection(
             at=self.clock.now(),
             type=type_,
             rule="claude.compaction",
@@ -395,4 +394,4 @@ class WorkflowScene:
             source="stream",
             context="compacted",
         )
-        return self.detections.add_detection(replace(found, **more))
+        return self.detections.add_detection(replace(detection, **more))

@@ -1,1 +1,5 @@
-"""Durable runs."""
+"""Run workflows durably: every step is journaled, so a run continues after a crash without repeating actions.
+
+In: detections and requests. Out: actions for the gate, and stored runs. Read ``workflow`` and ``context`` first, then
+``engine.engine``.
+"""

@@ -1,9 +1,9 @@
-"""The call by which a workflow learns under which account an agent may go on that has used up its limit.
+"""Select another account for an agent that has reached its usage limit.
 
-``selected = await context.select_account()`` is one journaled step. To go on, start the resume command of the
-conversation with ``context.spawn(seen.resume, account=selected.account)``, or type the words of ``selected.prefix`` and
-those of ``seen.resume``, quoted, at the shell's prompt. The account is a reference: its credentials are looked up by
-the new process itself, so they are in no argv, no journal, no audit and no environment of ours.
+``selected = await context.select_account()`` is one journaled step. To continue, start the session's resume command
+with ``context.spawn(seen.resume, account=selected.account)``, or type ``selected.prefix`` and ``seen.resume``, quoted,
+at the shell prompt. The account is a reference: the new process itself looks up its credentials, so they are in no
+argv, journal, audit log or environment of ours.
 """
 
 from typing import Protocol
@@ -14,14 +14,14 @@ from termvisor.model.ids import PaneId
 
 
 class SelectAccountCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="select_account"):
-    """Which account the agent in the run's pane may go on under, by fresh data."""
+    """Select the account under which the agent in the run's pane may continue, by fresh quota data."""
 
     service: str = ""
-    """Empty: that of the run's agent."""
+    """Empty for the service of the run's agent."""
 
 
 class AccountSelection(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The account to go on under. An empty ``account`` means none, and ``why`` says why: then nobody is moved.
+    """The account to continue under; empty if there is none, and ``why`` says why.
 
     It is always empty while the setting `failover_profile` is.
     """
@@ -30,20 +30,20 @@ class AccountSelection(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A reference such as ``openai/work``."""
     why: str = ""
     remaining: float | None = None
-    """Percent that is left of its scarcest limit; None where nobody knows."""
+    """Percent left of its scarcest limit; None if unknown."""
     prefix: tuple[str, ...] = ()
-    """The words before a command that start it under this account."""
+    """The argv prefix that starts a command under this account."""
     shares_sessions: bool = False
-    """Whether conversations of the agent's usual account are there too: without that, a resume finds nothing."""
+    """The account can resume sessions of the agent's usual account."""
 
 
 class AccountSelector(Protocol):
     async def select(self, pane: PaneId | None, agent: str, service: str) -> AccountSelection:
-        """With fresh data. That no account fits, or that none may be taken, is an answer too."""
+        """Select an account by fresh data; an empty selection says why there is none."""
 
 
 class NoAccountSelector:
-    """Where there are no accounts."""
+    """Selects none: no accounts are configured."""
 
     async def select(self, pane: PaneId | None, agent: str, service: str) -> AccountSelection:
-        return AccountSelection(why="there are no accounts")
+        return AccountSelection(why="no accounts are configured")

@@ -1,13 +1,14 @@
-"""What a workflow may ask of the world: each call becomes one journaled step, and what comes of it is a value.
+"""Define the calls of workflows and their results; each call becomes one journaled step.
 
-A call says everything that it means in its fields, so that the journal can tell whether a replayed run still asks for
-the same. What comes back is what the journal keeps: redacted, and the same again after a crash.
+A call holds everything that defines it in its fields, so that a replay can detect a changed workflow. A result is what
+the journal stores: redacted, and the same again after a crash. Tags and field names are part of the journal's format.
 """
 
 from typing import Literal
 
 from msgspec import Struct
 
+from termvisor.errors import NotDone
 from termvisor.model.action.action import Action, NotificationWay
 from termvisor.model.agent.state import StateName
 from termvisor.model.event import Scalar
@@ -16,39 +17,41 @@ from termvisor.model.terminal.pane import ActivityKind
 from termvisor.workflows.account_failover import AccountSelection, SelectAccountCall
 
 WAIT_CONDITIONS = ("text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone")
-"""What can be waited for."""
+"""The fields of ``WaitFor`` that are conditions."""
+UNCERTAIN_STATUSES = ("unknown", "typed_not_submitted")
+"""Statuses of an action that may or may not have arrived."""
 DEFAULT_WAIT_TIMEOUT_S = 30.0
-"""Seconds that a step waits where nothing else is said."""
+"""Seconds that a step waits by default."""
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How often an act is tried that the pane was not ready for: somebody typed there, it was reserved, …"""
+    """How often an action is tried if the pane was not ready: a user typed in it, it was reserved, …"""
 
     times: int = 4
     first: float = 2.0
-    """Seconds before the second try; each further one waits twice as long."""
+    """Seconds before the second attempt; the delay doubles with each further one."""
     most: float = 60.0
 
     def compute_delay(self, attempt: int) -> float:
-        """How long to wait after this attempt, counted from 1."""
+        """Return the seconds to wait after this attempt, counted from 1."""
         return float(min(self.most, self.first * 2 ** min(attempt - 1, 20)))
 
 
 class SendTextRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="send"):
-    """A text for the agent in the run's pane, or for the shell at its prompt where no agent lives."""
+    """A text for the agent in the run's pane, or for the shell at its prompt if there is no agent."""
 
     text: str
     enter: bool = True
 
 
 class PressKeysRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keys"):
-    """Keys for the run's pane, by tmux's names."""
+    """Keys for the run's pane, by their tmux names."""
 
     keys: tuple[str, ...]
 
 
 class SpawnRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="spawn"):
-    """A program in a new window beside the run's pane, or in a new pane that splits it."""
+    """A program in a new window of the run's session, or in a new pane that splits the run's pane."""
 
     command: tuple[str, ...]
     cwd: str = ""
@@ -56,55 +59,53 @@ class SpawnRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="s
     where: Literal["window", "pane"] = "window"
     env: dict[str, str] = {}
     account: str = ""
-    """The account under which it starts, such as ``openai/work``; see `failover`."""
+    """The account under which it starts, such as ``openai/work``; see `account_failover`."""
     keeps_failure: bool = False
-    """Whether its pane stays where it ends with an error, so that a person sees why."""
+    """Keep the pane open if the program fails, so that a person sees why."""
 
 
 class NotifyRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="notify"):
-    """A word to a person."""
-
     title: str
     text: str
     way: NotificationWay = "terminal"
 
 
 PaneRequest = SendTextRequest | PressKeysRequest | SpawnRequest | NotifyRequest
-"""What is wanted of the run's own pane; the Action is made of it when the step is taken."""
+"""An action on the run's own pane; the ``Action`` is built from it when the step is executed."""
 
 
 class ObserveCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="observe"):
     lines: int = 50
-    """How many of the last lines are wanted."""
+    """How many of the last lines to return."""
 
 
 class WaitFor(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="wait_for"):
-    """Exactly one thing to wait for. A ``text`` or ``pattern`` counts when it was printed after the last act, or when
-    the screen of an agent or full-screen program shows it."""
+    """Exactly one condition to wait for. A ``text`` or ``pattern`` matches if it was printed after the last action, or
+    if the screen of an agent or full-screen program shows it."""
 
     text: str = ""
     pattern: str = ""
     state: tuple[StateName, ...] = ()
     rule: str = ""
-    """A rule's id, or the type of an event."""
+    """The id of a rule, or an event type."""
     prompt: bool = False
     quiet: float = 0.0
     """Seconds without output."""
     signal: str = ""
-    """A word that a person or program gives: `visor workflow signal <run> <word>`."""
+    """A signal that a person or program sends: `visor workflow signal <run> <word>`."""
     is_new: bool = False
-    """Of a state: one that the agent came into after the last act."""
+    """For ``state``: it must have been entered after the last action."""
     session: str = ""
-    """The agent in the pane has this conversation, by its own id of it."""
+    """The agent in the pane has the session with this id."""
     cleared: Literal["", "auth_needed", "usage_limited", "compacting"] = ""
-    """The agent is there, and this is no longer so."""
+    """The agent is in the pane, and this flag is not set."""
     gone: str = ""
-    """A text that the screen shows no more."""
+    """The screen does not show this text."""
     timeout: float = DEFAULT_WAIT_TIMEOUT_S
 
 
 class ActionCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="act"):
-    """One thing to do, through the gate."""
+    """One action for the gate: ``wish`` on the run's own pane, or any ``action``."""
 
     wish: PaneRequest | None = None
     action: Action | None = None
@@ -116,7 +117,7 @@ class AskPersonCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     choices: tuple[str, ...] = ("yes", "no")
     expires: float = 600.0
     unless: WaitFor | None = None
-    """What makes the question needless when it comes; then it is withdrawn."""
+    """The condition that settles the question; then it is withdrawn."""
 
 
 class SleepUntilCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="sleep_until"):
@@ -124,60 +125,58 @@ class SleepUntilCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
 
 
 class PauseCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="pause"):
-    """It also ends when the pane is no longer as it was left, as far as is said here."""
+    """A pause that also ends when one of the given conditions no longer holds."""
 
     plan: str
     until: int | None = None
     runtime: RuntimeId | None = None
-    """The agent that must stay."""
+    """The agent process that must stay in the pane."""
     unless: tuple[StateName, ...] = ()
-    """States that the agent must not come into."""
+    """States that the agent must not enter."""
     needs: tuple[str, ...] = ()
-    """Settings that must stay on."""
+    """Settings that must stay enabled."""
 
 
 class TriggerCheckCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="still"):
-    """Whether what started the run is still to be seen: the given text, else the event's own evidence."""
+    """Check whether the pane still shows what started the run: the given text, else the event's evidence."""
 
     text: str = ""
     lines: int = 50
 
 
 class PreferencesCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="prefer"):
-    """What the person wants, by the names of settings; a few of them may also be said by the pane's project."""
+    """Read settings of the user; a few of them can be overridden by the pane's project."""
 
     names: tuple[str, ...]
 
 
 class RecallCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="recall"):
-    """What was detected in the run's pane lately, by the type of its event; `usage.*` means all of those."""
+    """List recent detections in the run's pane by event type; patterns such as `usage.*` are allowed."""
 
     event: str
-    within: float = 600.0
-    """Seconds before now."""
+    within: float = 600.0  # seconds before now
 
 
 class LastSessionCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="last_session"):
-    """The conversation that goes on in the run's pane or ended there last; with a runtime, of that agent's process;
-    with a session, the one that has this name."""
+    """Find the current or last session of the run's pane, optionally of one agent process or with one id."""
 
     runtime: RuntimeId | None = None
     session: str = ""
     anywhere: bool = False
-    """In all panes, not only in the run's."""
+    """Search all panes, not only the run's."""
 
 
 class SessionUpdateCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keep"):
-    """Add to the record of a conversation that is over what it does not say yet."""
+    """Add missing values to an ended session."""
 
     session: SessionId
     external_id: str = ""
     tokens: dict[str, int] = {}
-    """By the names of a Usage: `total`, `input`, `cached`, `output`, `reasoning`."""
+    """By kind: `total`, `input`, `cached`, `output`, `reasoning`."""
 
 
 class SearchCodeCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="search_code"):
-    """Where these names stand in the code of the pane's folder, by its structure."""
+    """Find these names in the code of the pane's folder."""
 
     names: tuple[str, ...]
 
@@ -210,7 +209,7 @@ WorkflowCall = (
 
 
 class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run's pane as it was at one moment, redacted. What is not known is empty or None, never guessed."""
+    """The run's pane at one moment, redacted. Unknown values are empty or None, never guessed."""
 
     at: int
     pane: PaneId
@@ -222,66 +221,73 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     is_alternate: bool = False
     line: int = 0
-    """The number of its newest line."""
+    """The number of the newest line."""
     screen: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     quiet_for: float | None = None
-    """Seconds since it printed something."""
+    """Seconds since the last output."""
     agent: str = ""
     runtime: RuntimeId | None = None
     state: StateName = "unknown"
     state_at: int = 0
-    """Since when it is in this state."""
+    """When the agent entered this state."""
     usage_limited: bool = False
     resets_at: int | None = None
     compacting: bool = False
     auth_needed: bool = False
     session: str = ""
-    """The agent's own id of its conversation."""
+    """The agent's own session id."""
     resume: tuple[str, ...] = ()
-    """The argv that takes the conversation up again; empty where that is not possible."""
+    """The argv that resumes the session; empty if that is not possible."""
 
 
 class WaitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was waited for came."""
+    """The condition that was met."""
 
     what: Literal["text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone"]
     text: str = ""
-    """The line that fits, the state, the event's type, or the signal's word."""
+    """The matching line, the state, the event type, or the signal's word."""
     event: int | None = None
-    """Of a rule: the event. Of a signal: its number."""
+    """The id of the event (for a rule) or of the signal."""
     value: str = ""
-    """What was given beside a signal's word."""
+    """The value sent with a signal."""
 
 
 class ActionStepResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of an act that was done: `done`, `delivered`, `typed_not_submitted`, `unknown` or `suppressed`."""
+    """The outcome of an action: `done`, `delivered`, `typed_not_submitted`, `unknown` or `suppressed`."""
 
     status: str
     at: int = 0
-    """When it was begun."""
+    """When the step started."""
     why: str = ""
     text: str = ""
     correlation: str = ""
     line: int | None = None
-    """How many lines the pane had printed before it."""
+    """How many lines the pane had printed before the action."""
     mux_pane: str = ""
-    """Of a program that was started: what the multiplexer calls its pane."""
+    """The tmux pane id of a spawned program."""
+
+    def require_certain(self) -> None:
+        """Raise ``NotDone`` if the action may or may not have arrived: nothing may depend on it, nor repeat it."""
+        if self.status in UNCERTAIN_STATUSES:
+            text = f": {self.text}" if self.text else ""
+            message = f"it is not known whether it was taken ({self.why}){text}; look at the pane"
+            raise NotDone(message, details={"status": "failed", "why": self.status})
 
 
 class PersonAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``choice`` is one of the choices; empty where nobody answered in time."""
+    """``choice`` is one of the choices; empty if there was no answer in time."""
 
     choice: str = ""
     why: str = ""
 
 
 class PauseResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a pause ended: its time came, a person went on, or the pane is no longer as it was left."""
+    """How a pause ended: it was due, a person resumed it, or the pane or a setting changed."""
 
     why: Literal["due", "resumed", "changed"]
     text: str = ""
-    """What is no longer as it was."""
+    """What changed."""
 
 
 class ClockReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -294,12 +300,12 @@ class TriggerCheckResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PreferenceValues(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``values`` holds what is set. ``origins`` says of what the project set, in which file."""
+    """The settings' values; ``origins`` names the file of each that the project overrides."""
 
     values: dict[str, Scalar] = {}
     origins: dict[str, str] = {}
     trouble: str = ""
-    """Why what the project says does not count."""
+    """Why the project's overrides are ignored."""
 
     def is_on(self, name: str) -> bool:
         return bool(self.values.get(name))
@@ -316,26 +322,25 @@ class RecalledDetection(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RecallResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Oldest first."""
-
-    found: tuple[RecalledDetection, ...] = ()
+    found: tuple[RecalledDetection, ...] = ()  # oldest first
 
     def find_capture(self, name: str) -> str:
-        """The newest value of a capture; empty where nothing has it."""
-        return next((one.captures[name] for one in reversed(self.found) if one.captures.get(name)), "")
+        """Return the newest value of a capture; empty if no detection has it."""
+        values = (detection.captures.get(name, "") for detection in reversed(self.found))
+        return next((value for value in values if value), "")
 
 
 class SessionRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is on record of one; ``id`` is 0 where there is none."""
+    """A stored session; ``id`` is 0 if there is none."""
 
     id: SessionId = SessionId(0)
     agent: str = ""
     pane: PaneId | None = None
     runtime: RuntimeId | None = None
     session: str = ""
-    """The agent's own id of it."""
+    """The agent's own id."""
     resume: tuple[str, ...] = ()
-    """The argv that takes it up again, as the settings have it; empty where that is not possible."""
+    """The argv that resumes it, according to the settings; empty if that is not possible."""
     cwd: str = ""
     title: str = ""
     is_over: bool = False
@@ -345,7 +350,7 @@ class SessionRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CodeSearchResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``places`` as `file:line: text`, redacted; ``trouble`` says why nothing could be looked up."""
+    """``places`` as `file:line: text`, redacted; ``trouble`` says why the search was not possible."""
 
     places: tuple[str, ...] = ()
     trouble: str = ""
@@ -387,7 +392,7 @@ RESULT_TYPES: dict[type[Struct], type[Struct]] = {
     NoteCall: EmptyResult,
     ClockCall: ClockReading,
 }
-"""What comes of each call."""
+"""The result type of each call."""
 
 WAITING_STEP_KINDS = ("ask_person", "sleep_until", "pause")
-"""Steps in which a run only waits, for a person or for a time: it takes no turn and spends none of its time."""
+"""Steps in which a run only waits for a person or a time: it occupies no slot and uses none of its work time."""

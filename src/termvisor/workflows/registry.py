@@ -1,4 +1,4 @@
-"""The workflows that there are: built-in, of other packages, and files of steps, read anew when they change."""
+"""Find workflows: built-in ones, those of other packages, and files, which are reloaded when they change."""
 
 import os
 from collections.abc import Sequence
@@ -16,8 +16,7 @@ _FolderStamp = tuple[tuple[str, int, int], ...]
 
 
 class WorkflowLoadProblem(Struct, frozen=True, kw_only=True):
-    """A file, or an entry point, that is not a workflow, and why; ``name`` is the one that it had, or would have by its
-    file."""
+    """Why a file or an entry point was not loaded; ``name`` is its last known name, or its file name."""
 
     file: str
     why: str
@@ -27,44 +26,36 @@ class WorkflowLoadProblem(Struct, frozen=True, kw_only=True):
 class WorkflowRegistry:
     def __init__(self, folder: str, workflows: Sequence[Workflow] | None = None):
         self.folder = folder
-        found, left_out = load_installed_workflows() if workflows is None else (workflows, {})
-        self._installed = {one.name: one for one in found}
+        installed, problems = load_installed_workflows() if workflows is None else (workflows, {})
+        self._installed = {workflow.name: workflow for workflow in installed}
         self._entry_point_problems = tuple(
             WorkflowLoadProblem(file=f"entry point {name}", why=f"entry point {name}: {why}")
-            for name, why in left_out.items()
+            for name, why in problems.items()
         )
         self._file_workflows: dict[str, Workflow] = {}
         self._folder_stamp: _FolderStamp | None = None
         self.problems: tuple[WorkflowLoadProblem, ...] = self._entry_point_problems
 
     def list_workflows(self) -> list[Workflow]:
-        """By priority and name."""
+        """Return all workflows by priority and name."""
         self._reload_if_changed()
-        found = {**self._installed, **self._file_workflows}
-        return sorted(found.values(), key=lambda one: (one.priority, one.name))
+        workflows = {**self._installed, **self._file_workflows}
+        return sorted(workflows.values(), key=lambda workflow: (workflow.priority, workflow.name))
 
     def find(self, name: str, version: int | None = None) -> Workflow | None:
-        return next((one for one in self.list_workflows() if one.name == name and version in (None, one.version)), None)
+        named = (workflow for workflow in self.list_workflows() if workflow.name == name)
+        return next((workflow for workflow in named if version in (None, workflow.version)), None)
 
     def describe_missing_workflow(self, run: Run, steps: Sequence[RunStep]) -> str:
-        """Why a run cannot go on whose workflow is not here as it was when the run began, and where it stood."""
+        """Say why a run cannot continue whose workflow is missing or changed, and at which step it stopped."""
         other = self.find(run.workflow)
-        why = (
-            "was changed after this run began"
-            if other
-            else f"is no longer there{self._describe_problem_of(run.workflow)}"
-        )
+        problem = next((f" ({problem.why})" for problem in self.problems if problem.name == run.workflow), "")
+        why = "was changed after this run started" if other else f"no longer exists{problem}"
         step = steps[-1] if steps else None
-        stood = (
-            f"at step {step.number} ({step.kind} {step.name})".replace(" )", ")") if step else "before its first step"
-        )
-        where = f" {run.pane}" if run.pane is not None else ""
-        again = f"; `visor workflow run {run.workflow}{where} --force` starts it again" if other else ""
-        return f"{run.workflow} {why}, and the run stood {stood}: it goes on only with what it began with{again}"
-
-    def _describe_problem_of(self, name: str) -> str:
-        found = next((one.why for one in self.problems if name == one.name), "")
-        return f" ({found})" if found else ""
+        position = f"at step {step.number} ({f'{step.kind} {step.name}'.rstrip()})" if step else "before its first step"
+        pane = f" {run.pane}" if run.pane is not None else ""
+        again = f"; `visor workflow run {run.workflow}{pane} --force` starts it again" if other else ""
+        return f"{run.workflow} {why}; the run stopped {position}{again}"
 
     def _reload_if_changed(self) -> None:
         stamp = _read_folder_stamp(self.folder)
@@ -73,43 +64,42 @@ class WorkflowRegistry:
             self._load_files([name for name, _, _ in stamp])
 
     def _load_files(self, names: Sequence[str]) -> None:
-        """One that is wrong is told and left out; the others stand."""
+        """Load all files; an invalid one is logged and skipped."""
         files: dict[str, Workflow] = {}
-        troubles: list[WorkflowLoadProblem] = []
+        problems: list[WorkflowLoadProblem] = []
+        previous_names = {workflow.origin: workflow.name for workflow in self._file_workflows.values()}
         for name in names:
             path = os.path.join(self.folder, name)
             try:
-                found = _load_file(path)
-                if taken := files.get(found.name) or self._installed.get(found.name):
-                    raise ConfigError(f"{path}: there is a workflow {found.name!r} already ({taken.origin})")
-                files[found.name] = found
+                workflow = _load_file(path)
+                if other := files.get(workflow.name) or self._installed.get(workflow.name):
+                    raise ConfigError(f"{path}: the workflow {workflow.name!r} already exists ({other.origin})")
+                files[workflow.name] = workflow
             except ConfigError as error:
-                log.error("a workflow is left out: %s", error.message)
-                was = next(
-                    (one.name for one in self._file_workflows.values() if one.origin == path), name.rpartition(".")[0]
-                )
-                troubles.append(WorkflowLoadProblem(file=path, why=error.message, name=was))
-        self._file_workflows, self.problems = files, (*self._entry_point_problems, *troubles)
+                log.error("a workflow was not loaded: %s", error.message)
+                known_name = previous_names.get(path, name.rpartition(".")[0])
+                problems.append(WorkflowLoadProblem(file=path, why=error.message, name=known_name))
+        self._file_workflows, self.problems = files, (*self._entry_point_problems, *problems)
 
 
 def _load_file(path: str) -> Workflow:
-    from termvisor.workflows.files.loader import load_workflow_file  # YAML is loaded by those who use it
+    from termvisor.workflows.files.loader import load_workflow_file  # PyYAML is loaded only if there are files
 
     return load_workflow_file(path)
 
 
 def _read_folder_stamp(folder: str) -> _FolderStamp:
     try:
-        found = [entry for entry in os.scandir(folder) if entry.name.endswith(WORKFLOW_FILE_SUFFIXES)]
+        entries = [entry for entry in os.scandir(folder) if entry.name.endswith(WORKFLOW_FILE_SUFFIXES)]
     except OSError:
-        return ()
-    return tuple(sorted((entry.name, *_read_file_stamp(entry)) for entry in found))
+        return ()  # a missing folder has no workflows
+    return tuple(sorted((entry.name, *_read_file_stamp(entry)) for entry in entries))
 
 
 def _read_file_stamp(entry: "os.DirEntry[str]") -> tuple[int, int]:
-    """What changes with its content. A link that leads nowhere has nothing to show, and is told when it is read."""
+    """Return modification time and size; zeros for a broken link, which is reported when it is loaded."""
     try:
-        found = entry.stat()
+        status = entry.stat()
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size

@@ -1,4 +1,4 @@
-"""Which workflow answers an event: one, by priority and then by name. Pure."""
+"""Select the workflow that handles an event, by priority and then by name. Pure."""
 
 from collections.abc import Callable, Iterable
 
@@ -12,7 +12,7 @@ from termvisor.workflows.workflow import Workflow
 
 
 class WorkflowMatch(Struct, frozen=True):
-    """``others`` would have answered it too."""
+    """The selected workflow; ``others`` matched too."""
 
     workflow: Workflow
     others: tuple[str, ...] = ()
@@ -21,23 +21,25 @@ class WorkflowMatch(Struct, frozen=True):
 def match_workflow(
     detection: Detection, workflows: Iterable[Workflow], get_mode: Callable[[str], WorkflowMode], now: int
 ) -> WorkflowMatch | None:
-    """None where nothing answers it: none fits, all that fit are off, it is too old, or anybody could have said it."""
+    """Return the workflow for an event; None if none matches, all are off, the event is too old or not trusted."""
     if not detection.can_start_workflow:
         return None
     age = (now - detection.at) / NS
-    fitting = [
-        one
-        for one in workflows
-        if one.trigger.matches(detection) and age <= one.trigger.fresh_for and get_mode(one.name) != "off"
+    matching = [
+        workflow
+        for workflow in workflows
+        if workflow.trigger.matches(detection)
+        and age <= workflow.trigger.fresh_for
+        and get_mode(workflow.name) != "off"
     ]
-    ordered = sorted(fitting, key=lambda one: (one.priority, one.name))
-    return WorkflowMatch(ordered[0], tuple(one.name for one in ordered[1:])) if ordered else None
+    ordered = sorted(matching, key=lambda workflow: (workflow.priority, workflow.name))
+    return WorkflowMatch(ordered[0], tuple(workflow.name for workflow in ordered[1:])) if ordered else None
 
 
 def build_run(detection: Detection, match: WorkflowMatch, mode: WorkflowMode, now: int) -> Run:
-    """The run that answers an event, before it has a number."""
-    also: dict[str, Scalar] = {"also_fits": ", ".join(match.others)} if match.others else {}
-    also |= {name: detection.evidence[name] for name in ("resets_at",) if name in detection.evidence}
+    """Build the run for an event; the store assigns its id."""
+    extra: dict[str, Scalar] = {"also_fits": ", ".join(match.others)} if match.others else {}
+    extra |= {name: detection.evidence[name] for name in ("resets_at",) if name in detection.evidence}
     return Run(
         workflow=match.workflow.name,
         version=match.workflow.version,
@@ -47,9 +49,9 @@ def build_run(detection: Detection, match: WorkflowMatch, mode: WorkflowMode, no
         runtime=detection.runtime,
         agent=detection.agent,
         status="waiting",
-        why="it waits for its turn",
+        why="waiting for its turn",
         at=now,
         correlation=detection.correlation or f"event-{detection.event}",
         mode=mode,
-        facts={**detection.captures, **also},
+        facts={**detection.captures, **extra},
     )

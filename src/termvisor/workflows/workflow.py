@@ -1,9 +1,8 @@
-"""What a workflow is: a name, what starts it, and an ordinary async function that wants things of a Context.
+"""Define a workflow: its name, its trigger, and an async function that takes a ``Context``.
 
-One file is one workflow: a module in `workflow/builtin/`, listed in `BUILTIN`, that holds ``WORKFLOW = Workflow(…)``;
-or an entry point of the kind `termvisor.workflows` that leads to such a value; or a file of steps (see `document`).
-Change ``version`` whenever the function asks for other things or in another order: a run goes on only with the version
-that it began with.
+A workflow is a module in `workflows/builtin/`, listed in `BUILTIN`, with ``WORKFLOW = Workflow(…)``; an entry point in
+the group `termvisor.workflows` with such a value; or a YAML or TOML file (see `files.loader`). Increase ``version``
+whenever the function makes other calls or in another order: a run continues only with the version it started with.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,7 +23,7 @@ from termvisor.workflows.context import Context
 
 log = get_logger("workflow")
 WorkflowFunction = Callable[[Context], Awaitable[str | None]]
-"""What a run does; the text that it gives back says for a person how it ended."""
+"""The work of a run; the returned text tells a person how it ended."""
 SEVERITY_ORDER: tuple[Severity, ...] = ("info", "warning", "error", "critical")
 BUILTIN: tuple[str, ...] = (
     "answer_permission",
@@ -39,71 +38,69 @@ BUILTIN: tuple[str, ...] = (
 
 
 class Trigger(Struct, frozen=True, kw_only=True):
-    """Which events start it; all that is given must fit. Without events it is started by people and programs only."""
+    """Which events start a workflow; all given fields must match. Without events it starts only on request."""
 
     events: tuple[str, ...] = ()
-    """Types such as `session.compaction`; `usage.*` means all of those."""
+    """Event types such as `session.compaction`; patterns such as `usage.*` are allowed."""
     agents: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     severity: Severity = "info"
-    """At least this one."""
+    """The minimum severity."""
     fresh_for: float = 600.0
-    """Seconds after which an event is too old to be answered."""
+    """Seconds after which an event is too old to start a run."""
 
     def matches(self, detection: Detection) -> bool:
         is_severe = SEVERITY_ORDER.index(detection.severity) >= SEVERITY_ORDER.index(self.severity)
         return (
             is_severe
-            and any(fnmatchcase(detection.type, one) for one in self.events)
+            and any(fnmatchcase(detection.type, pattern) for pattern in self.events)
             and (not self.agents or detection.agent in self.agents)
-            and (not self.rules or any(fnmatchcase(detection.rule, one) for one in self.rules))
+            and (not self.rules or any(fnmatchcase(detection.rule, pattern) for pattern in self.rules))
         )
 
 
 class Workflow(Struct, frozen=True, kw_only=True):
-    """``run`` does it; ``cleanup`` is done once at every end, also after a failure or a cancel."""
+    """``run`` is the work; ``cleanup`` runs once at every end, also after a failure or a cancellation."""
 
     name: str
     version: int = 1
     summary: str
     trigger: Trigger = Trigger()
     priority: int = 100
-    """Of those that fit an event, the lowest number answers it; names decide a tie."""
+    """Of the workflows that match an event, the one with the lowest number runs; ties are broken by name."""
     mode: WorkflowMode = "ask"
-    """Where the settings say nothing of it."""
+    """The mode if the settings do not set one."""
     timeout: float = 3600.0
-    """Seconds of work in all its steps; waiting for people and for a time does not count."""
+    """Seconds of work in all steps; waiting for people or for a time does not count."""
     takes_pane: bool = True
-    """It acts on its pane, so no other run does meanwhile."""
+    """Lock the pane against other runs while this one is open."""
     outlives_agent: bool = False
-    """It goes on when the agent in its pane ends; others are cancelled then."""
+    """Continue when the agent in the pane exits, instead of being cancelled."""
     outlives_pane: bool = False
-    """It goes on when its pane is gone; others are cancelled then."""
+    """Continue when the pane is gone, instead of being cancelled."""
     run: WorkflowFunction
     cleanup: WorkflowFunction | None = None
     origin: str = "built-in"
-    """Where it comes from: `built-in`, a package's entry point, or a file."""
+    """`built-in`, the entry point of a package, or the path of a file."""
     steps: tuple[str, ...] = ()
-    """What it does, step by step, for people; of a file these are its steps."""
+    """A description of its steps for people; for a file, the steps themselves."""
     names: tuple[WorkflowReference, ...] = ()
-    """The events, agents and rules that a file speaks of."""
+    """The events, agents and rules that a file refers to."""
 
 
 def load_installed_workflows() -> tuple[list[Workflow], dict[str, str]]:
-    """The built-in ones and those of other packages; and by entry point why one is left out, as the log says too."""
-    own = [import_module(f"termvisor.workflows.builtin.{name}").WORKFLOW for name in BUILTIN]
-    found = {one.name: one for one in own}
+    """Return the built-in workflows and those of other packages, and the problems by entry point; they are logged."""
+    builtin = [import_module(f"termvisor.workflows.builtin.{name}").WORKFLOW for name in BUILTIN]
+    workflows = {workflow.name: workflow for workflow in builtin}
     values, broken = read_plugins("workflows")
-    troubles = {name: f"it cannot be loaded: {redact(why)}" for name, why in broken.items()}
+    problems = {name: f"it cannot be loaded: {redact(why)}" for name, why in broken.items()}
     for name, value in values.items():
-        if isinstance(value, Workflow) and value.name not in found:
-            found[value.name] = replace(value, origin=f"entry point {name}")
+        if not isinstance(value, Workflow):
+            problems[name] = "it is not a Workflow"
+        elif value.name in workflows:
+            problems[name] = f"the name {value.name} is already used"
         else:
-            troubles[name] = _describe_rejection(value)
-    for name, why in troubles.items():
-        log.error("the workflow %s is not taken: %s", name, why)
-    return list(found.values()), troubles
-
-
-def _describe_rejection(value: object) -> str:
-    return f"its name {value.name} is taken" if isinstance(value, Workflow) else "it is no Workflow"
+            workflows[value.name] = replace(value, origin=f"entry point {name}")
+    for name, why in problems.items():
+        log.error("the workflow of entry point %s was not loaded: %s", name, why)
+    return list(workflows.values()), problems

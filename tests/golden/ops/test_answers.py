@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from termvisor.settings import Paths
-from termvisor.testing.operation_calls import OPERATION_CALLS, build_sample_services, run_command
+from termvisor.testing.operation_calls import OPERATION_CALLS, run_command
+from termvisor.testing.sample_services import build_sample_services
 
 MACHINE = (
     (r'"python":"[^"]*"', '"python":"<python>"'),

@@ -13,9 +13,9 @@ from termvisor.agents.adapters.codex import ADAPTER, server_client
 from termvisor.agents.adapters.codex.server_client.app_server import AppServer
 from termvisor.agents.adapters.server_contract import ServedAgent
 from termvisor.agents.sources.pane_processes import PaneProcessScanner
-from termvisor.agents.sources.server_connection import AgentServerConnection, ServerConnectionDependencies
+from termvisor.agents.sources.server_connection import AgentServerConnection
 from termvisor.clock import SystemClock
-from termvisor.system.foreground_process import compute_start_instant
+from termvisor.system.process_start import compute_start_instant
 from termvisor.testing.leftover_processes import kill_processes_of
 from termvisor.testing.private_tmux import PrivateTmux
 from tests.live.agents.agent_pane import AgentPane
@@ -74,13 +74,15 @@ class ServerListener:
     def __init__(self, home: Path, faces: Any):
         self.records: list[SourceRecord] = []
         self._loop = asyncio.new_event_loop()
-        around = ServerConnectionDependencies(
-            list_pane_agents=faces,
-            list_other_agents=self._list_no_agents,
+        self.connection = AgentServerConnection(
+            "codex",
+            str(home),
+            server_client,
+            list_agents=faces,
+            list_unwatched_agents=self._list_no_agents,
             on_records=self._store_records,
             clock=SystemClock(),
         )
-        self.connection = AgentServerConnection("codex", str(home), server_client, around)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 

@@ -14,7 +14,7 @@ from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.screen import Screen
 from termvisor.model.terminal.target import LOCAL
-from termvisor.system.foreground_process import compute_start_instant
+from termvisor.system.process_start import compute_start_instant
 from tests.live.agents.agent_pane import STEP_TIMEOUT_S, AgentPane
 from tests.live.agents.agent_programs import NODE_MODULES
 from tests.live.agents.record_collector import RecordCollector

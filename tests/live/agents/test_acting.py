@@ -97,7 +97,7 @@ def test_codex_is_prompted_and_interrupted_by_its_server(model: str) -> None:
 def test_a_session_that_was_left_lives_again_in_a_new_window(model: str, tmp_path: Path, program, ready, words) -> None:
     word = tmp_path / program.name
     with start_watched_agent(program, model, ready, settings={"agent_resume": words.format(word)}) as agent:
-        word.write_text(f'#!/bin/sh\n{program.command(agent.agent_pane.place)} "$@"\n')
+        word.write_text(f'#!/bin/sh\n{program.build_command(agent.agent_pane.place)} "$@"\n')
         word.chmod(0o755)
         pane = agent.pane
         wait_until(lambda: not agent.dry_run("send", pane, "hello")["refused"], timeout_s=60)
@@ -106,7 +106,7 @@ def test_a_session_that_was_left_lives_again_in_a_new_window(model: str, tmp_pat
         session = wait_until(
             lambda: [one["external_id"] for one in agent.list_sessions() if one["external_id"]], timeout_s=40
         )[0]
-        assert agent.get_refusal_message("resume", session) == f"this session goes on in pane {pane}"
+        assert agent.get_refusal_message("resume", session).endswith(f"is already running in pane {pane}")
         wait_until(lambda: not agent.dry_run("quit", pane)["refused"], timeout_s=40)
         assert agent.run_allowed("quit", pane)["why"] == "left"
         wait_until(lambda: all(one["ended_at"] for one in agent.list_sessions()), timeout_s=40)
@@ -124,7 +124,7 @@ def test_copilot_is_answered_from_the_inbox(model: str) -> None:
         copilot.agent_pane.send_prompt("MODEL shell touch made")
         asked = copilot.wait_for_approval()
         assert (asked["action"]["agent"], asked["action"]["command"]) == ("copilot", "touch made")
-        copilot.run_as_person(f"approve {asked['id']}", "is allowed")
+        copilot.run_as_person(f"approve {asked['id']}", " approved")
         wait_until(lambda: copilot.get_path("made").exists())
         wait_until(lambda: copilot.get_state() == "completed")
         copilot.agent_pane.send_prompt("MODEL shell touch other")

@@ -234,4 +234,4 @@ def test_what_it_asks_before_it_begins_is_seen_and_answered(stage, figures):
 
 def sessions(tape: SceneRecorder) -> tuple[str, ...]:
     """Those that are taken for the agent's own."""
-    return tape.play.knowledge.roster.tenants[tape.play.runtime.id].sessions
+    return tape.play.knowledge.roster.agents[tape.play.runtime.id].sessions

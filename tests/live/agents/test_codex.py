@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from termvisor.agents.adapters.codex import ADAPTER, keyboard
-from termvisor.model.agent.session import SourceHealth
+from termvisor.agents.adapters.codex.server_client import session_control
+from termvisor.model.agent.evidence_source import SourceHealth
 from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
 from tests.live.agents.agent_pane import STEP_TIMEOUT_S, AgentPane
 from tests.live.agents.codex_home import WITHOUT_SERVER_ARGS, CodexHome, open_codex_home
@@ -15,7 +16,7 @@ from tests.live.agents.model.server import run_model_server
 from tests.live.agents.record_collector import CodexRecordCollector
 from tests.live.agents.scene_recorder import SceneRecorder
 from tests.live.polling import wait_until
-from tests.recordings.looking import resolve_state_with_screen
+from tests.recordings.scene import resolve_state_with_screen
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
@@ -74,7 +75,7 @@ def test_approval(home: CodexHome, tape: SceneRecorder):
     tape.agent_pane.send_prompt("MODEL shell touch one")
     tape.record_scene("approval_asked", osc="waiting_approval", app_server="waiting_approval", look="waiting_approval")
     request = followed(home, tape.get_session("app_server"))
-    reply = keyboard.build_approval_reply(request)
+    reply = session_control.build_approval_reply(request)
     assert home.listener.run_coroutine(home.server.send_reply(request, reply.result))
     assert home.listener.run_coroutine(home.server.wait_until_resolved(request))
     assert not home.listener.run_coroutine(home.server.send_reply(request, reply.result))
@@ -84,9 +85,11 @@ def test_approval(home: CodexHome, tape: SceneRecorder):
     tape.agent_pane.send_prompt("MODEL shell touch two")
     tape.wait_for_meaning(osc="waiting_approval", app_server="waiting_approval", look="waiting_approval")
     request = home.listener.run_coroutine(home.server.wait_for_request(tape.get_session("app_server")))
-    assert home.listener.run_coroutine(home.server.send_reply(request, keyboard.build_denial_reply(request).result))
+    assert home.listener.run_coroutine(
+        home.server.send_reply(request, session_control.build_denial_reply(request).result)
+    )
     tape.record_scene("denied", osc="idle", app_server="idle", look="idle", rule="interrupted")
-    asked(home, keyboard.build_unfollow_request(tape.get_session("app_server")))
+    asked(home, session_control.build_unfollow_request(tape.get_session("app_server")))
     assert not (tape.agent_pane.place.cwd / "two").exists()
 
 
@@ -106,10 +109,13 @@ def test_keys(tape: SceneRecorder):
 def test_another_client(home: CodexHome, tape: SceneRecorder):
     tape.agent_pane.send_prompt("MODEL text hello there")
     tape.wait_for_meaning(app_server="completed", look="completed")
-    turn = asked(home, keyboard.build_prompt_request(tape.get_session("app_server"), "MODEL stall 20"))["turn"]
+    turn = asked(home, session_control.build_prompt_request(tape.get_session("app_server"), "MODEL stall 20"))["turn"]
     tape.record_scene("started_from_outside", osc="running", app_server="running", look="running", state="running")
-    assert asked(home, keyboard.build_last_turn_request(tape.get_session("app_server")))["data"][0]["id"] == turn["id"]
-    asked(home, keyboard.build_stop_request(tape.get_session("app_server"), turn["id"]))
+    assert (
+        asked(home, session_control.build_last_turn_request(tape.get_session("app_server")))["data"][0]["id"]
+        == turn["id"]
+    )
+    asked(home, session_control.build_stop_request(tape.get_session("app_server"), turn["id"]))
     tape.record_scene("interrupted_from_outside", osc="idle", app_server="idle", look="idle", rule="interrupted")
 
 
@@ -248,7 +254,7 @@ def test_neighbours(home: CodexHome, tape: SceneRecorder):
     assert {one.hint.mux_pane for one in beside.play.signals if one.source == "hook"} == {None}
 
     second = home.open_pane("other")
-    wait_until(lambda: "more than one Codex" in health(home).detail)
+    wait_until(lambda: "several Codex processes" in health(home).detail)
     second.send_prompt("MODEL text whose am I")
     second.wait_for_text("Worked for")
     crowd = wait_until(lambda: [one for one in home.listener.records if one.hint.cwd])
@@ -275,11 +281,11 @@ def taped(name: str, home: CodexHome, stage: AgentPane) -> SceneRecorder:
 
 
 def followed(home: CodexHome, thread: str) -> dict:
-    asked(home, keyboard.build_follow_request(thread))
+    asked(home, session_control.build_follow_request(thread))
     return home.listener.run_coroutine(home.server.wait_for_request(thread))
 
 
-def asked(home: CodexHome, ask: keyboard.CodexRequest) -> dict:
+def asked(home: CodexHome, ask: session_control.CodexRequest) -> dict:
     return home.listener.run_coroutine(home.server.send_request(ask.method, ask.params))
 
 

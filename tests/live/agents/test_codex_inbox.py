@@ -41,7 +41,7 @@ def test_a_person_allows_it_and_it_is_done_once(agent: WatchedAgent) -> None:
     assert action["cwd"] == str(agent.agent_pane.place.cwd)
     assert str(asked["pane"]) == agent.pane
     assert DIALOG in agent.agent_pane.capture_text()
-    agent.run_as_person(f"approve {asked['id']}", "is allowed")
+    agent.run_as_person(f"approve {asked['id']}", " approved")
     agent.agent_pane.wait_for_text("The tool has finished")
     assert agent.get_path("made").read_text() == "once\n"
     wait_until(lambda: agent.list_approval_states() == ["used"])
@@ -90,6 +90,6 @@ def test_a_daemon_that_is_killed_leaves_it_to_the_dialog_and_the_next_one_asks_a
     assert not agent.get_path("made").exists()
     again = agent.wait_for_approval()
     assert agent.list_approval_states()[0] == "withdrawn"
-    agent.run_as_person(f"approve {again['id']}", "is allowed")
+    agent.run_as_person(f"approve {again['id']}", " approved")
     agent.agent_pane.wait_for_text("The tool has finished")
     assert agent.get_path("made").read_text() == "once\n"

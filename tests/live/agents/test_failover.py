@@ -187,5 +187,5 @@ def test_a_conversation_that_cannot_be_taken_up_leaves_its_window_behind(tmp_pat
         (codex.place.folder / "bin" / "codex").unlink()
         _, out, _ = visor.run("robot", "revive", str(number))
         (item,) = json.loads(out)["data"]["items"]
-        assert (item["status"], "stays and shows why" in item["why"]) == ("failed", True)
+        assert (item["status"], "see its output in pane" in item["why"]) == ("failed", True)
         assert "not found" in visor.run_checked("get-screen", str(item["pane"]))

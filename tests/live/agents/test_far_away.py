@@ -31,7 +31,7 @@ def test_an_agent_behind_ssh_is_not_the_one_in_the_same_folder_here(one, tmp_pat
         assert (near["agent"], near["evidence_mode"]) == ("claude_code", "deterministic")
         assert (far["agent"], far["evidence_mode"], far["confidence"]) == ("claude_code", "heuristic", "medium")
         assert there.began_events[0]["pid"] == 0
-        assert "on the other side" in there.explanation["doubts"][0]
+        assert "runs remotely" in there.explanation["doubts"][0]
 
         there.send_prompt("MODEL slow 6")
         there.wait_for_state("running")

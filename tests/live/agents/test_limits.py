@@ -83,7 +83,7 @@ def test_claude_code_goes_on_by_itself_and_is_only_watched(model: str) -> None:
         run = wait_for_run(claude, "paused")
         assert "goes on by itself" in run["plan"]
         run = wait_for_run(claude, *ENDED_STATUSES, seconds=300)
-        assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent went on by itself")
+        assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent continued by itself")
         claude.agent_pane.wait_for_text("The limit is over.")
         claude.agent_pane.wait_until_still()
         assert acts(claude) == []
@@ -137,7 +137,7 @@ def test_at_the_end_of_a_limit_a_person_who_types_there_has_the_pane(model: str)
         person.press("Left")
         codex.visor.run_checked("workflow", "resume", str(run["id"]))
         run = typing_until_it_ends(codex, person)
-        assert (run["status"], "somebody typed there" in run["why"]) == ("cancelled", True), (run, person.sees)
+        assert (run["status"], "a user typed in the pane" in run["why"]) == ("cancelled", True), (run, person.sees)
         assert count_prompts(codex, ".codex/sessions", "proceed.") == 0
         assert "proceed." not in person.sees
 
@@ -148,7 +148,7 @@ def test_after_a_compaction_a_person_who_types_there_has_the_pane(model: str) ->
         wait_until(lambda: claude.get_state() in ("completed", "idle"))
         claude.agent_pane.send_prompt("/compact")
         run = typing_until_it_ends(claude, person)
-        assert (run["status"], "somebody typed there" in run["why"]) == ("cancelled", True), (run, person.sees)
+        assert (run["status"], "a user typed in the pane" in run["why"]) == ("cancelled", True), (run, person.sees)
         assert count_prompts(claude, ".claude/projects", "Reread AGENTS.md so it's still fresh in your mind.") == 0
 
 

@@ -31,7 +31,7 @@ class SignedOut(AgentProgram):
 
     issuer: str = ""
 
-    def settle(self, place: AgentFolders) -> None:
+    def prepare(self, place: AgentFolders) -> None:
         super().prepare(place)
         path = place.home / ".codex/config.toml"
         needs_login = path.read_text().replace('env_key = "SCRIPTED_KEY"', "requires_openai_auth = true")
@@ -41,7 +41,7 @@ class SignedOut(AgentProgram):
 class WithoutKey(AgentProgram):
     """Gemini that is to be used with an account, on a machine without a browser."""
 
-    def settle(self, place: AgentFolders) -> None:
+    def prepare(self, place: AgentFolders) -> None:
         super().prepare(place)
         path = place.home / ".gemini/settings.json"
         path.write_text(path.read_text().replace("gemini-api-key", "oauth-personal"))

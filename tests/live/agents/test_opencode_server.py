@@ -54,7 +54,7 @@ def test_a_person_allows_it_and_it_is_done_once(agent: WatchedAgent) -> None:
     assert str(asked["pane"]) == agent.pane
     assert DIALOG in agent.agent_pane.capture_text()
     assert led_by(agent) == ("waiting_approval", "server")
-    agent.run_as_person(f"approve {asked['id']}", "is allowed")
+    agent.run_as_person(f"approve {asked['id']}", " approved")
     agent.agent_pane.wait_for_text("The tool has finished", 90)
     assert agent.get_path("made").read_text() == "once\n"
     until(lambda: agent.list_approval_states() == ["used"])
@@ -148,7 +148,7 @@ def test_a_daemon_that_is_killed_leaves_it_to_the_dialog_and_the_next_one_asks_a
     assert DIALOG in agent.agent_pane.capture_text()
     again = agent.wait_for_approval()
     assert agent.list_approval_states()[0] == "withdrawn"
-    agent.run_as_person(f"approve {again['id']}", "is allowed")
+    agent.run_as_person(f"approve {again['id']}", " approved")
     agent.agent_pane.wait_for_text("The tool has finished", 90)
     assert agent.get_path("made").read_text() == "once\n"
 

@@ -16,6 +16,7 @@ from termvisor.agents.adapters import copilot, gemini, opencode
 from termvisor.agents.adapters.copilot import keyboard as copilot_keyboard
 from termvisor.agents.adapters.gemini import keyboard as gemini_keyboard
 from termvisor.agents.adapters.opencode import keyboard as opencode_keyboard
+from termvisor.agents.adapters.opencode.server_client import session_control
 from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
 from tests.live.agents.agent_pane import AgentPane
 from tests.live.agents.agent_programs import COPILOT, GEMINI, OPENCODE, AgentFolders
@@ -23,7 +24,7 @@ from tests.live.agents.hook_setup import ANSWER_FILE, prepare_home
 from tests.live.agents.model.server import run_model_server
 from tests.live.agents.scene_recorder import SceneRecorder
 from tests.live.polling import wait_until
-from tests.recordings.looking import resolve_state_with_screen
+from tests.recordings.scene import resolve_state_with_screen
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
@@ -120,7 +121,7 @@ def test_opencode(stage):
         "which choice is marked, colours alone tell"
     )
     request = str(next(one.payload["request"] for one in reversed(tape.play.signals) if "request" in one.payload))
-    call(f"http://127.0.0.1:{port}", opencode_keyboard.build_permission_reply(request, "allow"))
+    call(f"http://127.0.0.1:{port}", session_control.build_permission_reply(request, "allow"))
     tape.record_scene("approval_given", **DONE)
     assert (stage.place.cwd / "made").exists()
     stage.send_prompt("MODEL shell touch other")
@@ -343,9 +344,9 @@ def session_of(tape: SceneRecorder) -> str:
     return next(signal.session for signal in tape.play.signals if signal.session)
 
 
-def call(server: str, wanted: opencode_keyboard.OpencodeRequest | None) -> None:
+def call(server: str, wanted: session_control.OpencodeRequest | None) -> None:
     assert wanted is not None
     data = json.dumps(wanted.body).encode()
     headers = {"content-type": "application/json"}
-    with urlopen(Request(server + wanted.path, data, headers, method=wanted.method), timeout=10) as reply:
+    with urlopen(Request(server + wanted.path, data, headers, method="POST"), timeout=10) as reply:
         assert reply.status < 300

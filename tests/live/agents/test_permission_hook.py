@@ -115,7 +115,7 @@ def test_a_person_allows_it_from_elsewhere_and_it_is_done_once(agent: Watched) -
     assert asked["by"].startswith("agent ")
     assert "claude_code" in asked["by"]
     assert asked["pane"] is not None
-    assert "is allowed" in said_at_a_terminal(agent.visor, f"approve {asked['id']}", "is allowed")
+    assert " approved" in said_at_a_terminal(agent.visor, f"approve {asked['id']}", " approved")
     agent.stage.wait_for_text("The tool has finished")
     assert (agent.stage.place.cwd / "made").read_text() == "once\n"
     assert agent.story(asked["correlation"]) == [
@@ -155,7 +155,7 @@ def test_of_several_requests_at_once_each_is_withdrawn_with_its_own_answer(agent
     wait_until(lambda: sorted(agent.open_files()) == sorted(set(files) - {first}))
     second = wait_until(lambda: agent.shown_file(tuple(agent.open_files())))
     (asked,) = [item for item in call_robot(agent.visor, "inbox")["items"] if second not in item["action"]["given"]]
-    assert said_at_a_terminal(agent.visor, f"approve {asked['id']}", "is allowed")
+    assert said_at_a_terminal(agent.visor, f"approve {asked['id']}", " approved")
     wait_until(lambda: agent.open_files() == [second])
     agent.stage.wait_until_still()
     agent.stage.press("1")

@@ -41,7 +41,10 @@ def test_after_a_compaction_claude_code_hears_the_refresh_prompt_once(model: str
         wait_until(lambda: claude.get_state() in ("completed", "idle"))
         claude.agent_pane.send_prompt("/compact")
         run = wait_for_run(claude, *ENDED_STATUSES)
-        assert (run["status"], run["why"].partition(" (")[0]) == ("completed", "the prompt was sent and taken up")
+        assert (run["status"], run["why"].partition(" (")[0]) == (
+            "completed",
+            "the prompt was sent and the agent started to work",
+        )
         wait_until(lambda: count_prompts(claude, ".claude/projects", REFRESH))
         claude.agent_pane.wait_until_still()
         assert count_prompts(claude, ".claude/projects", REFRESH) == 1
@@ -80,7 +83,7 @@ def test_for_a_person_who_writes_there_the_run_steps_back(model: str) -> None:
         codex.agent_pane.press("-l", "half a thought")
         run = wait_for_run(codex, *ENDED_STATUSES, seconds=180)
         assert run["status"] == "cancelled"
-        assert "a person has the pane" in run["why"]
+        assert "a person uses the pane" in run["why"]
         assert "half a thought" in codex.agent_pane.capture_text()
         assert count_prompts(codex, ".codex/sessions", "proceed.") == 0
 
@@ -93,7 +96,7 @@ def test_for_a_person_who_goes_on_it_ends_at_once(model: str) -> None:
         codex.agent_pane.wait_until_still()
         codex.agent_pane.send_prompt("MODEL slow 3")
         run = wait_for_run(codex, *ENDED_STATUSES, seconds=30)
-        assert (run["status"], run["why"]) == ("cancelled", "the pane is not as it was left: codex is running")
+        assert (run["status"], run["why"]) == ("cancelled", "the pane changed during the pause: codex is running")
 
 
 def test_switched_off_in_the_middle_of_its_pause_it_ends_at_once(model: str) -> None:

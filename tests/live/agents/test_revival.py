@@ -84,7 +84,7 @@ def test_an_agent_that_is_killed_comes_back_in_its_pane_and_one_that_leaves_does
         run = wait_until(lambda: [run for run in one.runs("restart_crashed") if run["status"] in ENDED], timeout_s=90)[
             0
         ]
-        known = f"{NAMES[program.name]} is up again with session {session['external_id']}"
+        known = f"{NAMES[program.name]} is running again with session {session['external_id']}"
         assert (run["status"], run["why"].partition(", in pane")[0]) == ("completed", known)
         now = one.session()
         assert (now["external_id"], now["ended_at"]) == (session["external_id"], None)
@@ -104,7 +104,7 @@ def test_a_session_is_revived_once_and_all_of_them_after_their_tmux_is_gone(prog
         first = one.start("remember me").id
         number, name = str(one.session()["id"]), one.session()["external_id"]
         status, out, _ = visor.run("robot", "revive", number)
-        assert (status, "goes on in pane" in out) == (75, True)
+        assert (status, "already running in pane" in out) == (75, True)
         tmux("kill-session", "-t", "work")
         wait_until(lambda: one.session()["ended_at"])
         (item,) = visor.call_robot("revive", number)["items"]

@@ -68,8 +68,10 @@ def test_a_codex_that_nobody_watches_is_not_taken_for_the_one_in_the_pane(one):
         wait_until(lambda: states.append(seat.pane_row["state"]) or "thinking" in stranger.screen)
         wait_until(lambda: states.append(seat.pane_row["state"]) or len(states) > 30)
         assert set(states) <= set(AT_REST)
-        assert "whose they are is not proven" in wait_until(lambda: app_server(one, place)["detail"], timeout_s=30)
-        assert "more than one of it worked in" in wait_until(lambda: " ".join(seat.explanation["doubts"]), timeout_s=15)
+        assert "the owner of its threads is ambiguous" in wait_until(
+            lambda: app_server(one, place)["detail"], timeout_s=30
+        )
+        assert "processes worked in" in wait_until(lambda: " ".join(seat.explanation["doubts"]), timeout_s=15)
         assert seat.pane_row["flags"]["ambiguous"]
         assert seat.pane_row["tokens"] == USED
         assert ", ambiguous" in one.scene.visor.run_checked("panes")

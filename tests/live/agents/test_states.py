@@ -96,7 +96,7 @@ def test_an_agent_is_known_from_its_start_to_its_end(fleet, name):
 class Strange(AgentProgram):
     """Gemini, in a folder that nobody trusts yet."""
 
-    def settle(self, place: AgentFolders) -> None:
+    def prepare(self, place: AgentFolders) -> None:
         super().prepare(place)
         (place.home / ".gemini/trustedFolders.json").unlink()
 

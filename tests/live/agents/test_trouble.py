@@ -39,7 +39,7 @@ def test_a_request_that_came_to_nobody_is_answered_by_the_policy(model: str) -> 
         claude.agent_pane.send_prompt("MODEL shell touch made")
         claude.agent_pane.wait_for_text("Do you want to proceed?")
         run = ended(claude, "answer_permission")
-        assert (run["status"], run["why"].partition(";")[0]) == ("completed", "allowed, this once")
+        assert (run["status"], run["why"].partition(";")[0]) == ("completed", "allowed once")
         wait_until(lambda: claude.get_path("made").exists())
 
 
@@ -52,7 +52,7 @@ def test_one_that_gets_nowhere_is_nudged_once_a_person_agrees(model: str) -> Non
         asked = wait_until(lambda: call_robot(claude.visor, "inbox")["items"], timeout_s=70)[0]
         assert (asked["kind"], asked["by"].startswith("workflow")) == ("send_text", True)
         assert "no progress" in asked["what"]
-        claude.run_as_person(f"approve {asked['id']}", "is allowed")
+        claude.run_as_person(f"approve {asked['id']}", " approved")
         run = ended(claude, "unstick")
         assert "the nudge was sent" in run["why"]
         assert run["status"] == "completed"

@@ -53,14 +53,14 @@ def by_npx(one: MultiAgentScene) -> ShellPane:
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_what_is_around_an_agent_is_not_the_agent(seats, name):
     seat = seats[name]
-    assert seat.becomes("idle", seconds=90)["agent"] == "claude_code"
-    wait_until(lambda: seat.row["evidence_mode"] == "deterministic")  # its screen may be seen first
-    (began,) = seat.began
+    assert seat.wait_for_state("idle", seconds=90)["agent"] == "claude_code"
+    wait_until(lambda: seat.pane_row["evidence_mode"] == "deterministic")  # its screen may be seen first
+    (began,) = seat.began_events
     assert os.readlink(f"/proc/{began['pid']}/exe") == os.path.realpath(CLAUDE.path)
 
 
 def test_npx_is_not_the_agent(seats):
-    row = seats["npx"].becomes("idle", seconds=90)
+    row = seats["npx"].wait_for_state("idle", seconds=90)
     assert row["agent"] == "gemini"
-    with open(f"/proc/{seats['npx'].began[-1]['pid']}/cmdline") as words:
+    with open(f"/proc/{seats['npx'].began_events[-1]['pid']}/cmdline") as words:
         assert words.read().split("\0")[0].endswith("node")

@@ -1,4 +1,4 @@
-"""Whose figures an agent tells."""
+"""The account that an agent process uses."""
 
 import pytest
 

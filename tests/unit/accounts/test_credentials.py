@@ -1,4 +1,4 @@
-"""The environment under an account. What is read is in no error."""
+"""Environment of an account; no error contains a credential."""
 
 import os
 import sys
@@ -36,13 +36,13 @@ def test_an_env_file_gives_its_variables_and_the_name_of_the_account(env_file):
 
 def test_a_file_that_others_may_read_is_refused(env_file):
     env_file.chmod(0o640)
-    with pytest.raises(ConfigError, match="others may read"):
+    with pytest.raises(ConfigError, match="other users can access"):
         load_account_environment(account(env_file=str(env_file)), "/")
 
 
-def test_a_pipe_in_the_place_of_the_file_holds_nobody_up(tmp_path):
+def test_a_named_pipe_as_env_file_does_not_block(tmp_path):
     os.mkfifo(tmp_path / "pipe", 0o600)
-    with pytest.raises(ConfigError, match="it is not a plain file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         load_account_environment(account(env_file=str(tmp_path / "pipe")), "/")
 
 
@@ -61,18 +61,18 @@ def test_a_command_prints_variables():
         ("/no/such/program",),
     ],
 )
-def test_what_fails_is_told_without_what_it_said(command):
+def test_a_failing_command_is_reported_without_its_output(command):
     with pytest.raises(ConfigError) as caught:
         load_account_environment(account(command=command), "/")
     assert SECRET not in f"{caught.value.message}{caught.value.hint}{caught.value.__cause__}"
     assert "config validate" not in caught.value.hint
 
 
-def test_a_program_that_is_not_there_or_does_not_answer_is_told_so(monkeypatch):
-    with pytest.raises(ConfigError, match="openai/work: /no/such/program is not found"):
+def test_a_missing_or_hanging_credentials_command_is_reported(monkeypatch):
+    with pytest.raises(ConfigError, match="openai/work: /no/such/program was not found"):
         load_account_environment(account(command=("/no/such/program",)), "/")
     monkeypatch.setattr("termvisor.accounts.credentials._COMMAND_TIMEOUT_S", 0.1)
-    with pytest.raises(ConfigError, match="openai/work: sleep did not answer within 30 s"):
+    with pytest.raises(ConfigError, match="openai/work: sleep timed out after 30 s"):
         load_account_environment(account(command=("sleep", "60")), "/")
 
 
@@ -80,7 +80,7 @@ def test_a_folder_of_its_own_is_named_by_the_variable_of_the_service(tmp_path):
     assert load_account_environment(account(config_dir=str(tmp_path)), "/")["CODEX_HOME"] == str(tmp_path)
     claude = account(service="anthropic", config_dir=str(tmp_path))
     assert load_account_environment(claude, "/")["CLAUDE_CONFIG_DIR"] == str(tmp_path)
-    with pytest.raises(ConfigError, match="there is no folder"):
+    with pytest.raises(ConfigError, match=r"folder .* not found"):
         load_account_environment(account(config_dir=str(tmp_path / "gone")), "/")
 
 
@@ -88,13 +88,13 @@ def test_the_agents_own_login_needs_nothing():
     assert load_account_environment(account(), "/") == {"VISOR_ACCOUNT": "openai/work"}
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(ConfigError, match="cannot read"):
         load_account_environment(account(env_file=str(tmp_path / "none")), "/")
 
 
 @pytest.mark.parametrize("text", ["KEY", "1KEY=x", "K-Y=x", "KEY='x", f"{SECRET}"])
-def test_a_line_that_is_no_variable_is_told_by_its_number(text):
+def test_a_malformed_line_is_reported_by_its_number(text):
     with pytest.raises(ConfigError, match="line 2") as caught:
         parse_variables(f"A=1\n{text}\n", "openai/work")
     assert SECRET not in caught.value.message

@@ -1,4 +1,4 @@
-"""A program starts under an account; its credentials are in its environment and nowhere else."""
+"""Starting a program with an account: credentials are only in its environment."""
 
 import os
 import subprocess
@@ -41,9 +41,9 @@ def test_what_lies_in_the_folder_is_not_taken_for_our_own(config):
 
 @pytest.mark.parametrize(
     ("command", "ref", "status", "said"),
-    [(("true",), "openai/none", 78, "there is no account"), (("/no/such",), "openai/work", 127, "/no/such")],
+    [(("true",), "openai/none", 78, "not found"), (("/no/such",), "openai/work", 127, "/no/such")],
 )
-def test_what_cannot_be_started_is_told(config, command, ref, status, said):
+def test_a_failed_start_is_reported(config, command, ref, status, said):
     done = started(config, *command, ref=ref)
     assert (done.returncode, said in done.stderr) == (status, True)
 
@@ -51,4 +51,4 @@ def test_what_cannot_be_started_is_told(config, command, ref, status, said):
 @pytest.mark.parametrize("words", [[], ["a", "b", "c"], ["a", "b", "--"]])
 def test_it_is_called_in_one_way_only(words, capsys):
     assert main(words) == 2
-    assert "called as" in capsys.readouterr().err
+    assert "usage: " in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What is heard of limits, as figures."""
+"""Quota from signals, detections and the usage tracker."""
 
 import json
 
@@ -108,11 +108,11 @@ def test_a_tracker_is_read_in_either_spelling():
     ]
 
 
-def test_what_a_tracker_says_of_others_or_without_figures_is_left_out():
+def test_unknown_accounts_and_missing_figures_are_left_out():
     assert tracked({"name": "other", "percent_remaining": 3}, {"name": "work"}, {}) == []
 
 
 @pytest.mark.parametrize("data", [b"", b"no", b"[]", b'{"accounts": 3}'])
-def test_what_is_no_answer_is_told(data):
-    with pytest.raises(ValueError, match="caut gave no answer"):
+def test_malformed_tracker_output_is_reported(data):
+    with pytest.raises(ValueError, match="caut returned malformed output"):
         parse_tracker_answer(data, [WORK], "caut", 8)

@@ -1,4 +1,4 @@
-"""Which account is taken, and why."""
+"""Selection of an account, and its explanation."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +39,7 @@ def test_of_equals_the_least_recently_used_is_taken_then_the_lower_priority():
     assert taken(standing("b", 50), standing("a", 50)) == "a"
 
 
-def test_one_that_nobody_knows_of_is_taken_only_when_none_is_known_to_have_enough():
+def test_an_account_with_unknown_quota_is_the_last_resort():
     assert taken(standing("a", None), standing("b", 11)) == "b"
     assert taken(standing("a", None), standing("b", 9)) == "a"
 
@@ -47,17 +47,17 @@ def test_one_that_nobody_knows_of_is_taken_only_when_none_is_known_to_have_enoug
 def test_nothing_is_taken_where_nothing_fits():
     picked = select_account([standing("a", 9), standing("b", 0)], wanted())
     assert picked.account is None
-    assert "openai/a: 9 % are left, less than 10 %" in picked.why
-    assert "openai/b: nothing is left" in picked.why
+    assert "openai/a: 9 % remaining, less than 10 %" in picked.why
+    assert "openai/b: no quota remaining" in picked.why
     assert select_account([], wanted()).why == "there is no account of openai"
     assert taken(standing("a", 0), threshold=0) == ""
 
 
 def test_what_is_not_active_left_out_or_not_named_is_not_taken():
     both = (standing("a", 90), standing("b", 80))
-    assert taken(*both, without=("openai/a",)) == "b"
-    assert taken(*both, names=("b",)) == "b"
-    assert taken(*both, names=("openai/b",)) == "b"
+    assert taken(*both, excluded_refs=("openai/a",)) == "b"
+    assert taken(*both, allowed_names=("b",)) == "b"
+    assert taken(*both, allowed_names=("openai/b",)) == "b"
     assert taken(standing("a", 90, active=False)) == ""
     assert taken(*both, service="google") == ""
 
@@ -90,7 +90,11 @@ def test_the_order_of_declaration_decides_nothing_and_too_little_is_never_taken(
     mixed = list(standings)
     chance.shuffle(mixed)
     assert select_account(mixed, wanted(threshold=threshold)) == picked
-    left = [one.remaining(NOW) for one in standings if one.account == picked.account]
+    left = [one.compute_remaining_percent(NOW) for one in standings if one.account == picked.account]
     assert all(one is None or one >= threshold for one in left)
-    enough = [one for one in standings if one.account.active and (one.remaining(NOW) or 0) >= max(threshold, 1e-9)]
+    enough = [
+        one
+        for one in standings
+        if one.account.active and (one.compute_remaining_percent(NOW) or 0) >= max(threshold, 1e-9)
+    ]
     assert not enough or left[0] is not None

@@ -1,4 +1,4 @@
-"""The usage tracker: there, not there, or in trouble."""
+"""The usage tracker: installed, missing, or failing."""
 
 import pytest
 
@@ -31,7 +31,7 @@ async def test_its_absence_is_no_error(name):
     assert await query_tracker(name, "refresh", "openai", run_program) is None
 
 
-async def test_its_failure_is_told_without_its_words(program):
+async def test_a_failure_is_reported_without_its_output(program):
     with pytest.raises(ValueError, match="failed with status 3") as caught:
         await query_tracker(program("echo hush >&2; exit 3"), "refresh", "openai", run_program)
     assert "hush" not in str(caught.value)
@@ -41,10 +41,10 @@ async def test_its_failure_is_told_without_its_words(program):
     ("outcome", "words"),
     [
         (Outcome(status="failed", why="timed_out", text="caut gave no answer within 20 s"), "no answer within"),
-        (Outcome(status="suppressed", why="policy_asks", text="rule careful: ask"), "was not asked: rule careful"),
+        (Outcome(status="suppressed", why="policy_asks", text="rule careful: ask"), "was not run: rule careful"),
     ],
 )
-async def test_its_silence_is_told(program, outcome, words):
+async def test_a_silent_server_is_reported(program, outcome, words):
     async def silent(_action: RunProgram) -> Outcome:
         return outcome
 
@@ -52,9 +52,9 @@ async def test_its_silence_is_told(program, outcome, words):
         await query_tracker(program("exit 0"), "refresh", "openai", silent)
 
 
-async def test_a_policy_that_says_no_is_told(program):
+async def test_a_refusal_by_policy_is_reported(program):
     async def denied(_action: RunProgram) -> Outcome:
         raise Refused("the policy says no: not here")
 
-    with pytest.raises(ValueError, match="was not asked: the policy says no"):
+    with pytest.raises(ValueError, match="was not run: the policy says no"):
         await query_tracker(program("exit 0"), "refresh", "openai", denied)

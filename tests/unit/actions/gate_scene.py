@@ -1,4 +1,4 @@
-"""A watching world with a real bash in a real tmux, and the gate that leads into it."""
+"""A running daemon with a real bash in a real tmux, and a gate with a scripted policy."""
 
 import asyncio
 import os
@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from termvisor.actions.approvals import ApprovalQueue
-from termvisor.actions.attempt import GateDependencies
 from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.gate import Gate
 from termvisor.actions.policy_check import PolicyDecision
@@ -29,7 +28,7 @@ RC = "HISTFILE=\nPS1='$ '\nset +o history; set -o history\n"
 
 
 class ScriptedPolicy:
-    """A judge that says what it is told to say."""
+    """A policy whose verdict the test sets."""
 
     def __init__(self) -> None:
         self.answer: str = "allow"
@@ -52,24 +51,23 @@ class ScriptedPolicy:
 
 class GateScene:
     def __init__(self, world: DaemonServices, tmux: PrivateTmux, places: Paths):
-        parts = world._components
-        self.world, self.tmux, self.places, self.store = world, tmux, places, parts.store
-        self.judge = ScriptedPolicy()
-        self.panes = LivePaneAccess(parts, world.panes.find_pane)
-        self.inbox = ApprovalQueue(parts.store, parts.clock)
-        means = GateDependencies(
-            parts.store,
-            self.panes,
-            self.judge,
-            self.inbox,
-            ActionExecutor(self.panes, parts.clock),
-            parts.clock,
-            b"0123456789abcdef",
+        components = world._components
+        self.world, self.tmux, self.places, self.store = world, tmux, places, components.store
+        self.policy = ScriptedPolicy()
+        self.panes = LivePaneAccess(components, world.panes.find_pane)
+        self.approvals = ApprovalQueue(components.store, components.clock)
+        self.gate = Gate(
+            store=components.store,
+            panes=self.panes,
+            policy=self.policy,
+            approvals=self.approvals,
+            executor=ActionExecutor(self.panes, components.clock),
+            clock=components.clock,
+            hash_key=b"0123456789abcdef",
         )
-        self.gate = Gate(means)
 
     async def pane(self, mux_id: str) -> PaneId:
-        """Our number for a pane, once it is heard."""
+        """Return the id of a pane once it is captured."""
 
         async def found() -> PaneId | None:
             views = await self.world.panes.list_panes()
@@ -79,10 +77,10 @@ class GateScene:
             if (number := await found()) is not None:
                 return number
             await wait_briefly()
-        raise AssertionError(f"{mux_id} is not heard")
+        raise AssertionError(f"{mux_id} is not captured")
 
     async def bash(self, *, session: str = "work") -> tuple[str, PaneId]:
-        """A shell at its prompt that shows our nonce."""
+        """Start a shell with prompt marks and wait for its prompt."""
         rc = f"{self.places.config_dir}/rc"
         os.makedirs(self.places.config_dir, exist_ok=True)
         with open(rc, "wb") as file:
@@ -112,8 +110,8 @@ class GateScene:
     def screen(self, mux_id: str) -> str:
         return self.tmux("capture-pane", "-p", "-J", "-t", mux_id)
 
-    async def send(self, pane: PaneId, text: str, *, enter: bool = True, **terms: object) -> Outcome:
-        return await self.gate.run(SendText(pane=pane, text=text, enter=enter), ME, Preconditions(**terms))
+    async def send(self, pane: PaneId, text: str, *, enter: bool = True, **preconditions: object) -> Outcome:
+        return await self.gate.run(SendText(pane=pane, text=text, enter=enter), ME, Preconditions(**preconditions))
 
 
 async def wait_briefly() -> None:

@@ -1,9 +1,9 @@
-"""An agent's screen that answers keys as a test says, and a clock that does not wait."""
+"""A scripted agent screen that reacts to keys, and a clock that does not wait."""
 
 from collections.abc import Callable, Sequence
 
 from termvisor.actions.pane_agent import PaneAgent
-from termvisor.actions.preconditions import PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneSnapshot
 from termvisor.backends.pane_control import GuardMismatch, PaneGuard, PaneState
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
@@ -28,7 +28,7 @@ class HastyClock:
 
 
 class ScriptedPaneControl:
-    """A PaneControl whose pane shows ``rows``; ``heard`` says what a key makes of them."""
+    """A PaneControl whose pane shows ``rows``; ``on_key`` changes them."""
 
     def __init__(self, rows: Sequence[str], on_key: Callable[["ScriptedPaneControl", str], None]):
         self.rows, self.on_key = list(rows), on_key
@@ -77,12 +77,12 @@ def build_pane_view() -> PaneView:
 
 def build_snapshot(rows: Sequence[str], agent: str = "codex", state: str = "idle", **more: object) -> PaneSnapshot:
     clock = HastyClock()
-    tenant = PaneAgent(name=agent, runtime=RuntimeId(1), pid=1000, state=state)
-    known = {
+    pane_agent = PaneAgent(name=agent, runtime=RuntimeId(1), pid=1000, state=state)
+    fields = {
         "view": build_pane_view(),
         "pane_state": build_pane_state(rows),
         "input_place": InputState(),
         "observed_at": clock.now(),
-        "agent": tenant,
+        "agent": pane_agent,
     }
-    return PaneSnapshot(**{**known, **more})
+    return PaneSnapshot(**{**fields, **more})

@@ -1,4 +1,4 @@
-"""The server of an agent, with the answers that a test gives it."""
+"""An agent's server session with scripted answers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection

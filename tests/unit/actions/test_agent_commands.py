@@ -38,19 +38,19 @@ def speaker(rows: tuple[str, ...], after: tuple[str, ...] = (), line: ScriptedSe
     return painted, AgentCommander(ScriptedRoutes(painted, line), HastyClock())
 
 
-async def test_its_server_is_asked_before_its_keys():
+async def test_the_server_is_preferred_to_keys():
     painted, speak = speaker(HITS["working"], line=ScriptedSessionControl(stops=True))
     outcome = await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
     assert (outcome.channel, painted.keys) == ("native", [])
 
 
-async def test_where_its_server_knows_of_no_work_its_keys_are_pressed():
+async def test_keys_are_pressed_if_the_server_has_no_turn():
     painted, speak = speaker(HITS["working"], HITS["turn_ended"], ScriptedSessionControl(stops=None))
     outcome = await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
     assert (outcome.channel, painted.keys) == ("keys", ["Escape"])
 
 
-async def test_a_dialog_is_answered_and_an_agent_leaves():
+async def test_a_dialog_is_answered_and_an_agent_exits():
     rows = build_snapshot(ASKED).interaction.find_choice_keys(build_snapshot(ASKED).screen, "deny").rows
     painted, speak = speaker(ASKED, HITS["turn_ended"])
     answer = AnswerDialog(pane=PANE, agent="codex", choice="deny", rows=rows)
@@ -59,7 +59,7 @@ async def test_a_dialog_is_answered_and_an_agent_leaves():
     assert painted.keys == ["Escape", "C-c"]
 
 
-async def test_a_yes_is_carried_by_whoever_brought_the_request():
+async def test_an_approval_is_sent_by_the_callback_of_its_request():
     _, speak = speaker(ASKED)
     wish = AnswerAgent(agent="codex", tool="shell", request="known")
     assert await speak.deliver_approval(wish, None) == DONE

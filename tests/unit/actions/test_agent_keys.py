@@ -1,4 +1,4 @@
-"""Keys for a dialog: pressed one by one, only on that very dialog, and never blindly again."""
+"""Keys for an agent's screen: one by one, only in the expected dialog, never repeated blindly."""
 
 import pytest
 
@@ -37,13 +37,13 @@ def closing(painted: ScriptedPaneControl, key: str) -> None:
     painted.rows = list(DONE)
 
 
-async def test_a_dialog_is_answered_with_its_own_key_and_seen_to_go():
+async def test_a_dialog_is_answered_with_its_key_and_verified():
     painted = ScriptedPaneControl(ASKED, closing)
     outcome = await hand(painted).pick_choice("allow", rows_of(ASKED, "allow"))
     assert (outcome.status, outcome.why, outcome.channel, painted.keys) == ("done", "dialog_left", "keys", ["y"])
 
 
-async def test_a_choice_is_gone_to_step_by_step_and_entered_only_where_it_is_pointed_at():
+async def test_a_choice_is_reached_step_by_step_and_entered_only_when_selected():
     def heard(painted: ScriptedPaneControl, key: str) -> None:
         painted.rows = list(DONE if key == "Enter" else dialog(2))
 
@@ -52,13 +52,13 @@ async def test_a_choice_is_gone_to_step_by_step_and_entered_only_where_it_is_poi
     assert (outcome.status, painted.keys) == ("done", ["Down", "Enter"])
 
 
-async def test_a_step_that_is_swallowed_is_never_followed_by_enter():
+async def test_a_dropped_key_is_not_followed_by_enter():
     painted = ScriptedPaneControl(dialog(1), lambda painted, key: None)
     outcome = await hand(painted).pick_choice("Yes, and always (p)", rows_of(dialog(1), "Yes, and always (p)"))
     assert (outcome.status, outcome.why, painted.keys) == ("unknown", "still_shown", ["Down", "Down"])
 
 
-async def test_a_key_that_nobody_heard_is_pressed_once_more_and_that_is_all():
+async def test_a_dropped_deciding_key_is_pressed_once_more():
     def second(painted: ScriptedPaneControl, key: str) -> None:
         painted.rows = list(DONE) if len(painted.keys) == 2 else painted.rows
 
@@ -70,7 +70,7 @@ async def test_a_key_that_nobody_heard_is_pressed_once_more_and_that_is_all():
     assert deaf.keys == ["y", "y"]
 
 
-async def test_where_anything_moved_the_same_dialog_may_be_another_and_is_left_alone():
+async def test_after_any_screen_change_the_deciding_key_is_not_repeated():
     def next_one(painted: ScriptedPaneControl, key: str) -> None:
         painted.rows = ["• Ran touch x", *ASKED]
 
@@ -79,7 +79,7 @@ async def test_where_anything_moved_the_same_dialog_may_be_another_and_is_left_a
     assert (outcome.status, painted.keys) == ("unknown", ["y"])
 
 
-async def test_another_dialog_than_the_one_that_was_meant_gets_no_key():
+async def test_another_dialog_gets_no_key():
     other = tuple(row.replace("touch x", "rm -rf build") for row in ASKED)
     painted = ScriptedPaneControl(other, closing)
     with pytest.raises(StaleSnapshot) as raised:
@@ -87,7 +87,7 @@ async def test_another_dialog_than_the_one_that_was_meant_gets_no_key():
     assert (raised.value.details["why"], painted.keys) == ("dialog_changed", [])
 
 
-async def test_work_is_interrupted_and_seen_to_stop():
+async def test_an_interrupt_is_verified():
     def stop(painted: ScriptedPaneControl, key: str) -> None:
         painted.rows = list(HITS["turn_ended"])
 
@@ -101,11 +101,11 @@ async def test_work_is_interrupted_and_seen_to_stop():
     assert deaf.keys == ["Escape"]
 
 
-async def test_it_has_left_when_its_process_is_gone():
+async def test_quitting_is_verified_by_the_process_exit():
     painted = ScriptedPaneControl(HITS["turn_ended"], lambda painted, key: None)
     assert (await hand(painted).quit_agent(lambda: bool(painted.keys))).why == "left"
     assert painted.keys == ["C-c"]
     assert (await hand(painted).quit_agent(lambda: False)).why == "still_there"
     painted.rows = list(HITS["working"])
-    with pytest.raises(StaleSnapshot, match="rests"):
+    with pytest.raises(StaleSnapshot, match="is idle"):
         await hand(painted).quit_agent(lambda: True)

@@ -1,4 +1,4 @@
-"""The one door, with a real shell behind it."""
+"""The gate with a real shell in a real tmux."""
 
 import pytest
 
@@ -25,7 +25,7 @@ async def test_a_command_is_typed_submitted_and_confirmed_by_its_shell(home):
     stages = [(one.stage, one.outcome) for one in await home.store.audit.list()]
     assert stages == [("intent", ""), ("outcome", "delivered")]
     assert await home.store.audit.verify() is None
-    assert home.judge.reported == [("delivered", "command_started")]
+    assert home.policy.reported == [("delivered", "command_started")]
 
 
 async def test_the_same_key_types_nothing_twice(home):
@@ -44,7 +44,7 @@ async def test_without_enter_the_text_waits_in_the_input(home):
     outcome = await home.send(pane, "echo later", enter=False)
     assert (outcome.status, outcome.why) == ("typed_not_submitted", "as_wanted")
     assert home.screen(mux_id).rstrip().endswith("$ echo later")
-    with pytest.raises(StaleSnapshot, match="typed there already") as refused:
+    with pytest.raises(StaleSnapshot, match="input is not empty") as refused:
         await home.send(pane, "echo more")
     assert refused.value.details["why"] == "input_not_empty"
 
@@ -57,9 +57,9 @@ async def test_a_wrapped_prompt_in_a_narrow_pane_is_seen_too(home):
     await wait_until(lambda: home.screen(mux_id).count("says end") == 2)
 
 
-async def test_what_is_denied_is_on_record_and_not_done(home):
+async def test_a_denied_action_is_logged_and_not_executed(home):
     mux_id, pane = await home.bash()
-    home.judge.answer = "deny"
+    home.policy.answer = "deny"
     with pytest.raises(Refused, match="the test says so"):
         await home.send(pane, "echo never")
     assert "never" not in home.screen(mux_id)
@@ -67,13 +67,13 @@ async def test_what_is_denied_is_on_record_and_not_done(home):
     assert (entry.stage, entry.outcome, entry.action["text"]) == ("outcome", "denied", "echo never")
 
 
-async def test_a_person_is_asked_and_the_answer_is_good_once(home):
+async def test_an_approval_is_requested_and_valid_once(home):
     mux_id, pane = await home.bash()
-    home.judge.answer = "ask"
+    home.policy.answer = "ask"
     with pytest.raises(NeedsApproval) as asked:
         await home.send(pane, "echo please")
     number = asked.value.details["question"]
-    await home.inbox.answer(number, "allow", ME)
+    await home.approvals.answer(number, "allow", ME)
     assert (await home.send(pane, "echo please")).status == "delivered"
     await home.until_at_prompt(pane)
     with pytest.raises(NeedsApproval):
@@ -89,7 +89,7 @@ async def test_a_running_program_gets_no_text_meant_for_the_shell(home):
     assert refused.value.details["why"] == "not_at_prompt"
 
 
-async def test_a_program_that_reads_gets_it_when_that_is_said(home):
+async def test_a_reading_program_gets_the_text_if_the_caller_says_so(home):
     mux_id, pane = await home.bash()
     await home.send(pane, "cat")
     outcome = await home.send(pane, "hello there", into="program")
@@ -97,7 +97,7 @@ async def test_a_program_that_reads_gets_it_when_that_is_said(home):
     await wait_until(lambda: home.screen(mux_id).count("hello there") == 2)
 
 
-async def test_a_program_that_does_not_read_is_not_said_to_have_got_it(home, monkeypatch):
+async def test_a_program_that_does_not_read_is_not_reported_as_delivered(home, monkeypatch):
     monkeypatch.setattr("termvisor.actions.text_typer.CONFIRM_TIMEOUT_S", 1.0)
     mux_id, pane = await home.bash()
     await home.send(pane, "python3 -c 'import select; print(4 * 10 + 2); select.select([], [], [])'")
@@ -143,7 +143,7 @@ async def test_a_program_is_started_in_a_new_window(home):
     assert closed.status == "done"
 
 
-async def test_what_would_be_said_can_be_asked_without_doing_it(home):
+async def test_a_preview_executes_nothing(home):
     mux_id, pane = await home.bash()
     verdict, found, _ = await home.gate.preview(SendText(pane=pane, text="echo x"), ME, Preconditions(screen="nowhere"))
     assert verdict.answer == "allow" and found is not None and found.why == "if_screen"
@@ -151,7 +151,7 @@ async def test_what_would_be_said_can_be_asked_without_doing_it(home):
     assert await home.store.audit.list() == []
 
 
-async def test_a_secret_in_a_command_is_not_on_record(home):
+async def test_a_secret_in_a_command_is_not_logged(home):
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     _, pane = await home.bash()
     assert (await home.send(pane, f": login {secret}")).status == "delivered"
@@ -166,7 +166,7 @@ async def test_several_lines_are_pasted_seen_and_submitted_as_one_command(home):
     await wait_until(lambda: "line-1" in home.screen(mux_id) and "line-2" in home.screen(mux_id))
 
 
-async def test_an_action_may_belong_to_a_story_that_has_begun(home):
+async def test_an_action_may_have_a_given_correlation(home):
     _, pane = await home.bash()
     outcome = await home.send(pane, "true", correlation="c0ffee")
     assert outcome.correlation == "c0ffee"

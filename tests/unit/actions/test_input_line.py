@@ -1,4 +1,4 @@
-"""What stands in an input, read from screens as tmux captures them."""
+"""Reading a program's input from captured screens."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def screen(*rows: str, x: int, y: int = 0, width: int = 40) -> PaneState:
     ids=["empty", "stripped", "typed", "cursor at home", "second row", "wrapped", "right prompt", "suggestion",
          "grey suggestion", "placeholder", "wide"],
 )  # fmt: skip
-def test_a_shells_input_is_what_stands_behind_its_prompt(seen, before, behind):
+def test_a_shells_input_starts_after_its_prompt(seen, before, behind):
     typed = read_prompt_input(seen, 2)
     assert typed is not None
     assert (typed.before, typed.behind) == (before, behind)
@@ -107,7 +107,7 @@ def test_a_guard_can_look_for_a_piece_of_the_text(text, piece):
     assert find_guard_piece(text, 80) == piece
 
 
-def test_the_screen_shows_a_text_wherever_it_stands():
+def test_a_text_is_found_anywhere_on_the_screen():
     seen = screen("$ echo fix the tests", "fix the tests", "$ ", x=2, y=2)
     assert (
         is_text_shown(seen, "fix the tests")
@@ -133,6 +133,6 @@ def test_an_input_whose_beginning_has_left_the_screen_is_not_known():
     assert read_prompt_input(screen("two", "three", x=5, y=1), 2, lines=3) is None
 
 
-def test_of_a_long_text_a_guard_looks_for_what_stands_at_its_ends():
+def test_the_guard_of_a_long_text_is_from_its_ends():
     text = f"begin here\n{'an-uncommonly-long-word ' * 20}\nand end there"
     assert find_guard_piece(text, 80) in ("begin here", "and end there")

@@ -14,14 +14,14 @@ def claude(*rows: str) -> str | None:
     return read_composer_text(voice, build_screen(PaneId(1), seen, 1), seen)
 
 
-def test_every_agent_of_ours_is_spoken_to_by_its_own_channel():
+def test_every_built_in_agent_has_its_keyboard():
     can = {name: get_agent_interaction(name) for name in ("claude_code", "codex", "gemini", "opencode", "copilot")}
     assert [name for name, voice in can.items() if voice is None or voice.is_without_keyboard] == []
     assert get_agent_interaction("generic").is_without_keyboard
     assert get_agent_interaction("nobody") is None
 
 
-def test_what_a_channel_lacks_is_not_said():
+def test_a_missing_keyboard_function_gives_none():
     voice = get_agent_interaction("cursor")
     screen = build_screen(PaneId(1), build_pane_state(ASKED), 1)
     assert (
@@ -32,13 +32,13 @@ def test_what_a_channel_lacks_is_not_said():
     assert "allow" in voice.format_hook_answer("allow")
 
 
-def test_what_somebody_wrote_is_told_from_a_faint_proposal():
+def test_typed_text_is_distinguished_from_a_faint_suggestion():
     assert claude("❯ ") == ""
     assert claude("❯ fix the tests") == "fix the tests"
     assert claude('❯ \x1b[2mTry "fix lint errors"\x1b[0m') == ""
 
 
-def test_without_a_composer_nothing_is_written():
+def test_without_a_composer_there_is_no_text():
     voice = get_agent_interaction("codex")
     seen = build_pane_state(ASKED)
     assert read_composer_text(voice, build_screen(PaneId(1), seen, 1), seen) is None

@@ -1,4 +1,4 @@
-"""From a policy file to a verdict."""
+"""Policy checks from file to verdict."""
 
 import os
 
@@ -12,7 +12,7 @@ from termvisor.model.action.action import SendKeys, SendText
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneActivity
 from termvisor.policy.path_rules import PathScope
-from termvisor.testing.fake_services import NOON, FakeClock
+from termvisor.testing.fake_clock import NOON, FakeClock
 from tests.unit.actions.test_preconditions import ME, READY, SEEN, VIEW
 
 HUMAN = replace(ME, kind="human")
@@ -36,29 +36,29 @@ async def answer(judge: PolicyChecker, words: str, actor=HUMAN, belief=READY) ->
     return (await judge.check(text(words), actor, belief)).verdict.answer
 
 
-async def test_without_a_file_people_may_type_and_others_are_asked_about(judge):
+async def test_without_a_file_people_may_type_and_others_require_approval(judge):
     assert await answer(judge, "make test") == "allow"
     assert await answer(judge, "make test", ME) == "ask"
 
 
-async def test_a_dangerous_command_is_asked_about(judge):
+async def test_a_dangerous_command_requires_approval(judge):
     assert await answer(judge, "sudo rm -rf /") != "allow"
     assert await answer(judge, "echo 'rm -rf /'") == "allow"
 
 
-async def test_what_a_running_program_gets_is_no_command(judge):
+async def test_input_for_a_running_program_is_no_command(judge):
     running = replace(READY, view=replace(VIEW, activity=PaneActivity(kind="command", is_proven=True)))
     assert await answer(judge, "rm -rf /", belief=running) == "allow"
 
 
-async def test_enter_runs_what_stands_at_the_prompt(judge):
+async def test_enter_runs_the_typed_command(judge):
     drafted = replace(READY, pane_state=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
     keys = SendKeys(pane=PaneId(1), keys=("Enter",))
     assert (await judge.check(keys, HUMAN, drafted)).verdict.answer != "allow"
     assert (await judge.check(keys, HUMAN, READY)).verdict.answer == "allow"
 
 
-async def test_a_line_may_be_forgotten_whatever_it_would_have_done(judge):
+async def test_clearing_the_input_is_allowed_for_any_typed_command(judge):
     drafted = replace(READY, pane_state=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
     for keys, is_free in ((("C-u",), True), (("C-u", "x"), False), (("C-o",), False)):
         verdict = (await judge.check(SendKeys(pane=PaneId(1), keys=keys), HUMAN, drafted)).verdict
@@ -73,12 +73,12 @@ async def test_the_file_is_read_again_when_it_changes(judge, path):
     assert await answer(judge, "make test", ME) == "allow"
 
 
-async def test_a_broken_file_keeps_the_rules_that_were_good(judge, path):
+async def test_an_invalid_file_keeps_the_previous_policy(judge, path):
     path.write_text('[[rule]]\nid = "none"\nanswer = "deny"\n')
     assert await answer(judge, "make test") == "deny"
     path.write_text("this is not a policy, and longer")
     assert await answer(judge, "make test") == "deny"
-    assert "not taken over" in judge.file.problem
+    assert "was not loaded" in judge.file.problem
 
 
 async def test_a_file_that_was_broken_from_the_start_allows_nothing(judge, path):
@@ -88,30 +88,30 @@ async def test_a_file_that_was_broken_from_the_start_allows_nothing(judge, path)
     assert judge.explain(text("x"), HUMAN, READY) == [judge.file.problem]
 
 
-async def test_a_pipe_in_the_place_of_the_file_holds_nobody_up_and_allows_nothing(judge, path):
+async def test_a_named_pipe_as_policy_file_does_not_block_and_allows_nothing(judge, path):
     os.mkfifo(path)
     assert await answer(judge, "make test") == "deny"
-    assert "it is not a plain file" in judge.file.problem
+    assert "not a regular file" in judge.file.problem
 
 
-async def test_haste_is_refused_and_says_when_it_ends(judge):
+async def test_a_rate_limit_denies_and_says_when_to_retry(judge):
     answers = [await answer(judge, "true") for _ in range(31)]
     assert answers == ["allow"] * 30 + ["deny"]
     judged = await judge.check(text("true"), HUMAN, READY)
     assert judged.verdict.retry_at is not None and NOON < judged.verdict.retry_at <= NOON + 3 * NS
 
 
-async def test_looking_costs_nothing_and_runs_no_hook(judge, path, tmp_path):
+async def test_a_preview_counts_nothing_and_runs_no_hook(judge, path, tmp_path):
     path.write_text(f'[[hook]]\nid = "h"\nprogram = ["/bin/sh", "-c", "touch {tmp_path}/ran; exit 1"]\n')
     for _ in range(40):
         assert (await judge.preview(text("true"), HUMAN, READY)).verdict.answer == "allow"
     assert not (tmp_path / "ran").exists()
-    assert any("would be asked" in line for line in judge.explain(text("true"), HUMAN, READY))
+    assert any("not run in a preview" in line for line in judge.explain(text("true"), HUMAN, READY))
     assert await answer(judge, "true") == "deny"
     assert (tmp_path / "ran").exists()
 
 
-def test_a_place_says_who_types_there():
+def test_the_policy_place_reports_a_typing_user():
     person = replace(READY, pane_state=replace(SEEN, viewers=(PaneViewer("/dev/pts/1", NOON - NS),)))
     assert build_policy_place(person, NOON).is_human_typing and not build_policy_place(READY, NOON).is_human_typing
     assert build_policy_place(None, NOON).pane is None

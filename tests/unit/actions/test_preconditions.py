@@ -1,26 +1,24 @@
-"""What speaks against an action, each reason by itself."""
+"""Each precondition refuses the actions that it is for."""
 
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.preconditions import (
-    PaneSnapshot,
-    RequestedAction,
-    bind_dialog_rows,
-    find_failed_precondition,
-    matches_pattern,
-)
+from termvisor.actions.attempt import Attempt
+from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.policy_check import PolicyDecision
+from termvisor.actions.preconditions import bind_dialog_rows, find_failed_precondition, matches_pattern
 from termvisor.backends.pane_control import PaneViewer
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import Actor, AnswerDialog, Interrupt, Kill, QuitAgent, SendKeys, SendText
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.action.verdict import combine_reasons
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import InputState, PaneActivity, PaneInstance, PaneView
-from termvisor.testing.fake_services import NOON, SERVER, build_shell_facts
-from tests.unit.actions.scripted_screen import build_pane_view
-from tests.unit.actions.scripted_screen import build_snapshot as agent_belief
+from termvisor.testing.fake_clock import NOON
+from termvisor.testing.fake_services import SERVER, build_shell_facts
+from tests.unit.actions.scripted_screen import build_pane_view, build_snapshot
 from tests.unit.actions.test_input_line import screen
 from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT, HITS
 
@@ -38,12 +36,19 @@ READY = PaneSnapshot(
 )
 
 
-def why(belief: PaneSnapshot = READY, action=None, **terms) -> str | None:
-    wish = RequestedAction(
-        action=action or SendText(pane=PaneId(1), text="make test"), actor=ME, preconditions=Preconditions(**terms)
+def build_attempt(action, actor: Actor = ME, **preconditions) -> Attempt:
+    return Attempt(
+        action=action,
+        actor=actor,
+        preconditions=Preconditions(**preconditions),
+        decision=PolicyDecision(action=action, verdict=combine_reasons(())),
     )
-    found = find_failed_precondition(belief, wish, NOON)
-    return None if found is None else found.why
+
+
+def find_why(snapshot: PaneSnapshot = READY, action=None, **preconditions) -> str | None:
+    attempt = build_attempt(action or SendText(pane=PaneId(1), text="make test"), **preconditions)
+    failure = find_failed_precondition(snapshot, attempt, NOON)
+    return None if failure is None else failure.why
 
 
 def text(words: str, **more) -> SendText:
@@ -59,11 +64,11 @@ def doing(kind: str, *, is_proven: bool = True) -> PaneSnapshot:
 
 
 def test_a_proven_prompt_with_nothing_typed_is_ready():
-    assert why() is None
+    assert find_why() is None
 
 
 @pytest.mark.parametrize(
-    ("belief", "reason"),
+    ("snapshot", "reason"),
     [
         (replace(READY, view=replace(VIEW, gone_at=NOON)), "pane_gone"),
         (seen(pid=8), "stale_pid"),
@@ -85,8 +90,8 @@ def test_a_proven_prompt_with_nothing_typed_is_ready():
         (replace(READY, is_in_gap=True), "recent_gap"),
     ],
 )
-def test_each_thing_that_is_not_as_it_should_be_is_named(belief, reason):
-    assert why(belief) == reason
+def test_each_failed_precondition_has_its_code(snapshot, reason):
+    assert find_why(snapshot) == reason
 
 
 @pytest.mark.parametrize(
@@ -107,41 +112,41 @@ def test_each_thing_that_is_not_as_it_should_be_is_named(belief, reason):
     ],
 )
 def test_texts_that_cannot_be_typed_safely_are_refused(words, reason):
-    assert why(action=text(words)) == reason
+    assert find_why(action=text(words)) == reason
 
 
 @pytest.mark.parametrize(("words", "reason"), [("two\nlines", "multi_line"), ("a\tb", "popup_text")])
 @pytest.mark.parametrize("is_paste_on", [False, None])
 def test_lines_and_tabs_need_a_program_that_takes_pastes(words, reason, is_paste_on):
-    assert why(replace(READY, input_place=InputState(2, is_paste_on)), text(words)) == reason
+    assert find_why(replace(READY, input_place=InputState(2, is_paste_on)), text(words)) == reason
 
 
-def test_a_program_gets_text_only_when_that_is_said():
+def test_a_program_gets_text_only_if_the_caller_says_so():
     running = doing("command")
     empty = replace(running, pane_state=replace(SEEN, rows=("done", ""), cursor_x=0))
-    assert why(empty) == "not_at_prompt"
-    assert why(empty, into="program") is None
-    assert why(empty, text("/help"), into="program") == "popup_text"
+    assert find_why(empty) == "not_at_prompt"
+    assert find_why(empty, into="program") is None
+    assert find_why(empty, text("/help"), into="program") == "popup_text"
     drafted = replace(empty, pane_state=replace(SEEN, rows=("done", "draft"), cursor_x=5))
-    assert why(drafted, into="program") == "input_not_empty"
+    assert find_why(drafted, into="program") == "input_not_empty"
     full = replace(empty, pane_state=replace(empty.pane_state, alternate=True))
-    assert why(full, into="program") == "alternate_screen"
-    assert why(full, text("hello", into_screen=True), into="program") is None
+    assert find_why(full, into="program") == "alternate_screen"
+    assert find_why(full, text("hello", into_screen=True), into="program") is None
 
 
 def test_a_reserved_pane_is_its_owners():
     held = replace(READY, reservation=Reservation(pane=PaneId(1), owner="ann", at=0, expires_at=NOON + 1))
-    assert why(held) == "reserved"
-    assert why(held, owner="bob") == "reserved"
-    assert why(held, owner="ann") is None
-    assert why(replace(held, reservation=replace(held.reservation, expires_at=NOON))) is None
+    assert find_why(held) == "reserved"
+    assert find_why(held, owner="bob") == "reserved"
+    assert find_why(held, owner="ann") is None
+    assert find_why(replace(held, reservation=replace(held.reservation, expires_at=NOON))) is None
 
 
 @pytest.mark.parametrize("action", [text("x"), SendKeys(pane=PaneId(1), keys=("C-c",)), Kill(pane=PaneId(1))])
 def test_a_caller_does_not_act_on_its_own_pane(action):
-    wish = RequestedAction(action=action, actor=replace(ME, pane=PaneId(1)), preconditions=Preconditions())
-    found = find_failed_precondition(READY, wish, NOON)
-    assert found is not None and found.why == "own_pane"
+    attempt = build_attempt(action, replace(ME, pane=PaneId(1)))
+    failure = find_failed_precondition(READY, attempt, NOON)
+    assert failure is not None and failure.why == "own_pane"
 
 
 @pytest.mark.parametrize(
@@ -163,23 +168,22 @@ def test_a_caller_does_not_act_on_its_own_pane(action):
         ({"tail": "done", "stable_for": 20.0}, "if_tail"),
     ],
 )
-def test_what_the_caller_asks_for_must_hold(terms, reason):
-    assert why(**terms) == reason
+def test_the_conditions_of_the_caller_must_hold(terms, reason):
+    assert find_why(**terms) == reason
 
 
-def test_what_did_not_hold_is_told_with_both_sides():
-    wish = RequestedAction(action=text("x"), actor=ME, preconditions=Preconditions(runtime=8))
-    found = find_failed_precondition(READY, wish, NOON)
-    assert found is not None and (found.expected, found.actual) == ("8", "7")
+def test_a_failure_has_expected_and_actual_value():
+    failure = find_failed_precondition(READY, build_attempt(text("x"), runtime=8), NOON)
+    assert failure is not None and (failure.expected, failure.actual) == ("8", "7")
 
 
-def test_an_old_belief_may_be_forced():
+def test_an_old_snapshot_may_be_forced():
     old = replace(READY, observed_at=NOON - 60 * NS)
-    assert why(old) == "stale_snapshot"
-    assert why(old, force_stale=True) is None
+    assert find_why(old) == "stale_snapshot"
+    assert find_why(old, force_stale=True) is None
 
 
-def test_a_pattern_that_is_none_is_told():
+def test_an_invalid_pattern_is_a_bad_request():
     with pytest.raises(BadRequest):
         matches_pattern("/(/", "text")
 
@@ -213,35 +217,30 @@ SEND = SendText(pane=PaneId(1), text="go on")
         (ASKED, "waiting_approval", False, AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), None),
     ],
 )
-def test_what_is_said_to_an_agent_fits_its_screen(rows, state, has_line, action, why):
-    known = agent_belief(rows, state=state, has_agent_server=has_line, takes_prompts=has_line)
-    wish = RequestedAction(action=bind_dialog_rows(action, known), actor=ME, preconditions=Preconditions())
-    found = find_failed_precondition(known, wish, known.observed_at)
-    assert (found.why if found else None) == why
+def test_an_action_on_an_agent_must_fit_its_screen(rows, state, has_agent_server, action, why):
+    snapshot = build_snapshot(rows, state=state, has_agent_server=has_agent_server, takes_prompts=has_agent_server)
+    failure = find_failed_precondition(
+        snapshot, build_attempt(bind_dialog_rows(action, snapshot)), snapshot.observed_at
+    )
+    assert (failure.why if failure else None) == why
 
 
 @pytest.mark.parametrize(("rows", "why"), [(DRAFT, "composer_not_empty"), (HELLO, None)])
-def test_who_asks_for_an_empty_composer_does_not_speak_past_it_to_the_agents_server(rows, why):
-    known = agent_belief(rows, state="idle", has_agent_server=True, takes_prompts=True)
-    found = find_failed_precondition(
-        known,
-        RequestedAction(action=SEND, actor=ME, preconditions=Preconditions(is_input_empty=True)),
-        known.observed_at,
-    )
-    assert (found.why if found else None) == why
+def test_a_required_empty_composer_is_checked_also_for_the_server(rows, why):
+    snapshot = build_snapshot(rows, state="idle", has_agent_server=True, takes_prompts=True)
+    failure = find_failed_precondition(snapshot, build_attempt(SEND, is_input_empty=True), snapshot.observed_at)
+    assert (failure.why if failure else None) == why
 
 
-def test_an_answer_is_one_to_the_dialog_that_was_shown():
-    known = agent_belief(ASKED, state="waiting_approval")
-    action = bind_dialog_rows(AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), known)
-    other = agent_belief([row.replace("touch x", "rm -r y") for row in ASKED], state="waiting_approval")
-    found = find_failed_precondition(
-        other, RequestedAction(action=action, actor=ME, preconditions=Preconditions()), other.observed_at
-    )
-    assert found is not None
-    assert found.why == "dialog_changed"
+def test_an_answer_is_bound_to_the_shown_dialog():
+    snapshot = build_snapshot(ASKED, state="waiting_approval")
+    action = bind_dialog_rows(AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"), snapshot)
+    other = build_snapshot([row.replace("touch x", "rm -r y") for row in ASKED], state="waiting_approval")
+    failure = find_failed_precondition(other, build_attempt(action), other.observed_at)
+    assert failure is not None
+    assert failure.why == "dialog_changed"
 
 
 def test_a_shell_at_its_prompt_is_no_agent():
-    known = agent_belief(HELLO, view=replace(build_pane_view(), activity=PaneActivity(kind="prompt")))
-    assert known.interaction is None
+    snapshot = build_snapshot(HELLO, view=replace(build_pane_view(), activity=PaneActivity(kind="prompt")))
+    assert snapshot.interaction is None

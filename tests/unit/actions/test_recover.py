@@ -1,4 +1,4 @@
-"""A daemon that dies at any step of a send: what the next one says of it is true, and nothing is typed twice."""
+"""A daemon killed at any step of a delivery: the next one logs a true outcome and types nothing twice."""
 
 import asyncio
 
@@ -67,7 +67,7 @@ async def recovered(home: GateScene, monkeypatch) -> tuple[str, str]:
         (DeliveryTable, "end", True, "delivered", 1),
     ],
 )
-async def test_every_step_may_be_the_last(home, monkeypatch, owner, name, before, status, times):
+async def test_a_crash_at_every_step_has_a_true_outcome(home, monkeypatch, owner, name, before, status, times):
     mux_id, pane = await home.bash()
     dies(monkeypatch, owner, name, before=before)
     await killed(home, pane, "true one-of-a-kind")
@@ -80,7 +80,7 @@ async def test_every_step_may_be_the_last(home, monkeypatch, owner, name, before
     assert home.screen(mux_id).count("one-of-a-kind") == times
 
 
-async def test_a_draft_that_is_not_ours_is_not_taken_for_it(home, monkeypatch):
+async def test_another_text_in_the_input_is_not_taken_for_ours(home, monkeypatch):
     mux_id, pane = await home.bash()
     dies(monkeypatch, TmuxPaneControl, "write", before=True)
     await killed(home, pane, "echo ours")
@@ -99,7 +99,7 @@ async def test_another_command_is_not_taken_for_ours(home, monkeypatch):
     assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
 
 
-async def test_a_caller_who_leaves_in_the_middle_leaves_no_send_without_an_outcome(home):
+async def test_a_disconnected_client_leaves_no_delivery_without_an_outcome(home):
     mux_id, pane = await home.bash()
     sending = asyncio.ensure_future(home.send(pane, "true left-alone", key="k"))
     await wait_until(lambda: "left-alone" in home.screen(mux_id))
@@ -113,7 +113,7 @@ async def test_a_caller_who_leaves_in_the_middle_leaves_no_send_without_an_outco
     assert home.screen(mux_id).count("left-alone") == 1
 
 
-async def test_a_send_of_the_next_daemon_is_not_taken_for_one_that_was_left(home, monkeypatch):
+async def test_a_delivery_of_the_next_daemon_is_not_recovered(home, monkeypatch):
     _, pane = await home.bash()
     dies(monkeypatch, TmuxPaneControl, "write", before=True)
     await killed(home, pane, "true left")

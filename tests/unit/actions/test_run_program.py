@@ -1,4 +1,4 @@
-"""Programs of others, asked through the gate: judged, on record, bounded; and only those that look."""
+"""Read-only programs run through the gate: checked, logged, bounded."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from termvisor.actions.approvals import ApprovalQueue
-from termvisor.actions.attempt import GateDependencies
 from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.gate import Gate
 from termvisor.actions.policy_check import PolicyChecker, PolicyFile
@@ -18,7 +17,7 @@ from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.policy.path_rules import PathScope
 from termvisor.store import Store
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 
 ME = Actor(kind="workflow", uid=1000, pid=1, name="unstick")
 HISTORY = ("cass", "query", "--session-id", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "--format", "json")
@@ -30,11 +29,16 @@ class Desk:
     def __init__(self, store: Store, folder: Path):
         self.store, self.policy, self._folder = store, folder / "policy.toml", folder
         clock = FakeClock()
-        judge = PolicyChecker(PolicyFile(str(self.policy)), PathScope(home=str(folder)), clock)
-        means = GateDependencies(
-            store, None, judge, ApprovalQueue(store, clock), ActionExecutor(None, clock), clock, b"0123456789abcdef"
+        policy = PolicyChecker(PolicyFile(str(self.policy)), PathScope(home=str(folder)), clock)
+        self.gate = Gate(
+            store=store,
+            panes=None,
+            policy=policy,
+            approvals=ApprovalQueue(store, clock),
+            executor=ActionExecutor(None, clock),
+            clock=clock,
+            hash_key=b"0123456789abcdef",
         )
-        self.gate = Gate(means)
 
     def program(self, body: str, name: str = "cass") -> None:
         (self._folder / name).write_text(f"#!/bin/sh\n{body}\n")
@@ -55,7 +59,7 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     await store.close()
 
 
-async def test_it_is_judged_and_recorded_and_its_answer_is_who_asked_s(desk):
+async def test_a_program_run_is_checked_and_logged_and_its_output_returned(desk):
     desk.program('echo "$#"; pwd; echo hush >&2; exit 3')
     outcome = await desk.ask()
     assert (outcome.status, outcome.why, outcome.answered.exit_status) == ("done", "exit_3", 3)
@@ -67,7 +71,7 @@ async def test_it_is_judged_and_recorded_and_its_answer_is_who_asked_s(desk):
     assert await desk.store.audit.verify() is None
 
 
-async def test_what_the_user_denies_is_not_run(desk, tmp_path):
+async def test_a_denied_program_is_not_run(desk, tmp_path):
     desk.policy.write_text('[[rule]]\nid = "no_cass"\nwhen = { program = ["cass"] }\nanswer = "deny"\n')
     desk.program(f"touch {tmp_path}/ran")
     with pytest.raises(Refused, match="no_cass"):
@@ -76,7 +80,7 @@ async def test_what_the_user_denies_is_not_run(desk, tmp_path):
     assert [row[:2] for row in await desk.record()] == [("outcome", "denied")]
 
 
-async def test_nobody_is_asked_about_a_look_it_is_left_out(desk, tmp_path):
+async def test_a_read_only_program_that_requires_approval_is_suppressed(desk, tmp_path):
     desk.policy.write_text('[shell]\nmode = "ask"\n')
     desk.program(f"touch {tmp_path}/ran")
     outcome = await desk.ask()
@@ -88,7 +92,7 @@ async def test_nobody_is_asked_about_a_look_it_is_left_out(desk, tmp_path):
 @pytest.mark.parametrize(
     ("body", "why"), [("yes", "too_much"), ("sleep 600 & wait", "timed_out"), (None, "not_installed")]
 )
-async def test_a_flood_a_hang_and_an_absence_are_outcomes(desk, monkeypatch, body, why):
+async def test_too_much_output_a_timeout_and_a_missing_program_are_outcomes(desk, monkeypatch, body, why):
     short = tuple(one if why != "timed_out" else _hasty(one) for one in readonly_program.READONLY_PROGRAMS)
     monkeypatch.setattr(readonly_program, "READONLY_PROGRAMS", short)
     if body is not None:
@@ -119,14 +123,14 @@ def _hasty(one: readonly_program.ReadOnlyProgram) -> readonly_program.ReadOnlyPr
         (("ast-grep", "run", "--json=compact", "--pattern", "name", "--", "src"), "/"),
     ],
 )
-async def test_what_is_no_lookup_is_not_run_whoever_allows_it(desk, argv, cwd):
+async def test_other_programs_are_never_run(desk, argv, cwd):
     desk.policy.write_text('[[rule]]\nid = "all"\nwhen = { kind = ["run_program"] }\nanswer = "allow"\n')
     with pytest.raises(Unsupported):
         await desk.ask(argv, cwd=cwd)
     assert (await desk.record())[-1][:2] == ("outcome", "failed")
 
 
-def test_only_what_asks_other_machines_is_told_the_way_there():
+def test_only_network_programs_get_proxy_variables():
     around = {"HOME": "/home/me", "HTTPS_PROXY": "http://proxy", "OPENAI_API_KEY": "hush", "XDG_DATA_HOME": "/data"}
     assert build_environment(readonly_program.CODE_SEARCH, around) == {"HOME": "/home/me", "XDG_DATA_HOME": "/data"}
     assert build_environment(readonly_program.ACCOUNT_USAGE, around).keys() == {"HOME", "HTTPS_PROXY", "XDG_DATA_HOME"}

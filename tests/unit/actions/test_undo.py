@@ -1,4 +1,4 @@
-"""What is taken back, with a real shell in a real tmux: each inverse, and what it is refused for."""
+"""Undo with a real shell in a real tmux: each inverse, and its refusals."""
 
 import asyncio
 
@@ -42,7 +42,7 @@ async def refused(home: GateScene, which: str = "last") -> str:
     return str(told.value.details["why"])
 
 
-async def test_a_title_gets_its_former_one_back_and_the_record_says_so(home):
+async def test_a_title_is_restored_and_logged(home):
     mux_id, pane = await home.bash()
     home.tmux("select-pane", "-t", mux_id, "-T", "✳ it's, {mine}")
     done = await do(home, SetTitle(pane=pane, title="release build"))
@@ -57,7 +57,7 @@ async def test_a_title_gets_its_former_one_back_and_the_record_says_so(home):
     assert await home.store.audit.verify() is None
 
 
-async def test_what_was_undone_is_not_undone_again_but_the_undo_can_be(home):
+async def test_an_action_is_undone_once_but_the_undo_can_be_undone(home):
     mux_id, pane = await home.bash()
     done = await do(home, SetTitle(pane=pane, title="once"))
     undone = await undo(home)
@@ -66,7 +66,7 @@ async def test_what_was_undone_is_not_undone_again_but_the_undo_can_be(home):
     assert home.tmux.read_format(mux_id, "#{pane_title}") == "once"
 
 
-async def test_two_who_undo_the_same_do_it_once(home):
+async def test_concurrent_undos_of_one_action_run_once(home):
     _, pane = await home.bash()
     done = await do(home, SetTitle(pane=pane, title="x"))
     taken_back = build_inverse(
@@ -90,11 +90,11 @@ async def test_last_goes_back_step_by_step_through_ones_own_actions(home):
     await do(home, SetTitle(pane=pane, title="one"), ROBOT)
     await undo(home)
     assert home.tmux.read_format(mux_id, "#{pane_title}") == "zero"
-    with pytest.raises(NotUndoable, match="nothing lately"):
+    with pytest.raises(NotUndoable, match="no recent action"):
         await undo(home)
 
 
-async def test_a_title_that_somebody_changed_since_stays(home):
+async def test_a_title_changed_since_is_kept(home):
     mux_id, pane = await home.bash()
     await do(home, SetTitle(pane=pane, title="ours"))
     home.tmux("select-pane", "-t", mux_id, "-T", "theirs")
@@ -102,17 +102,17 @@ async def test_a_title_that_somebody_changed_since_stays(home):
     assert home.tmux.read_format(mux_id, "#{pane_title}") == "theirs"
 
 
-async def test_a_former_title_that_held_a_secret_is_not_on_record_and_does_not_come_back(home):
+async def test_a_former_title_with_a_secret_is_not_logged_and_not_restored(home):
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     mux_id, pane = await home.bash()
     home.tmux("select-pane", "-t", mux_id, "-T", f"deploy {secret}")
     await do(home, SetTitle(pane=pane, title="quiet"))
-    with pytest.raises(NotUndoable, match="former title is not on record"):
+    with pytest.raises(NotUndoable, match="former title is not in the audit log"):
         await undo(home)
     assert secret not in str(await home.store.audit.list())
 
 
-async def test_the_pane_that_was_in_front_is_in_front_again(home):
+async def test_the_former_active_pane_is_activated_again(home):
     front, _ = await home.bash()
     home.tmux("select-window", "-t", front)
     other, pane = await home.bash()
@@ -122,7 +122,7 @@ async def test_the_pane_that_was_in_front_is_in_front_again(home):
     assert home.tmux.read_format("=work:", "#{pane_id}") == front
 
 
-async def test_who_went_elsewhere_since_is_left_where_they_are(home):
+async def test_an_active_pane_changed_since_is_kept(home):
     first, _ = await home.bash()
     home.tmux("select-window", "-t", first)
     _, pane = await home.bash()
@@ -133,15 +133,15 @@ async def test_who_went_elsewhere_since_is_left_where_they_are(home):
     assert home.tmux.read_format("=work:", "#{pane_id}") == third
 
 
-async def test_what_was_in_front_already_has_nothing_to_go_back_to(home):
+async def test_activating_the_active_pane_cannot_be_undone(home):
     mux_id, pane = await home.bash()
     home.tmux("select-window", "-t", mux_id)
     await do(home, Activate(pane=pane))
-    with pytest.raises(NotUndoable, match="in front already"):
+    with pytest.raises(NotUndoable, match="already active"):
         await undo(home)
 
 
-async def test_a_pane_that_was_in_front_and_has_ended_does_not_come_back(home):
+async def test_a_former_active_pane_that_is_gone_is_not_activated(home):
     front, _ = await home.bash()
     home.tmux("select-window", "-t", front)
     gone = await home.pane(front)
@@ -159,7 +159,7 @@ async def ended(home: GateScene, pane) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_what_was_started_is_closed(home):
+async def test_a_spawned_program_is_closed(home):
     outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
     pane = await home.pane(outcome.mux_pane)
     undone = await undo(home)
@@ -187,7 +187,7 @@ def has_started(pid: int) -> bool:
         return bool(file.read().split())
 
 
-async def test_another_program_in_the_same_pane_is_not_ours_to_close(home):
+async def test_another_program_in_the_spawned_pane_is_not_closed(home):
     outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
     await home.pane(outcome.mux_pane)
     home.tmux("respawn-pane", "-k", "-t", outcome.mux_pane, "sleep 601")
@@ -211,11 +211,11 @@ async def test_a_reservation_is_released(home):
     assert await home.store.reservations.list(home.world.clock.now()) == []
 
 
-async def test_a_reservation_that_was_only_made_longer_is_not_taken_away(home):
+async def test_an_extended_reservation_is_not_released(home):
     _, pane = await home.bash()
     for seconds in (60, 120):
         await do(home, Reserve(pane=pane, owner="ann", seconds=seconds), owner="ann")
-    with pytest.raises(NotUndoable, match="made a reservation longer"):
+    with pytest.raises(NotUndoable, match="extended a reservation"):
         await undo(home)
 
 
@@ -236,7 +236,7 @@ async def test_a_text_that_waits_in_the_input_is_cleared(home):
     assert (await home.send(pane, "true next")).status == "delivered"
 
 
-async def test_an_input_that_somebody_typed_on_stays(home):
+async def test_an_input_changed_since_is_kept(home):
     mux_id, pane = await home.bash()
     await home.send(pane, "echo not yet", enter=False)
     home.tmux("send-keys", "-t", mux_id, "-l", " mine")
@@ -245,7 +245,7 @@ async def test_an_input_that_somebody_typed_on_stays(home):
     assert home.screen(mux_id).rstrip().endswith("$ echo not yet mine")
 
 
-async def test_a_text_that_was_submitted_by_hand_is_no_longer_ours(home):
+async def test_a_text_submitted_by_hand_is_not_cleared(home):
     _, pane = await home.bash()
     done = await home.send(pane, "sleep 600", enter=False)
     home.tmux("send-keys", "-t", home.mux(pane), "Enter")
@@ -253,39 +253,39 @@ async def test_a_text_that_was_submitted_by_hand_is_no_longer_ours(home):
     assert await refused(home, done.correlation) == "not_at_prompt"
 
 
-async def test_what_a_program_took_has_no_inverse(home):
+async def test_a_delivered_text_cannot_be_undone(home):
     _, pane = await home.bash()
     await home.send(pane, "sleep 600")
-    with pytest.raises(NotUndoable, match=r"send_text [0-9a-f]+ has no inverse: the program there has taken the text"):
+    with pytest.raises(NotUndoable, match=r"send_text [0-9a-f]+ cannot be undone: the program has read the text"):
         await undo(home)
     await do(home, Kill(pane=pane))
-    with pytest.raises(NotUndoable, match=r"kill [0-9a-f]+ has no inverse"):
+    with pytest.raises(NotUndoable, match=r"kill [0-9a-f]+ cannot be undone"):
         await undo(home)
     await home.until_at_prompt(pane)
     await do(home, SendKeys(pane=pane, keys=("C-l",)))
-    with pytest.raises(NotUndoable, match=r"send_keys [0-9a-f]+ has no inverse"):
+    with pytest.raises(NotUndoable, match=r"send_keys [0-9a-f]+ cannot be undone"):
         await undo(home)
 
 
-async def test_what_was_not_done_or_is_not_on_record_cannot_be_undone(home):
+async def test_an_unexecuted_or_unknown_action_cannot_be_undone(home):
     _, pane = await home.bash()
-    home.judge.answer = "deny"
+    home.policy.answer = "deny"
     with pytest.raises(Exception, match="the test says so") as denied:
         await do(home, SetTitle(pane=pane, title="never"))
-    with pytest.raises(NotUndoable, match="is not known to be done: denied"):
+    with pytest.raises(NotUndoable, match="was not executed: denied"):
         await undo(home, denied.value.details["correlation"])
-    with pytest.raises(BadRequest, match="no action 'c0ffee' is on record"):
+    with pytest.raises(BadRequest, match="action 'c0ffee' not found"):
         await undo(home, "c0ffee")
 
 
-async def test_an_undo_is_judged_like_everything_else(home):
+async def test_an_undo_is_checked_by_the_policy(home):
     mux_id, pane = await home.bash()
     done = await do(home, SetTitle(pane=pane, title="stays"))
-    home.judge.answer = "deny"
+    home.policy.answer = "deny"
     with pytest.raises(Exception, match="the test says so"):
         await undo(home, done.correlation)
     assert home.tmux.read_format(mux_id, "#{pane_title}") == "stays"
-    home.judge.answer = "allow"
+    home.policy.answer = "allow"
     assert (await undo(home, done.correlation)).status == "done"
 
 

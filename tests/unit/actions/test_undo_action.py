@@ -1,4 +1,4 @@
-"""What takes an action back, by what is on record of it alone."""
+"""The inverse of an action, built from its audit entry."""
 
 import pytest
 from msgspec.structs import replace
@@ -32,13 +32,13 @@ def done(kind: str, observed: dict | None = None, **more) -> AuditEntry:
 PANES = [pane(1, "%1"), pane(2, "%2"), pane(3, "%2", server=ELSEWHERE)]
 
 
-def test_a_title_goes_back_while_ours_stands_there():
+def test_a_title_is_restored_while_ours_is_set():
     found = build_inverse(done("set_title", {"former_title": "before", "title": "ours"}), PANES)
     assert found.action == SetTitle(pane=1, title="before")
     assert found.undoes == UndoPrecondition(correlation="c1", title="ours")
 
 
-def test_the_former_front_is_looked_for_on_the_same_server():
+def test_the_former_active_pane_is_on_the_same_server():
     found = build_inverse(done("activate", {"former_front": "%2"}), PANES)
     assert (found.action, found.undoes.front) == (Activate(pane=2), "%1")
 
@@ -46,7 +46,7 @@ def test_the_former_front_is_looked_for_on_the_same_server():
 @pytest.mark.parametrize(
     ("command", "is_alone"), [([], True), (["/bin/bash", "-l"], True), (["claude"], False), (["make", "watch"], False)]
 )
-def test_a_shell_must_be_alone_and_what_another_program_starts_is_its_own(command, is_alone):
+def test_a_shell_must_have_no_child_processes(command, is_alone):
     spawned = done("spawn", {"mux_pane": "%2", "pid": 102}, action={"command": command})
     found = build_inverse(spawned, PANES)
     assert found.action == Kill(pane=2, closes_pane=True)
@@ -62,7 +62,7 @@ def test_a_shell_must_be_alone_and_what_another_program_starts_is_its_own(comman
     ],
     ids=["another process", "gone", "seen long before"],
 )
-def test_a_pane_that_is_not_the_one_that_was_made_is_left_alone(other):
+def test_a_pane_that_is_not_the_spawned_one_is_left_alone(other):
     with pytest.raises(StaleSnapshot) as told:
         build_inverse(done("spawn", {"mux_pane": "%2", "pid": 102}), [other])
     assert told.value.details["why"] == "pane_gone"
@@ -77,25 +77,25 @@ def test_only_a_text_that_waits_is_cleared():
     waiting = done("send_text", outcome="typed_not_submitted")
     found = build_inverse(waiting, PANES)
     assert (found.action, found.undoes.is_typed) == (SendKeys(pane=1, keys=("C-u",)), True)
-    with pytest.raises(NotUndoable, match="has taken the text"):
+    with pytest.raises(NotUndoable, match="has read the text"):
         build_inverse(replace(waiting, outcome="delivered"), PANES)
 
 
 @pytest.mark.parametrize(
     "kind", sorted({*RISK_BY_ACTION_KIND} - {"set_title", "activate", "spawn", "reserve", "send_text"})
 )
-def test_everything_else_says_that_it_has_no_inverse(kind):
-    with pytest.raises(NotUndoable, match=f"{kind} c1 has no inverse"):
+def test_other_actions_cannot_be_undone(kind):
+    with pytest.raises(NotUndoable, match=f"{kind} c1 cannot be undone"):
         build_inverse(done(kind), PANES)
 
 
 @pytest.mark.parametrize("kind", ["set_title", "activate", "reserve"])
-def test_an_entry_from_before_this_was_recorded_has_none_either(kind):
-    with pytest.raises(NotUndoable, match="has no inverse"):
+def test_an_entry_without_former_values_cannot_be_undone(kind):
+    with pytest.raises(NotUndoable, match="cannot be undone"):
         build_inverse(done(kind), PANES)
 
 
 @pytest.mark.parametrize("panes", [[], [pane(1, "%1", gone_at=AT + 1)]])
-def test_a_pane_that_is_gone_is_told(panes):
+def test_a_missing_pane_is_an_error(panes):
     with pytest.raises(StaleSnapshot, match="nothing was done"):
         build_inverse(done("set_title", {"former_title": "before", "title": "ours"}), panes)

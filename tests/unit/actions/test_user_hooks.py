@@ -1,11 +1,11 @@
-"""Real programs are asked; whatever they do wrong is a no."""
+"""Policy hooks as real programs; any failure counts as a denial."""
 
 import os
 
 import msgspec
 import pytest
 
-from termvisor.actions.user_hooks import HookInput, ask_hooks, notify_hooks
+from termvisor.actions.user_hooks import HookInput, notify_hooks, run_hooks
 from termvisor.model.action.action import SendText
 from termvisor.model.action.policy import PolicyHook
 from termvisor.model.ids import PaneId
@@ -28,12 +28,12 @@ def program(tmp_path):
     return make
 
 
-async def decision(*hooks: PolicyHook) -> list[str]:
-    return [one.decision for one in (await ask_hooks(hooks, ACTION, ME, PaneContext())).answers]
+async def run_decisions(*hooks: PolicyHook) -> list[str]:
+    return [answer.decision for answer in (await run_hooks(hooks, ACTION, ME, PaneContext())).answers]
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "decision"),
     [
         ('echo \'{"decision": "allow"}\'', "allow"),
         ('echo \'{"decision": "deny", "reason": "not today"}\'', "deny"),
@@ -45,33 +45,39 @@ async def decision(*hooks: PolicyHook) -> list[str]:
         ('echo \'{"decision": "modify", "action": {"type": "kill", "pane": 1}}\'', "failed"),
     ],
 )
-async def test_a_hook_that_does_not_clearly_answer_says_no(program, body, said):
-    assert await decision(program(body, timeout=0.5)) == [said]
+async def test_a_hook_without_a_valid_answer_fails(program, body, decision):
+    assert await run_decisions(program(body, timeout=0.5)) == [decision]
 
 
-async def test_a_program_that_is_missing_says_no():
-    assert await decision(PolicyHook(id="h", program=("/no/such/program",))) == ["failed"]
+async def test_a_missing_hook_program_fails():
+    assert await run_decisions(PolicyHook(id="h", program=("/no/such/program",))) == ["failed"]
 
 
-async def test_a_hook_reads_the_action_and_may_want_another(program, tmp_path):
+async def test_a_hook_reads_the_action_and_may_change_it(program, tmp_path):
     hook = program(
         f"cat > {tmp_path}/read\n"
         'echo \'{"decision": "modify", "action": {"type": "send_text", "pane": 1, "text": "make check"}}\''
     )
-    heard = await ask_hooks([hook, program("exit 1")], ACTION, ME, PaneContext(session="work"))
-    assert heard.action == SendText(pane=PaneId(1), text="make check")
-    assert [one.decision for one in heard.answers] == ["modify"]
-    told = msgspec.json.decode((tmp_path / "read").read_bytes())
-    assert (told["stage"], told["action"]["text"], told["place"]["session"]) == ("before", "make test", "work")
+    result = await run_hooks([hook, program("exit 1")], ACTION, ME, PaneContext(session="work"))
+    assert result.action == SendText(pane=PaneId(1), text="make check")
+    assert [answer.decision for answer in result.answers] == ["modify"]
+    hook_input = msgspec.json.decode((tmp_path / "read").read_bytes())
+    assert (hook_input["stage"], hook_input["action"]["text"], hook_input["place"]["session"]) == (
+        "before",
+        "make test",
+        "work",
+    )
 
 
-async def test_a_hook_is_asked_only_about_its_kinds(program):
-    assert await decision(program("exit 1", kinds=("kill",))) == []
-    assert await decision(program("exit 1", runs="after")) == []
+async def test_a_hook_runs_only_for_its_kinds(program):
+    assert await run_decisions(program("exit 1", kinds=("kill",))) == []
+    assert await run_decisions(program("exit 1", runs="after")) == []
 
 
-async def test_afterwards_a_hook_is_told_and_changes_nothing(program, tmp_path):
+async def test_an_after_hook_gets_the_outcome_and_changes_nothing(program, tmp_path):
     hook = program(f"cat > {tmp_path}/read; exit 1", runs="after")
-    told = HookInput(stage="after", kind="send_text", action=ACTION, actor=ME, place=PaneContext(), outcome="delivered")
-    await notify_hooks([hook], told)
+    hook_input = HookInput(
+        stage="after", kind="send_text", action=ACTION, actor=ME, place=PaneContext(), outcome="delivered"
+    )
+    await notify_hooks([hook], hook_input)
     assert msgspec.json.decode((tmp_path / "read").read_bytes())["outcome"] == "delivered"

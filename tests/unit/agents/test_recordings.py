@@ -4,14 +4,14 @@ from typing import get_args
 
 import pytest
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
 from termvisor.model.agent.state import StateName
 from tests.recordings.scene import load_scenes
 from tests.unit.agents.adapters import scene_checks
 
 RECORDED = {
-    one.name: one for one in agents.load_adapters() if isinstance(one, ComposedAdapter) and load_scenes(one.name)
+    one.name: one for one in loader.load_adapters() if isinstance(one, ComposedAdapter) and load_scenes(one.name)
 }
 UNSEEN = {
     "claude_code": "login sign_in_link interruptible agent_listed shell_listed usage_limit_said context_full",

@@ -1,4 +1,4 @@
-"""The watching side of a daemon in this process: a real store, pipeline, recorder and tmux, driven by hand."""
+"""Run the capture side of a daemon in the test process: real store, pipeline, recorder and tmux."""
 
 import asyncio
 import contextlib
@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from termvisor.backends.tmux.client import ControlClient, TmuxClient, build_control_argv
 from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.backends.tmux.pane_source import identify_server
-from termvisor.capture.control_mode_capture import ControlCaptureConfig, ControlModeCapture
+from termvisor.capture.control_mode_capture import ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.event_log import EventLog
-from termvisor.capture.pane_capture import PaneCaptureController, PaneCaptureDependencies
-from termvisor.capture.recorder_client import RecorderClient, RecorderDied, RecorderUpdate, StreamGrew
+from termvisor.capture.pane_capture import PaneCaptureController
+from termvisor.capture.recorder_client import RecorderClient, RecorderDied, RecorderUpdate
 from termvisor.capture.server_supervisor import ServerSupervisor
-from termvisor.capture.server_watcher import ServerWatcher, WatcherDependencies
+from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import SystemClock
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.terminal.output import Epoch, EpochSource, Gap
@@ -35,7 +35,7 @@ SETTINGS = Settings(thin_interval=0.1, full_interval=1.0, flush_interval=0.01, t
 
 
 class AdvancedClock(SystemClock):
-    """The real clock, but a deadline can be made to pass at once."""
+    """The real clock, whose monotonic time a test can advance."""
 
     advance_s = 0.0
 
@@ -44,7 +44,7 @@ class AdvancedClock(SystemClock):
 
 
 class CaptureStore:
-    """A store and the stage that fills it, both real and running. `again` is what a killed daemon comes back to."""
+    """A real store and the running pipeline that fills it; restart() is what follows a killed daemon."""
 
     def __init__(self, folder: str):
         self.paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
@@ -75,12 +75,12 @@ class CaptureStore:
         return pane
 
     async def reserve_epoch(self, pane: PaneId, source: EpochSource = "pipe") -> Epoch:
-        """An epoch with a number only, as the store knows it."""
+        """Reserve an epoch and return it as stored."""
         epoch = await self.epochs.reserve_epoch(pane, source)
-        return next(one for one in await self.store.output.list_open_epochs() if one.id == epoch.id)
+        return next(stored for stored in await self.store.output.list_open_epochs() if stored.id == epoch.id)
 
     def write_output(self, epoch: Epoch, data: bytes, at: int = 0, *, ends_at: int | None = None) -> int:
-        """Put bytes into an epoch's log, as the recorder would; the log's length."""
+        """Append bytes to an epoch's log, as the recorder would, and return the log's size."""
         writer = SegmentWriter(self.pipeline.build_folder_path(epoch), 1 << 20, self.epochs.measure_size(epoch))
         writer.append(data, at or self.clock.now())
         if ends_at is not None:
@@ -115,32 +115,38 @@ class CaptureStore:
 
 
 class CaptureHarness:
-    """A recorder, a server and the ears on it. Nothing happens but in `turn`: what a watch does, step by step."""
+    """A recorder, a tmux server and its PaneCaptureController; nothing happens outside run_turn()."""
 
-    def __init__(self, memory: CaptureStore, tmux: PrivateTmux):
-        self.capture_store, self.tmux = memory, tmux
+    def __init__(self, capture_store: CaptureStore, tmux: PrivateTmux):
+        self.capture_store, self.tmux = capture_store, tmux
 
     async def open(self, client: TmuxClient | None = None) -> "CaptureHarness":
-        memory, socket = self.capture_store, self.tmux.socket
+        capture_store, socket = self.capture_store, self.tmux.socket
         self.updates: list[RecorderUpdate] = []
         self.notices: list[tuple[str, ControlNotice]] = []
-        self.recorder = RecorderClient(memory.paths, SETTINGS, self.updates.append)
+        self.recorder = RecorderClient(capture_store.paths, SETTINGS, capture_store.pipeline.note_growth)
+        self.recorder.on_update = self.updates.append
         await self.recorder.start()
         self.client = client or await self._attach_client()
         self.server = await identify_server(self.client, socket)
         self.forks: list[None] = []
         self.control_capture = ControlModeCapture(
-            memory.epochs,
-            ControlCaptureConfig("tmux", 1 << 20),
-            lambda s, n: self.notices.append((s, n)),
-            lambda: self.forks.append(None),
+            capture_store.epochs,
+            program="tmux",
+            segment_bytes=1 << 20,
+            on_notice=lambda session_id, notice: self.notices.append((session_id, notice)),
+            count_fork=lambda: self.forks.append(None),
         )
-        left_open: dict[PaneId, list[Epoch]] = {}
-        for epoch in await memory.store.output.list_open_epochs():
-            left_open.setdefault(epoch.pane, []).append(epoch)
+        open_epochs: dict[PaneId, list[Epoch]] = {}
+        for epoch in await capture_store.store.output.list_open_epochs():
+            open_epochs.setdefault(epoch.pane, []).append(epoch)
         self.captures = PaneCaptureController(
-            PaneCaptureDependencies(memory.epochs, self.recorder, self.control_capture, left_open, lambda: 100),
             self.server,
+            epochs=capture_store.epochs,
+            recorder=self.recorder,
+            control_capture=self.control_capture,
+            resumable_epochs=open_epochs,
+            get_baseline_lines=lambda: 100,
         )
         return self
 
@@ -150,7 +156,7 @@ class CaptureHarness:
         return client
 
     async def restart(self) -> None:
-        """The daemon was killed and another one is there; the recorder went on."""
+        """Simulate a killed daemon and its successor; the recorder keeps running."""
         self.recorder.detach()
         self.client.close()
         await self.capture_store.restart()
@@ -172,7 +178,7 @@ class CaptureHarness:
         return pane
 
     async def deliver_updates(self) -> None:
-        """Give the recorder's news to the ears, and the event loop its turn."""
+        """Pass the recorder's updates to the controller and run the event loop once."""
         while self.updates:
             await self._handle_update(self.updates.pop(0))
         await asyncio.sleep(0.005)
@@ -186,94 +192,88 @@ class CaptureHarness:
             self.captures.update_facts(facts)
         await self.captures.run_step()
 
-    async def _handle_update(self, item: RecorderUpdate) -> None:
-        if isinstance(item, StreamGrew):
-            self.capture_store.pipeline.note_growth(item.epoch, item.size)
-        elif isinstance(item, RecorderDied):
+    async def _handle_update(self, update: RecorderUpdate) -> None:
+        if isinstance(update, RecorderDied):
             await self.captures.handle_recorder_death()
         else:
-            await self.captures.handle_stream_update(item)
+            await self.captures.handle_stream_update(update)
 
     async def run_until(self, condition: Callable[[], T], turns: int = 600) -> T:
-        """Turn until something is true."""
+        """Call run_turn() until the condition holds."""
         for _ in range(turns):
             if answer := condition():
                 return answer
             await self.run_turn()
-        raise AssertionError("it did not happen")
+        raise AssertionError(f"condition not met after {turns} turns")
 
     def get_data_plane(self, mux_id: str) -> str:
-        ear = self.captures.find_pane(MuxPaneId(mux_id))
-        return "" if ear is None else ear.data_plane
+        state = self.captures.find_pane(MuxPaneId(mux_id))
+        return "" if state is None else state.data_plane
 
     def is_held(self, mux_id: str) -> bool:
-        ear = self.captures.find_pane(MuxPaneId(mux_id))
-        return ear is not None and ear.data_plane == "pipe" and ear.handoff_pending_since is None
+        state = self.captures.find_pane(MuxPaneId(mux_id))
+        return state is not None and state.data_plane == "pipe" and state.handoff_pending_since is None
 
     async def wait_captured(self, mux_id: str, plane: str = "pipe") -> None:
         await self.run_until(lambda: self.get_data_plane(mux_id) == plane and (plane != "pipe" or self.is_held(mux_id)))
 
     async def type_and_wait(self, mux_id: str, word: str) -> None:
-        """Have a `cat` repeat a word, and wait until it was heard."""
+        """Type a word into a pane that runs `cat`, and wait until its echo and its output are stored."""
         pane = self.captures.find_pane(MuxPaneId(mux_id)).pane
         self.tmux.type_line(mux_id, word)
         for _ in range(400):
             await self.run_turn()
-            if word in await self.capture_store.read_lines(pane):
+            if (await self.capture_store.read_lines(pane)).count(word) >= 2:
                 return
-        raise AssertionError(f"{word} was not heard")
+        raise AssertionError(f"{word} was not captured")
 
     def list_client_sessions(self) -> list[str]:
-        """The sessions that have a client."""
+        """Return the name of the session of every client."""
         return self.tmux("list-clients", "-F", "#{session_name}").split("\n")
 
 
 class WatcherHarness:
-    """A watch on one server, or a lookout for several, running as in a daemon."""
+    """A ServerSupervisor, or one ServerWatcher of it, running as in a daemon."""
 
-    def __init__(self, memory: CaptureStore, *sockets: str):
-        self.capture_store = memory
+    def __init__(self, capture_store: CaptureStore, *sockets: str):
+        self.capture_store = capture_store
         self.settings = replace(SETTINGS, tmux_sockets=sockets)
         self._prepare()
 
     def _prepare(self) -> None:
-        memory = self.capture_store
-        self.recorder = RecorderClient(memory.paths, self.settings, self._handle_update)
-        self.dependencies = WatcherDependencies(
-            memory.epochs, self.recorder, self.settings, lambda: memory.pipeline.captured_bytes
+        capture_store = self.capture_store
+        self.recorder = RecorderClient(capture_store.paths, self.settings, capture_store.pipeline.note_growth)
+        self.supervisor = ServerSupervisor(
+            capture_store.paths, self.settings, epochs=capture_store.epochs, recorder=self.recorder
         )
-        self.supervisor = ServerSupervisor(self.dependencies, memory.paths)
         self.task: asyncio.Future[None] | None = None
 
-    def _handle_update(self, item: RecorderUpdate) -> None:
-        self.supervisor.handle_recorder_update(item)
-
     async def restart(self) -> None:
-        """Another daemon is there."""
+        """Simulate the next daemon."""
         await self.capture_store.restart()
         self._prepare()
         await self.start_supervisor()
 
     async def watch_server(self, socket: str) -> ServerWatcher:
-        """Watch this server and no other."""
+        """Run only the watcher of this server."""
         await self.recorder.start()
-        watch = self.supervisor.watchers[socket] = ServerWatcher(socket, self.dependencies)
-        self.task = asyncio.ensure_future(watch.run())
-        await watch.first_listing_done.wait()
-        return watch
+        watcher = self.supervisor.watchers[socket] = self.supervisor.build_watcher(socket)
+        self.task = asyncio.ensure_future(watcher.run())
+        await watcher.first_listing_done.wait()
+        return watcher
 
     async def start_supervisor(self) -> "WatcherHarness":
-        """Look for all servers that the settings name."""
+        """Run the supervisor until its first scan is done."""
         await self.recorder.start()
         self.task = asyncio.ensure_future(self.supervisor.run())
         await self.supervisor.first_scan_done.wait()
         return self
 
     async def leave(self, *, keep_pipes: bool = False) -> None:
-        """What the end of a daemon does to servers and recorder."""
+        """Stop as a daemon does when it exits."""
         self.supervisor.stop(keep_pipes=keep_pipes)
-        for watch in self.supervisor.watchers.values():
-            watch.stop(keep_pipes=keep_pipes)
+        for watcher in self.supervisor.watchers.values():
+            watcher.stop(keep_pipes=keep_pipes)
         if self.task is not None:
             await self.task
         self.recorder.detach()
@@ -282,31 +282,31 @@ class WatcherHarness:
         return {pane.instance.mux_id: pane.id for pane in await self.capture_store.store.panes.list_panes()}
 
     async def wait_captured(self, socket: str, mux_id: str, plane: str = "pipe") -> PaneId:
-        """Wait until a pane is heard that way; our number for it."""
+        """Wait until a pane is captured that way and return its id."""
         await wait_until(lambda: self._is_captured(socket, mux_id, plane))
         return (await self.list_panes())[mux_id]
 
     def _is_captured(self, socket: str, mux_id: str, plane: str) -> bool:
-        watch = self.supervisor.watchers.get(socket)
-        if watch is None or watch.find_data_plane(MuxPaneId(mux_id)) != plane:
+        watcher = self.supervisor.watchers.get(socket)
+        if watcher is None or watcher.find_data_plane(MuxPaneId(mux_id)) != plane:
             return False
-        ear = watch.captures.find_pane(MuxPaneId(mux_id))
-        return ear is not None and ear.handoff_pending_since is None
+        state = watcher.captures.find_pane(MuxPaneId(mux_id))
+        return state is not None and state.handoff_pending_since is None
 
     async def wait_for_line(self, pane: PaneId, word: str) -> None:
-        """Wait until a word can be read back."""
+        """Wait until a line with exactly this word is stored."""
         async with asyncio.timeout(10):
             while word not in await self.capture_store.read_lines(pane):
                 await asyncio.sleep(0.01)
 
     async def wait_for_title(self, title: str) -> None:
-        """Wait until a pane of this title is stored."""
+        """Wait until a pane with this title is stored."""
         async with asyncio.timeout(10):
-            while title not in [one.facts.title for one in await self.capture_store.store.panes.list_panes()]:
+            while title not in [pane.facts.title for pane in await self.capture_store.store.panes.list_panes()]:
                 await asyncio.sleep(0.01)
 
     async def wait_for_event(self, kind: str) -> None:
-        """Wait until an event was stored."""
+        """Wait until an event of this kind is stored."""
         async with asyncio.timeout(10):
             while kind not in await self.capture_store.list_event_kinds():
                 await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A store that is being filled, and ears on a real server; all are closed with the test."""
+"""Fixtures: a running capture store and captures of a real tmux server, closed after the test."""
 
 from collections.abc import AsyncIterator
 
@@ -9,7 +9,7 @@ from tests.unit.capture.capture_harness import CaptureHarness, CaptureStore, Wat
 
 
 @pytest.fixture
-async def memory(folder: str) -> AsyncIterator[CaptureStore]:
+async def capture_store(folder: str) -> AsyncIterator[CaptureStore]:
     opened = await CaptureStore(folder).open()
     yield opened
     await opened.close()
@@ -17,21 +17,21 @@ async def memory(folder: str) -> AsyncIterator[CaptureStore]:
 
 @pytest.fixture
 def cat(tmux: PrivateTmux) -> str:
-    """A pane that repeats what is typed; tmux's id of it."""
+    """The tmux id of a pane that runs `cat`."""
     return tmux.start_session(command="cat")
 
 
 @pytest.fixture
-async def ears(memory: CaptureStore, tmux: PrivateTmux, cat: str) -> AsyncIterator[CaptureHarness]:
-    opened = await CaptureHarness(memory, tmux).open()
+async def harness(capture_store: CaptureStore, tmux: PrivateTmux, cat: str) -> AsyncIterator[CaptureHarness]:
+    opened = await CaptureHarness(capture_store, tmux).open()
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-async def watching(memory: CaptureStore, tmux: PrivateTmux) -> AsyncIterator[WatcherHarness]:
-    """Not running yet: `watch` or `look` starts it."""
-    made = WatcherHarness(memory, tmux.socket)
-    yield made
-    await made.leave()
-    await made.recorder.quit()
+async def watching(capture_store: CaptureStore, tmux: PrivateTmux) -> AsyncIterator[WatcherHarness]:
+    """A harness that watch_server() or start_supervisor() starts."""
+    harness = WatcherHarness(capture_store, tmux.socket)
+    yield harness
+    await harness.leave()
+    await harness.recorder.quit()

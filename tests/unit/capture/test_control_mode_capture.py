@@ -1,4 +1,4 @@
-"""Panes heard through real control clients: exact, bounded, and never at the expense of their server."""
+"""Capture panes through real control-mode clients: exact, bounded and harmless for the server."""
 
 import os
 import sys
@@ -17,162 +17,165 @@ COUNTING = f'exec {sys.executable} -c "import itertools\nfor n in itertools.coun
 """Numbers of eight digits, as fast as they go."""
 
 
-async def ear_on(listening, mux_id: str) -> PaneCaptureState:
-    facts = await listening.read_facts(mux_id)
-    pane = await listening.capture_store.pane(mux_id)
-    ear = PaneCaptureState(pane, MuxPaneId(mux_id), facts.session_id)
-    ear.update_facts(facts)
-    return ear
+async def build_state(harness, mux_id: str) -> PaneCaptureState:
+    facts = await harness.read_facts(mux_id)
+    pane = await harness.capture_store.add_pane(mux_id)
+    state = PaneCaptureState(pane, MuxPaneId(mux_id), facts.session_id)
+    state.update_facts(facts)
+    return state
 
 
-async def heard(listening, mux_id: str) -> PaneCaptureState:
-    ear = await ear_on(listening, mux_id)
-    await listening.outputs.hear(ear, listening.server, lines=50)
-    return ear
+async def start_capture(harness, mux_id: str) -> PaneCaptureState:
+    state = await build_state(harness, mux_id)
+    await harness.control_capture.start_capture(state, harness.server, lines=50)
+    return state
 
 
-def are_counted(digits: str) -> bool:
+def is_counted(digits: str) -> bool:
     """Whether the text is made of consecutive numbers of eight digits and a rest."""
     numbers = [int(digits[at : at + 8]) for at in range(0, len(digits) // 8 * 8, 8)]
     return len(numbers) > 100 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
-async def screen_text(memory, epoch) -> str:
+async def read_first_screen(capture_store, epoch) -> str:
     """All that the pane showed when the epoch began, the row of the cursor last."""
-    lines = await memory.store.output.read_lines(epoch.pane, limit=5000)
+    lines = await capture_store.store.output.read_lines(epoch.pane, limit=5000)
     begun = msgspec.msgpack.decode(epoch.carry, type=EpochCarry).begun
     return "".join(line.text for line in lines if line.source == "screen") + begun.text
 
 
-async def test_a_pane_is_heard_from_exactly_what_it_showed(tmux, ears):
+async def test_a_capture_starts_exactly_after_the_baseline(tmux, harness):
     for _ in range(3):
         mux_id = tmux.open_window("work", COUNTING)
         await wait_until(lambda mux_id=mux_id: tmux.read_format(mux_id, "#{history_size}") != "0")
-        ear = await heard(ears, mux_id)
-        await wait_until(lambda ear=ear: ears.capture_store.epochs.measure_size(ear.epoch) > 20_000)
-        seen, log = await screen_text(ears.capture_store, ear.epoch), ears.capture_store.read_raw(ear.epoch)
-        assert are_counted(seen + log.decode().replace("\r\n", ""))
+        state = await start_capture(harness, mux_id)
+        await wait_until(lambda state=state: harness.capture_store.epochs.measure_size(state.epoch) > 20_000)
+        seen, log = (
+            await read_first_screen(harness.capture_store, state.epoch),
+            harness.capture_store.read_raw(state.epoch),
+        )
+        assert is_counted(seen + log.decode().replace("\r\n", ""))
         tmux("kill-pane", "-t", mux_id)
-        await ears.control_capture.end_capture(ear, "pane_exited")
+        await harness.control_capture.end_capture(state, "pane_exited")
 
 
-async def test_going_over_to_a_pipe_loses_and_doubles_nothing(tmux, ears):
+async def test_switching_to_a_pipe_loses_and_doubles_nothing(tmux, harness):
     for _ in range(3):
         mux_id = tmux.open_window("work", COUNTING)
-        ear = await heard(ears, mux_id)
-        control, pipe = ear.epoch, await ears.capture_store.epochs.reserve_epoch(ear.pane, "pipe")
-        await wait_until(lambda epoch=control: ears.capture_store.epochs.measure_size(epoch) > 5000)
-        command = ears.recorder.build_handoff_command(ear.pane, pipe.id)
-        assert await ears.control_capture.switch_to_pipe(ear, pipe, ears.server, command)
-        await wait_until(lambda epoch=pipe: ears.capture_store.epochs.measure_size(epoch) > 5000)
-        log = ears.capture_store.read_raw(control) + ears.capture_store.read_raw(pipe)
-        whole = (await screen_text(ears.capture_store, control)) + log.decode().replace("\r\n", "")
-        assert are_counted(whole)
-        assert (ear.data_plane, await ears.capture_store.list_end_causes(ear.pane)) == ("pipe", ["joined", None])
-        assert await ears.capture_store.list_gaps(ear.pane) == []
+        state = await start_capture(harness, mux_id)
+        control, pipe = state.epoch, await harness.capture_store.epochs.reserve_epoch(state.pane, "pipe")
+        await wait_until(lambda epoch=control: harness.capture_store.epochs.measure_size(epoch) > 5000)
+        command = harness.recorder.build_handoff_command(state.pane, pipe.id)
+        assert await harness.control_capture.switch_to_pipe(state, pipe, harness.server, command)
+        await wait_until(lambda epoch=pipe: harness.capture_store.epochs.measure_size(epoch) > 5000)
+        log = harness.capture_store.read_raw(control) + harness.capture_store.read_raw(pipe)
+        whole = (await read_first_screen(harness.capture_store, control)) + log.decode().replace("\r\n", "")
+        assert is_counted(whole)
+        assert (state.data_plane, await harness.capture_store.list_end_causes(state.pane)) == ("pipe", ["joined", None])
+        assert await harness.capture_store.list_gaps(state.pane) == []
         tmux("kill-pane", "-t", mux_id)
 
 
-async def test_a_pipe_that_is_taken_after_all_is_left_alone_and_hearing_goes_on(tmux, cat, ears, folder):
-    ear = await heard(ears, cat)
+async def test_a_pipe_used_by_others_is_left_alone_and_capture_continues(tmux, cat, harness, folder):
+    state = await start_capture(harness, cat)
     tmux("pipe-pane", "-t", cat, f"exec cat > {folder}/theirs")
-    pipe = await ears.capture_store.epochs.reserve_epoch(ear.pane, "pipe")
-    assert not await ears.control_capture.switch_to_pipe(ear, pipe, ears.server, f"touch {folder}/ours")
+    pipe = await harness.capture_store.epochs.reserve_epoch(state.pane, "pipe")
+    assert not await harness.control_capture.switch_to_pipe(state, pipe, harness.server, f"touch {folder}/ours")
     tmux.type_line(cat, "a-word")
-    await wait_until(lambda: b"a-word" in ears.capture_store.read_raw(ear.epoch))
-    assert ear.data_plane == "control"
+    await wait_until(lambda: b"a-word" in harness.capture_store.read_raw(state.epoch))
+    assert state.data_plane == "control"
     assert not os.path.exists(f"{folder}/ours")
 
 
-async def test_panes_of_one_session_share_a_client_and_the_last_one_lets_it_go(tmux, cat, ears):
+async def test_panes_of_one_session_share_a_client_until_the_last_ends(tmux, cat, harness):
     other, third = tmux.open_window("work", "cat"), tmux.start_session("second", "cat")
-    first, second, alone = [await heard(ears, mux_id) for mux_id in (cat, other, third)]
-    assert len(ears.forks) == 2
-    assert sorted(ears.list_client_sessions()) == ["_visor", "second", "work"]
-    await ears.control_capture.end_capture(first, "joined")
-    assert ears.control_capture.is_capturing(second)
-    assert sorted(ears.list_client_sessions()) == ["_visor", "second", "work"]
-    await ears.control_capture.end_capture(second, "joined")
-    await wait_until(lambda: sorted(ears.list_client_sessions()) == ["_visor", "second"])
-    assert ears.control_capture.is_capturing(alone)
+    first, second, alone = [await start_capture(harness, mux_id) for mux_id in (cat, other, third)]
+    assert len(harness.forks) == 2
+    assert sorted(harness.list_client_sessions()) == ["_visor", "second", "work"]
+    await harness.control_capture.end_capture(first, "joined")
+    assert harness.control_capture.is_capturing(second)
+    assert sorted(harness.list_client_sessions()) == ["_visor", "second", "work"]
+    await harness.control_capture.end_capture(second, "joined")
+    await wait_until(lambda: sorted(harness.list_client_sessions()) == ["_visor", "second"])
+    assert harness.control_capture.is_capturing(alone)
 
 
-async def test_what_other_panes_print_is_not_kept(tmux, cat, ears):
+async def test_output_of_other_panes_is_not_captured(tmux, cat, harness):
     other = tmux.open_window("work", "cat")
-    ear = await heard(ears, cat)
+    state = await start_capture(harness, cat)
     tmux.type_line(other, "not-for-us")
     tmux.type_line(cat, "for-us")
-    await wait_until(lambda: ears.capture_store.read_raw(ear.epoch).count(b"for-us") == 2)
-    assert b"not-for-us" not in ears.capture_store.read_raw(ear.epoch)
+    await wait_until(lambda: harness.capture_store.read_raw(state.epoch).count(b"for-us") == 2)
+    assert b"not-for-us" not in harness.capture_store.read_raw(state.epoch)
 
 
-async def test_a_session_that_ends_unattached_gets_no_client(tmux, cat, ears):
-    ear = await ear_on(ears, cat)
-    ear.ends_unattached = True
+async def test_a_session_that_ends_unattached_gets_no_client(tmux, cat, harness):
+    state = await build_state(harness, cat)
+    state.ends_unattached = True
     with pytest.raises(MuxError):
-        await ears.control_capture.start_capture(ear, ears.server, lines=0)
-    assert len(ears.forks) == 0
-    assert await ears.capture_store.list_epochs(ear.pane) == []
+        await harness.control_capture.start_capture(state, harness.server, lines=0)
+    assert len(harness.forks) == 0
+    assert await harness.capture_store.list_epochs(state.pane) == []
 
 
-async def test_leaving_a_session_that_now_ends_unattached_does_not_crash_its_server(tmux, cat, ears):
+async def test_detaching_from_a_session_with_destroy_unattached_does_not_crash_its_server(tmux, cat, harness):
     for number in range(12):
-        ear = await heard(ears, tmux.start_session(f"fleeting-{number}", "cat"))
+        state = await start_capture(harness, tmux.start_session(f"fleeting-{number}", "cat"))
         tmux("set", "-t", f"=fleeting-{number}:", "destroy-unattached", "on")
-        await ears.control_capture.end_capture(ear, "link_down")
+        await harness.control_capture.end_capture(state, "link_down")
         tmux("list-panes", "-a")
     await wait_until(lambda: "fleeting" not in tmux("list-sessions"))
-    assert int(tmux("display-message", "-p", "#{pid}")) == ears.server.instance.pid
+    assert int(tmux("display-message", "-p", "#{pid}")) == harness.server.instance.pid
 
 
-async def test_a_pane_that_is_gone_is_not_heard_and_leaves_nothing_open(tmux, cat, ears):
-    ear = await ear_on(ears, cat)
-    ear.mux_id = MuxPaneId("%99")
+async def test_a_gone_pane_is_not_captured_and_leaves_no_open_epoch(tmux, cat, harness):
+    state = await build_state(harness, cat)
+    state.mux_id = MuxPaneId("%99")
     with pytest.raises(MuxError):
-        await ears.control_capture.start_capture(ear, ears.server, lines=0)
-    assert (ear.data_plane, ear.epoch) == ("none", None)
-    assert await ears.capture_store.list_end_causes(ear.pane) == ["joined"]
-    assert ears.list_client_sessions() == ["_visor"]
+        await harness.control_capture.start_capture(state, harness.server, lines=0)
+    assert (state.data_plane, state.epoch) == ("none", None)
+    assert await harness.capture_store.list_end_causes(state.pane) == ["joined"]
+    assert harness.list_client_sessions() == ["_visor"]
 
 
-async def test_a_client_that_ended_tells_which_panes_it_heard(tmux, cat, ears):
-    ear = await heard(ears, cat)
+async def test_an_exited_client_returns_the_panes_it_captured(tmux, cat, harness):
+    state = await start_capture(harness, cat)
     tmux("detach-client", "-s", "=work")
-    await wait_until(lambda: not ears.control_capture.is_capturing(ear))
-    assert [notice.name for _, notice in ears.notices if notice.name == "exit"] == ["exit"]
-    assert ears.control_capture.pop_ended_client(ear.session_id) == {cat}
-    assert ears.control_capture.pop_ended_client(ear.session_id) == set()
+    await wait_until(lambda: not harness.control_capture.is_capturing(state))
+    assert [notice.name for _, notice in harness.notices if notice.name == "exit"] == ["exit"]
+    assert harness.control_capture.pop_ended_client(state.session_id) == {cat}
+    assert harness.control_capture.pop_ended_client(state.session_id) == set()
 
 
-async def test_the_end_of_an_old_client_is_not_taken_for_the_end_of_the_one_in_its_place(tmux, cat, ears):
-    first = await heard(ears, cat)
-    await ears.control_capture.end_capture(first, "client_paused")
-    second = await heard(ears, cat)
-    assert "exit" in [notice.name for _, notice in ears.notices]
-    assert ears.control_capture.pop_ended_client(second.session_id) == set()
-    assert ears.control_capture.is_capturing(second)
+async def test_the_exit_of_an_old_client_is_not_that_of_its_successor(tmux, cat, harness):
+    first = await start_capture(harness, cat)
+    await harness.control_capture.end_capture(first, "client_paused")
+    second = await start_capture(harness, cat)
+    assert "exit" in [notice.name for _, notice in harness.notices]
+    assert harness.control_capture.pop_ended_client(second.session_id) == set()
+    assert harness.control_capture.is_capturing(second)
 
 
-async def test_a_pane_whose_client_died_does_not_go_over_to_a_pipe_as_if_nothing_were_missing(tmux, cat, ears, folder):
-    ear = await heard(ears, cat)
+async def test_a_pane_whose_client_died_does_not_switch_to_a_pipe_without_a_gap(tmux, cat, harness, folder):
+    state = await start_capture(harness, cat)
     tmux("detach-client", "-s", "=work")
-    await wait_until(lambda: not ears.control_capture.is_capturing(ear))
-    pipe = await ears.capture_store.epochs.reserve_epoch(ear.pane, "pipe")
+    await wait_until(lambda: not harness.control_capture.is_capturing(state))
+    pipe = await harness.capture_store.epochs.reserve_epoch(state.pane, "pipe")
     with pytest.raises(MuxError):
-        await ears.control_capture.switch_to_pipe(ear, pipe, ears.server, f"touch {folder}/ours")
+        await harness.control_capture.switch_to_pipe(state, pipe, harness.server, f"touch {folder}/ours")
     assert tmux.read_format(cat, "#{pane_pipe}") == "0"
 
 
-async def test_bytes_that_cannot_be_kept_are_told_and_the_others_are_kept(tmux, cat, ears):
+async def test_unwritable_bytes_are_reported_and_other_panes_are_captured(tmux, cat, harness):
     other = tmux.open_window("work", "cat")
-    broken, sound = await heard(ears, cat), await heard(ears, other)
-    with open(ears.capture_store.pipeline.build_folder_path(broken.epoch).rpartition("/")[0], "w") as file:
+    broken, sound = await start_capture(harness, cat), await start_capture(harness, other)
+    with open(harness.capture_store.pipeline.build_folder_path(broken.epoch).rpartition("/")[0], "w") as file:
         file.write("a file stands where the folder should be")
     tmux.type_line(cat, "lost")
     await wait_until(
-        lambda: any(notice.name == UNWRITABLE_NOTICE and notice.arguments == (cat,) for _, notice in ears.notices)
+        lambda: any(notice.name == UNWRITABLE_NOTICE and notice.arguments == (cat,) for _, notice in harness.notices)
     )
     tmux.type_line(other, "kept")
-    await wait_until(lambda: ears.capture_store.read_raw(sound.epoch).count(b"kept") == 2)
-    await ears.control_capture.end_capture(broken, "disk_full")
-    assert await ears.capture_store.list_gap_causes(broken.pane) == ["disk_full"]
+    await wait_until(lambda: harness.capture_store.read_raw(sound.epoch).count(b"kept") == 2)
+    await harness.control_capture.end_capture(broken, "disk_full")
+    assert await harness.capture_store.list_gap_causes(broken.pane) == ["disk_full"]

@@ -1,4 +1,4 @@
-"""Room is found by trying, not too often, and less often where a try was wrong."""
+"""Probe the disk with test writes, less often after a wrong result."""
 
 import os
 import resource
@@ -6,14 +6,14 @@ import resource
 from termvisor.capture.disk_space_probe import PROBE_BYTES, DiskSpaceProbe
 
 
-def test_nobody_asks_the_disk_while_all_is_well(tmp_path):
+def test_the_disk_is_not_probed_while_writes_succeed(tmp_path):
     assert DiskSpaceProbe(f"{tmp_path}/nowhere/raw").has_space(0.0)
 
 
-def test_what_was_lost_comes_back_once_it_can_be_written_and_nothing_is_left_behind(tmp_path):
+def test_capture_resumes_once_writes_succeed_and_leaves_no_probe_file(tmp_path):
     room = DiskSpaceProbe(f"{tmp_path}/later/raw")
     room.report_write_failure(10.0)
-    assert (room.has_space(10.5), room.write_error) == (False, "it could not be written")
+    assert (room.has_space(10.5), room.write_error) == (False, "a write failed")
     assert (room.has_space(11.0), room.write_error) == (False, "No such file or directory")
     (tmp_path / "later").mkdir()
     assert not room.has_space(11.5)

@@ -1,4 +1,4 @@
-"""How much a pane prints."""
+"""Measure the output rate of a pane."""
 
 from termvisor.capture.output_rate import RateMeter
 
@@ -16,7 +16,7 @@ def test_the_rate_is_that_of_the_last_seconds():
     assert meter.last_at == 2
 
 
-def test_a_pane_that_fell_silent_comes_to_zero_and_keeps_its_total():
+def test_the_rate_of_a_quiet_pane_drops_to_zero_and_its_total_stays():
     meter = RateMeter(total=7)
     meter.count(1000, at=1, monotonic=100.0)
     assert meter.compute_rate(120.0) == 0.0

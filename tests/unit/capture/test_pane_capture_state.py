@@ -1,9 +1,9 @@
-"""What the end of a pane's bytes means, and which gap follows."""
+"""Classify why a pipe ended, and decide whether a pane needs a pipe."""
 
 import pytest
 
 from termvisor.backends.pane_source import PaneStatus
-from termvisor.capture.pane_capture_state import PaneCaptureState, classify_pipe_end, find_gap_cause
+from termvisor.capture.pane_capture_state import PaneCaptureState, classify_pipe_end
 from termvisor.model.ids import MuxPaneId, PaneId
 
 ALIVE = PaneStatus(10, piped=False, dead=False)
@@ -25,21 +25,6 @@ def test_the_end_of_a_pipe_has_one_cause(is_capped, is_server_alive, pane, expec
 
 
 @pytest.mark.parametrize(
-    ("ended_by", "saw_end", "expected"),
-    [
-        ("joined", False, None),
-        ("pane_exited", True, None),
-        ("pane_exited", False, "tail_uncertain"),
-        ("stopped", False, "recorder_restart"),
-        ("pipe_stolen", False, "pipe_stolen"),
-        ("server_gone", True, "server_gone"),
-    ],
-)
-def test_only_an_end_that_proves_completeness_leaves_no_gap(ended_by, saw_end, expected):
-    assert find_gap_cause(ended_by, saw_end=saw_end) == expected
-
-
-@pytest.mark.parametrize(
     ("is_piped", "is_foreign", "may_replace", "expected"),
     [
         (False, False, False, True),
@@ -49,8 +34,8 @@ def test_only_an_end_that_proves_completeness_leaves_no_gap(ended_by, saw_end, e
         (True, True, True, False),
     ],
 )
-def test_a_pipe_is_wanted_only_where_it_is_nobody_elses(is_piped, is_foreign, may_replace, expected):
-    ear = PaneCaptureState(
+def test_a_pipe_is_needed_only_if_no_other_program_uses_it(is_piped, is_foreign, may_replace, expected):
+    state = PaneCaptureState(
         PaneId(1), MuxPaneId("%1"), "$0", is_piped=is_piped, is_pipe_foreign=is_foreign, can_replace_pipe=may_replace
     )
-    assert ear.needs_pipe is expected
+    assert state.needs_pipe is expected

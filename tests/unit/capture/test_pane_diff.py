@@ -1,4 +1,4 @@
-"""Two listings and what happened between them."""
+"""Compute the changes between two pane listings."""
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ def test_nothing_happened():
     assert kinds([ONE, TWO], [ONE, TWO]) == []
 
 
-def test_who_left_is_told_before_who_came():
+def test_gone_panes_are_reported_before_new_ones():
     assert kinds([ONE], [TWO]) == [("pane_gone", "%1"), ("pane_appeared", "%2")]
 
 

@@ -1,3 +1,5 @@
+"""List and select segments of the raw log."""
+
 import os
 
 import pytest
@@ -13,10 +15,10 @@ OPEN, CLOSED = EpochProgress(1 << 40, False), EpochProgress(1 << 40, True)
 
 
 @pytest.fixture
-def put(tmp_path):
+def write_epoch(tmp_path):
     """Writes an epoch whose segments hold so many bytes each."""
 
-    def put(pane: int, epoch: int, *sizes: int, at: int = 100) -> str:
+    def write_epoch(pane: int, epoch: int, *sizes: int, at: int = 100) -> str:
         folder = f"{tmp_path}/{pane}/{epoch}"
         writer = SegmentWriter(folder, 1)
         for number, size in enumerate(sizes):
@@ -25,18 +27,18 @@ def put(tmp_path):
         writer.close()
         return folder
 
-    return put
+    return write_epoch
 
 
-def segment(**facts) -> StoredSegment:
-    known = {"pane": 1, "epoch": 1, "folder": "/f", "start": 0, "size": 10, "room": 12, "written_at": 100}
-    known |= {"is_packed": False, "is_masked": False, "behind": EDGE_BYTES}
+def build_segment(**facts) -> StoredSegment:
+    known = {"pane": 1, "epoch": 1, "folder": "/f", "start": 0, "size": 10, "disk_bytes": 12, "written_at": 100}
+    known |= {"is_compressed": False, "is_masked": False, "next_size": EDGE_BYTES}
     return StoredSegment(**(known | facts))
 
 
-def test_every_segment_is_seen_with_its_size_and_its_neighbour(put, tmp_path):
-    put(2, 9, 5)
-    seal_segment(put(1, 3, 7, 8), 0, SealOptions())
+def test_every_segment_is_listed_with_its_size_and_the_next_size(write_epoch, tmp_path):
+    write_epoch(2, 9, 5)
+    seal_segment(write_epoch(1, 3, 7, 8), 0, SealOptions())
     seen = raw_log.list_segments(str(tmp_path))
     assert [(each.pane, each.epoch, each.start, each.size, each.next_size) for each in seen] == [
         (1, 3, 0, 7, 8),
@@ -47,9 +49,9 @@ def test_every_segment_is_seen_with_its_size_and_its_neighbour(put, tmp_path):
     assert seen[2].disk_bytes == 5 + 16
 
 
-def test_foreign_names_and_damaged_files_do_no_harm(put, tmp_path):
+def test_foreign_names_and_damaged_files_do_no_harm(write_epoch, tmp_path):
     (tmp_path / "notes").touch()
-    folder = put(1, 1, 5)
+    folder = write_epoch(1, 1, 5)
     (tmp_path / "1" / "x").mkdir()
     os.rename(f"{folder}/0000000000000000.raw", f"{folder}/0000000000000000.raw.zst")
     assert [each.size for each in raw_log.list_segments(str(tmp_path))] == [0]
@@ -57,40 +59,40 @@ def test_foreign_names_and_damaged_files_do_no_harm(put, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("facts", "progress", "over", "ripe"),
+    ("facts", "progress", "is_over", "is_ripe"),
     [
         ({}, OPEN, True, True),
-        ({"behind": None}, OPEN, False, False),
-        ({"behind": EDGE_BYTES - 1}, OPEN, True, False),
-        ({"behind": None}, CLOSED, True, True),
+        ({"next_size": None}, OPEN, False, False),
+        ({"next_size": EDGE_BYTES - 1}, OPEN, True, False),
+        ({"next_size": None}, CLOSED, True, True),
         ({}, EpochProgress(9, False), False, False),
-        ({"behind": None}, EpochProgress(9, True), False, False),
-        ({"behind": None}, None, True, True),
+        ({"next_size": None}, EpochProgress(9, True), False, False),
+        ({"next_size": None}, None, True, True),
         ({"size": 0}, CLOSED, True, False),
-        ({"is_packed": True}, EpochProgress(0, False), True, True),
-        ({"is_packed": True, "behind": None}, EpochProgress(0, False), False, False),
+        ({"is_compressed": True}, EpochProgress(0, False), True, True),
+        ({"is_compressed": True, "next_size": None}, EpochProgress(0, False), False, False),
     ],
 )
-def test_a_segment_is_over_when_nobody_writes_it_and_its_text_is_stored(facts, progress, over, ripe):
+def test_a_segment_is_complete_when_it_is_closed_and_its_text_is_stored(facts, progress, is_over, is_ripe):
     known = {} if progress is None else {EpochId(1): progress}
-    found = segment(**facts)
-    assert (is_complete(found, known), is_sealable(found, known)) == (over, ripe)
+    found = build_segment(**facts)
+    assert (is_complete(found, known), is_sealable(found, known)) == (is_over, is_ripe)
 
 
 def test_the_old_go_by_when_they_were_last_written():
-    old, new = segment(written_at=99), segment(written_at=100)
+    old, new = build_segment(written_at=99), build_segment(written_at=100)
     assert raw_log.select_older_than([old, new], 100) == [old]
 
 
 def test_of_each_pane_the_newest_bytes_stay_in_whole_segments():
-    first, second, third = segment(start=0), segment(start=10), segment(epoch=2, start=0)
-    other = segment(pane=2, epoch=3)
+    first, second, third = build_segment(start=0), build_segment(start=10), build_segment(epoch=2, start=0)
+    other = build_segment(pane=2, epoch=3)
     assert raw_log.select_beyond_pane_limit([first, second, third, other], 15) == [first]
     assert raw_log.select_beyond_pane_limit([first, second, third, other], 10) == [second, first]
 
 
 def test_the_oldest_of_all_go_until_there_is_room():
-    old, mid, new = (segment(epoch=epoch, written_at=at) for epoch, at in ((3, 1), (1, 2), (2, 3)))
+    old, mid, new = (build_segment(epoch=epoch, written_at=at) for epoch, at in ((3, 1), (1, 2), (2, 3)))
     assert raw_log.select_oldest([new, mid, old], 13) == [old, mid]
     assert raw_log.select_oldest([new, mid, old], 0) == []
 
@@ -107,8 +109,8 @@ def test_empty_folders_of_what_is_over_are_removed(tmp_path):
     assert os.listdir(tmp_path) == ["1"]
 
 
-def test_the_highest_ids_on_disk_are_known(put, tmp_path):
+def test_the_highest_ids_on_disk_are_known(write_epoch, tmp_path):
     assert raw_log.find_highest_ids(str(tmp_path)) == (0, 0)
-    put(7, 2, 1)
-    put(3, 9, 1)
+    write_epoch(7, 2, 1)
+    write_epoch(3, 9, 1)
     assert raw_log.find_highest_ids(str(tmp_path)) == (7, 9)

@@ -1,12 +1,12 @@
-"""One thing that is tried again: when, and what a person sees of it."""
+"""Retry with backoff and an alert."""
 
 from termvisor.capture.event_log import EventLog
 from termvisor.capture.retry import AlertingRetry
 from termvisor.model.event import Event
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 
 
-class Told:
+class FakeEventStore:
     """An event store that only remembers."""
 
     def __init__(self) -> None:
@@ -17,14 +17,14 @@ class Told:
         return events
 
 
-def begun() -> tuple[FakeClock, EventLog, AlertingRetry, Told]:
-    clock, told = FakeClock(), Told()
+def build_retry() -> tuple[FakeClock, EventLog, AlertingRetry, FakeEventStore]:
+    clock, told = FakeClock(), FakeEventStore()
     chronicle = EventLog(told, clock)
     return clock, chronicle, AlertingRetry("link", "the link keeps breaking", chronicle, clock), told
 
 
 async def test_the_first_tries_come_soon_and_the_fifth_failure_holds_it_down_with_an_alert():
-    clock, chronicle, link, told = begun()
+    clock, chronicle, link, told = build_retry()
     for _ in range(4):
         await link.record_failure("broken pipe")
         assert not link.is_due
@@ -34,7 +34,7 @@ async def test_the_first_tries_come_soon_and_the_fifth_failure_holds_it_down_wit
     await link.record_failure("broken pipe")
     await clock.advance(299)
     assert not link.is_due
-    words = "the link keeps breaking (broken pipe); the next try is in five minutes (see `visor logs`)"
+    words = "the link keeps breaking (broken pipe); next retry in 5 minutes (see `visor logs`)"
     assert chronicle.alerts == {"link": words}
     await clock.advance(1)
     assert link.is_due
@@ -45,7 +45,7 @@ async def test_the_first_tries_come_soon_and_the_fifth_failure_holds_it_down_wit
 
 
 async def test_failures_that_are_far_apart_are_no_alert():
-    clock, chronicle, link, _ = begun()
+    clock, chronicle, link, _ = build_retry()
     for _ in range(20):
         await link.record_failure()
         await link.record_success()
@@ -53,8 +53,8 @@ async def test_failures_that_are_far_apart_are_no_alert():
     assert chronicle.alerts == {}
 
 
-async def test_what_is_no_longer_wanted_is_no_alert_but_its_failures_count():
-    clock, chronicle, link, _ = begun()
+async def test_clear_alert_keeps_the_failure_history():
+    clock, chronicle, link, _ = build_retry()
     for _ in range(5):
         await link.record_failure()
     await link.clear_alert()

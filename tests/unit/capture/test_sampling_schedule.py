@@ -1,4 +1,4 @@
-"""When a repainting pane is looked at."""
+"""Schedule the samples of a repainting pane."""
 
 from itertools import pairwise
 
@@ -12,74 +12,91 @@ from termvisor.capture.sampling_schedule import (
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.screen_row import ScreenLifetime
 
-LIFE = ScreenLifetime(PaneId(1), EpochId(1), True, 5)
+LIFETIME = ScreenLifetime(PaneId(1), EpochId(1), True, 5)
 
 
-def stir(**how) -> PaintActivity:
-    return PaintActivity(PaneId(1), EpochId(1), LIFE, **how)
+def build_activity(**flags) -> PaintActivity:
+    return PaintActivity(PaneId(1), EpochId(1), LIFETIME, **flags)
 
 
-def looks(pace: SamplingSchedule, stirs: dict[float, PaintActivity], until: float) -> list[float]:
+def list_sample_times(schedule: SamplingSchedule, activities: dict[float, PaintActivity], until: float) -> list[float]:
     """The instants at which looks are taken, stepping through time in hundredths of a second."""
     taken = []
     for step in range(int(until * 100) + 1):
         now = step / 100
-        if now in stirs:
-            pace.note_activity(stirs[now], now)
-        if pace.due_at is not None and pace.due_at <= now + 1e-9:
-            pace.mark_sampled(now)
+        if now in activities:
+            schedule.note_activity(activities[now], now)
+        if schedule.due_at is not None and schedule.due_at <= now + 1e-9:
+            schedule.mark_sampled(now)
             taken.append(now)
     return taken
 
 
-def test_a_quiet_pane_is_never_looked_at():
-    assert looks(SamplingSchedule(LIFE), {}, 10) == []
+def test_a_quiet_pane_is_never_sampled():
+    assert list_sample_times(SamplingSchedule(LIFETIME), {}, 10) == []
 
 
-def test_a_look_is_taken_once_the_pane_has_been_quiet_for_a_moment():
-    assert looks(SamplingSchedule(LIFE), {1.0: stir(), 1.1: stir()}, 5) == [1.1 + QUIET_DELAY_S]
-
-
-def test_the_end_of_a_synchronized_update_is_looked_at_at_once():
-    assert looks(SamplingSchedule(LIFE), {1.0: stir(is_painting=True), 1.1: stir(is_painted=True)}, 5) == [1.1]
-
-
-def test_half_a_picture_is_not_looked_at_before_the_last_moment():
-    assert looks(SamplingSchedule(LIFE), {1.0: stir(is_painting=True)}, 5) == [1.0 + MAX_SAMPLE_DELAY_S]
-    assert looks(SamplingSchedule(LIFE), {1.0: stir(is_painting=True, is_painted=True)}, 5) == [
-        1.0 + MAX_SAMPLE_DELAY_S
+def test_a_sample_is_taken_once_the_pane_is_quiet():
+    assert list_sample_times(SamplingSchedule(LIFETIME), {1.0: build_activity(), 1.1: build_activity()}, 5) == [
+        1.1 + QUIET_DELAY_S
     ]
 
 
-def test_a_pane_that_never_pauses_is_looked_at_every_second():
-    stirs = {step / 20: stir() for step in range(100)}
-    taken = looks(SamplingSchedule(LIFE), stirs, 4.9)
+def test_the_end_of_a_synchronized_update_is_sampled_at_once():
+    assert list_sample_times(
+        SamplingSchedule(LIFETIME),
+        {1.0: build_activity(is_mid_update=True), 1.1: build_activity(is_update_complete=True)},
+        5,
+    ) == [1.1]
+
+
+def test_a_half_painted_screen_is_not_sampled_before_the_deadline():
+    assert list_sample_times(SamplingSchedule(LIFETIME), {1.0: build_activity(is_mid_update=True)}, 5) == [
+        1.0 + MAX_SAMPLE_DELAY_S
+    ]
+    assert list_sample_times(
+        SamplingSchedule(LIFETIME), {1.0: build_activity(is_mid_update=True, is_update_complete=True)}, 5
+    ) == [1.0 + MAX_SAMPLE_DELAY_S]
+
+
+def test_a_pane_that_never_pauses_is_sampled_every_second():
+    activities = {step / 20: build_activity() for step in range(100)}
+    taken = list_sample_times(SamplingSchedule(LIFETIME), activities, 4.9)
     assert len(taken) == 4
     assert taken[0] == MAX_SAMPLE_DELAY_S
 
 
-def test_there_are_at_most_two_looks_a_second_however_often_it_paints():
-    stirs = {step / 50: stir(is_painted=True) for step in range(250)}
-    taken = looks(SamplingSchedule(LIFE), stirs, 4.99)
+def test_there_are_at_most_two_samples_a_second():
+    activities = {step / 50: build_activity(is_update_complete=True) for step in range(250)}
+    taken = list_sample_times(SamplingSchedule(LIFETIME), activities, 4.99)
     assert len(taken) == 10
     assert all(later - earlier >= MIN_SAMPLE_INTERVAL_S - 1e-9 for earlier, later in pairwise(taken))
 
 
-def test_output_that_paints_nothing_asks_for_no_look_but_makes_one_wait():
-    assert looks(SamplingSchedule(LIFE), {1.0: stir(is_sign=False), 2.0: stir(is_sign=False)}, 5) == []
-    assert looks(SamplingSchedule(LIFE), {1.0: stir(), 1.1: stir(is_sign=False)}, 5) == [1.1 + QUIET_DELAY_S]
+def test_plain_output_requests_no_sample_but_delays_one():
+    assert (
+        list_sample_times(
+            SamplingSchedule(LIFETIME),
+            {1.0: build_activity(is_repaint=False), 2.0: build_activity(is_repaint=False)},
+            5,
+        )
+        == []
+    )
+    assert list_sample_times(
+        SamplingSchedule(LIFETIME), {1.0: build_activity(), 1.1: build_activity(is_repaint=False)}, 5
+    ) == [1.1 + QUIET_DELAY_S]
 
 
-def test_a_look_that_was_missed_is_tried_again_for_a_while():
-    pace = SamplingSchedule(LIFE)
-    pace.note_activity(stir(), 0.0)
+def test_a_missed_sample_is_retried_a_few_times():
+    schedule = SamplingSchedule(LIFETIME)
+    schedule.note_activity(build_activity(), 0.0)
     tries, now = 0, 0.0
-    while (due := pace.due_at) is not None:
+    while (due := schedule.due_at) is not None:
         now = due
-        pace.mark_sampled(now)
-        pace.mark_missed(now)
+        schedule.mark_sampled(now)
+        schedule.mark_missed(now)
         tries += 1
     assert tries == 10
     assert now >= 9 * MIN_SAMPLE_INTERVAL_S
-    pace.note_activity(stir(), 100.0)
-    assert pace.due_at is not None
+    schedule.note_activity(build_activity(), 100.0)
+    assert schedule.due_at is not None

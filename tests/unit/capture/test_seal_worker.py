@@ -1,3 +1,5 @@
+"""Seal segments in a worker process."""
+
 import os
 import subprocess
 
@@ -24,11 +26,11 @@ def test_a_process_of_its_own_seals_what_it_is_asked_to(tmp_path):
     reader.close()
 
 
-def test_what_the_disk_refuses_is_told(tmp_path):
+def test_disk_errors_are_reported(tmp_path):
     folder = str(tmp_path / "1")
     write(folder)
     os.rename(f"{folder}/0000000000000000.raw", f"{folder}/0000000000000000.raw.zst")
     assert (
         try_seal_segment(folder, 0, SealOptions()).error
-        == f"this packed segment is damaged: {folder}/0000000000000000.raw.zst"
+        == f"the compressed segment is damaged: {folder}/0000000000000000.raw.zst"
     )

@@ -1,4 +1,4 @@
-"""Sealing a segment: what it keeps, and what is left of it when it is killed at any step."""
+"""Seal segments, also when the process is killed at any step."""
 
 import errno
 import os
@@ -63,7 +63,7 @@ def test_without_packing_it_is_masked_in_its_place(folder):
     assert read(folder) == (mask_bytes(FIRST) + SECOND, [10, 20])
 
 
-def test_where_there_is_nothing_to_mask_only_the_mode_says_that_it_was_looked_at(folder):
+def test_a_segment_without_secrets_only_gets_the_masked_mode(folder):
     path = f"{folder}/{len(FIRST):016d}.raw"
     before = os.stat(path).st_ino
     assert seal_segment(folder, len(FIRST), SealOptions(packs=False)).masked == 0
@@ -169,7 +169,7 @@ def test_bytes_behind_a_hole_are_no_neighbours(tmp_path):
     reader.close()
 
 
-def test_tidying_leaves_whole_segments_alone(folder):
+def test_remove_leftovers_keeps_complete_segments(folder):
     before = names(folder)
     remove_leftovers(folder)
     assert names(folder) == before

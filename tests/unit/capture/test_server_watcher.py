@@ -1,4 +1,4 @@
-"""A watch on a real server: who its panes are, that they are heard, and what happens when anybody leaves."""
+"""Watch a real tmux server: pane changes, capture, lost clients and a killed server."""
 
 import asyncio
 import os
@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.backends.tmux import client
-from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.system.process_start import read_start_time
 from tests.unit.wait_until import wait_until
 
@@ -17,28 +16,28 @@ def sessions(tmux) -> list[str]:
     return tmux("list-sessions", "-F", "#{session_name}").split("\n")
 
 
-async def test_every_pane_is_known_told_and_heard(tmux, cat, watching):
+async def test_every_pane_is_stored_reported_and_captured(tmux, cat, watching):
     other = tmux.start_session("second", "cat")
-    watch = await watching.watch_server(tmux.socket)
-    assert list(watch.known_panes) == [other, cat]
+    watcher = await watching.watch_server(tmux.socket)
+    assert list(watcher.known_panes) == [other, cat]
     pane = await watching.wait_captured(tmux.socket, cat)
     tmux.type_line(cat, "hello")
     await watching.wait_for_line(pane, "hello")
     events = await watching.capture_store.list_event_kinds()
     assert events[:3] == ["server_found", "pane_appeared", "pane_appeared"]
-    health = watch.health
+    health = watcher.health
     assert (health.socket, health.mux_ok, health.client, health.panes) == (tmux.socket, True, "control", 2)
 
 
 async def test_our_own_session_is_there_and_not_among_the_panes(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
+    watcher = await watching.watch_server(tmux.socket)
     assert sessions(tmux) == ["_visor", "work"]
-    assert list(watch.known_panes) == [cat]
-    assert watch.find_data_plane("%99") == "none"
+    assert list(watcher.known_panes) == [cat]
+    assert watcher.find_data_plane("%99") == "none"
 
 
-async def test_nothing_is_said_of_planes_before_the_first_look(tmux, cat, watching):
-    assert ServerWatcher(tmux.socket, watching.dependencies).find_data_plane(cat) == "none"
+async def test_the_capture_channel_is_none_before_the_first_listing(tmux, cat, watching):
+    assert watching.supervisor.build_watcher(tmux.socket).find_data_plane(cat) == "none"
 
 
 async def test_a_new_pane_is_found_and_one_that_exits_is_gone(tmux, cat, watching):
@@ -53,7 +52,7 @@ async def test_a_new_pane_is_found_and_one_that_exits_is_gone(tmux, cat, watchin
     assert await watching.capture_store.list_gap_causes(pane) == ["tail_uncertain"]
 
 
-async def test_what_happens_to_a_pane_is_told(tmux, cat, watching):
+async def test_pane_changes_are_reported(tmux, cat, watching):
     tmux("set", "-g", "remain-on-exit", "on")
     await watching.watch_server(tmux.socket)
     await watching.wait_captured(tmux.socket, cat)
@@ -69,11 +68,11 @@ async def test_what_happens_to_a_pane_is_told(tmux, cat, watching):
     assert await watching.capture_store.list_gaps() == []
 
 
-async def test_what_a_pane_is_called_is_kept_up_to_date(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
+async def test_names_and_titles_of_panes_are_updated(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
     tmux("select-pane", "-t", cat, "-T", "a new title")
     await watching.wait_for_title("a new title")
-    assert watch.known_panes[cat].facts.title == "a new title"
+    assert watcher.known_panes[cat].facts.title == "a new title"
 
 
 async def test_a_server_that_ends_ends_the_watch_with_one_gap_a_pane(tmux, cat, watching):
@@ -87,11 +86,11 @@ async def test_a_server_that_ends_ends_the_watch_with_one_gap_a_pane(tmux, cat, 
     assert (await watching.capture_store.list_event_kinds())[-2:] == ["pane_gone", "server_gone"]
 
 
-async def test_a_server_in_the_place_of_a_dead_one_is_not_taken_for_it(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
+async def test_a_new_server_on_the_socket_of_a_dead_one_is_distinguished(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
-    os.kill(watch.server.instance.pid, signal.SIGKILL)
-    await wait_until(lambda: read_start_time(watch.server.instance.pid) == 0)
+    os.kill(watcher.server.instance.pid, signal.SIGKILL)
+    await wait_until(lambda: read_start_time(watcher.server.instance.pid) == 0)
     os.remove(tmux.socket)
     assert tmux.start_session(command="cat") == cat
     await asyncio.wait_for(watching.task, 10)
@@ -100,27 +99,27 @@ async def test_a_server_in_the_place_of_a_dead_one_is_not_taken_for_it(tmux, cat
     assert "pane_respawned" not in await watching.capture_store.list_event_kinds()
 
 
-async def test_a_control_client_that_is_thrown_out_comes_back_and_nothing_is_missed(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
+async def test_a_detached_control_client_is_restarted_without_missing_changes(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
-    first = watch.server.client
+    first = watcher.server.client
     tmux("kill-session", "-t", "=_visor")
-    await wait_until(lambda: watch.server.client.kind == "plain")
+    await wait_until(lambda: watcher.server.client.kind == "plain")
     tmux.type_line(cat, "meanwhile")
-    await wait_until(lambda: watch.server.client.kind == "control")
-    assert watch.server.client is not first
+    await wait_until(lambda: watcher.server.client.kind == "control")
+    assert watcher.server.client is not first
     await watching.wait_for_line(pane, "meanwhile")
     assert await watching.capture_store.list_gaps() == []
 
 
 async def test_a_server_that_ends_unattached_is_watched_without_a_client(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
-    assert watch.health.client == "control"
+    watcher = await watching.watch_server(tmux.socket)
+    assert watcher.health.client == "control"
     person = tmux.read_format(cat, "#{session_id}")
     keeper = client.ControlClient(client.build_output_argv("tmux", tmux.socket, person), on_notice=lambda notice: None)
     await keeper.wait_until_attached()
     tmux("set", "-s", "exit-unattached", "on")
-    await wait_until(lambda: watch.health.client == "plain")
+    await wait_until(lambda: watcher.health.client == "plain")
     pane = await watching.wait_captured(tmux.socket, cat)
     tmux.type_line(cat, "heard-anyway")
     await watching.wait_for_line(pane, "heard-anyway")
@@ -154,94 +153,94 @@ async def test_stopping_leaves_the_server_as_it_was(tmux, cat, watching):
 
 
 @pytest.mark.parametrize("kill", ["kill-session", "exit"])
-async def test_the_server_ends_when_its_people_end_it(tmux, cat, watching, kill):
-    watch = await watching.watch_server(tmux.socket)
+async def test_the_server_exits_with_the_last_user_session(tmux, cat, watching, kill):
+    watcher = await watching.watch_server(tmux.socket)
     await watching.wait_captured(tmux.socket, cat)
     tmux(*{"kill-session": ("kill-session", "-t", "=work"), "exit": ("send-keys", "-t", cat, "C-d")}[kill])
-    await wait_until(lambda: read_start_time(watch.server.instance.pid) == 0)
+    await wait_until(lambda: read_start_time(watcher.server.instance.pid) == 0)
     await asyncio.wait_for(watching.task, 10)
 
 
 async def test_a_server_that_does_not_answer_for_a_while_is_not_gone(tmux, cat, watching, monkeypatch):
-    watch = await watching.watch_server(tmux.socket)
+    watcher = await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
     monkeypatch.setattr(client, "_REPLY_TIMEOUT_S", 0.2)
-    os.kill(watch.server.instance.pid, signal.SIGSTOP)
+    os.kill(watcher.server.instance.pid, signal.SIGSTOP)
     try:
-        await wait_until(lambda: watch.detail)
+        await wait_until(lambda: watcher.detail)
     finally:
-        os.kill(watch.server.instance.pid, signal.SIGCONT)
+        os.kill(watcher.server.instance.pid, signal.SIGCONT)
     monkeypatch.setattr(client, "_REPLY_TIMEOUT_S", 10.0)
-    await wait_until(lambda: watch.health.client == "control")
+    await wait_until(lambda: watcher.health.client == "control")
     tmux.type_line(cat, "still-here")
     await watching.wait_for_line(pane, "still-here")
     assert await watching.capture_store.list_gaps() == []
 
 
-async def lose_client(watch, tmux):
+async def lose_client(watcher, tmux):
     """Kill the control client, and wait until its end was noticed."""
-    lost = watch.server.client
+    lost = watcher.server.client
     os.kill(lost.pid, signal.SIGKILL)
-    await wait_until(lambda: watch.server.client is not lost)
+    await wait_until(lambda: watcher.server.client is not lost)
 
 
-async def test_a_control_client_that_keeps_ending_is_held_down_and_told(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
+async def test_a_control_client_that_keeps_exiting_is_held_down_with_an_alert(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
     clock = watching.capture_store.clock
     for _ in range(4):
-        await lose_client(watch, tmux)
+        await lose_client(watcher, tmux)
         clock.advance_s += 5
-        await wait_until(lambda: watch.server.client.kind == "control")
-    await lose_client(watch, tmux)
+        await wait_until(lambda: watcher.server.client.kind == "control")
+    await lose_client(watcher, tmux)
     await watching.wait_for_event("alert")
-    assert f"the control client of {tmux.socket} keeps ending" in watching.supervisor.alerts[f"control:{tmux.socket}"]
+    assert f"the control client of {tmux.socket} keeps exiting" in watching.supervisor.alerts[f"control:{tmux.socket}"]
     clock.advance_s += 60
     pane = await watching.wait_captured(tmux.socket, cat)
     tmux.type_line(cat, "heard-meanwhile")
     await watching.wait_for_line(pane, "heard-meanwhile")
-    assert watch.server.client.kind == "plain"
+    assert watcher.server.client.kind == "plain"
     clock.advance_s += 241
     await watching.wait_for_event("alert_cleared")
-    assert watch.server.client.kind == "control"
+    assert watcher.server.client.kind == "control"
     assert watching.supervisor.alerts == {}
     assert watching.supervisor.restart_counts["control_client"] == 5
 
 
 async def test_after_a_reconnect_everything_is_read_again_at_once(tmux, cat, watching):
-    watching.dependencies.settings = replace(watching.settings, full_interval=600.0)
-    watch = await watching.watch_server(tmux.socket)
+    watching.supervisor.apply_settings(replace(watching.settings, full_interval=600.0))
+    watcher = await watching.watch_server(tmux.socket)
     await watching.wait_captured(tmux.socket, cat)
     tmux("select-pane", "-t", cat, "-T", "a new title")
-    await lose_client(watch, tmux)
-    await wait_until(lambda: watch.known_panes[cat].facts.title == "a new title")
+    await lose_client(watcher, tmux)
+    await wait_until(lambda: watcher.known_panes[cat].facts.title == "a new title")
 
 
-async def test_what_nobody_announced_is_counted_as_a_correction_of_its_server(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
+async def test_an_unannounced_change_is_counted_as_a_correction(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
     await watching.wait_captured(tmux.socket, cat)
-    await wait_until(lambda: watch.known_panes[cat].facts.piped and not watch._is_change_announced)
-    watch.known_panes[cat].facts = replace(watch.known_panes[cat].facts, window_name="something else")
-    await wait_until(lambda: watch.health.corrections == 1)
+    await wait_until(lambda: watcher.known_panes[cat].facts.piped and not watcher._is_change_announced)
+    watcher.known_panes[cat].facts = replace(watcher.known_panes[cat].facts, window_name="something else")
+    await wait_until(lambda: watcher.health.corrections == 1)
 
 
-async def test_a_quiet_server_is_read_ever_more_seldom_until_something_happens(tmux, cat, watching):
-    watch = await watching.watch_server(tmux.socket)
+async def test_a_quiet_server_is_listed_less_often_until_something_happens(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
-    clock, full = watching.capture_store.clock, watch._refresh_panes
-    looks: list[float] = []
+    clock, full = watching.capture_store.clock, watcher._refresh_panes
+    listings: list[float] = []
 
-    async def counted():
-        looks.append(clock.monotonic())
+    async def count_listing():
+        listings.append(clock.monotonic())
         await full()
 
-    watch._full = counted
+    watcher._refresh_panes = count_listing
     for _ in range(12):
-        seen = len(looks)
+        seen = len(listings)
         clock.advance_s += 61
-        watch._wake.set()
-        await wait_until(lambda seen=seen: len(looks) > seen)
-    assert watch._listing_interval == 60.0
+        watcher._wake.set()
+        await wait_until(lambda seen=seen: len(listings) > seen)
+    assert watcher._listing_interval == 60.0
     tmux.type_line(cat, "awake")
     await watching.wait_for_line(pane, "awake")
     clock.advance_s += 3
-    await wait_until(lambda: watch._listing_interval == watching.settings.full_interval)
+    await wait_until(lambda: watcher._listing_interval == watching.settings.full_interval)

@@ -1,4 +1,4 @@
-"""The async client against a real daemon process with a world in memory."""
+"""The async client against a real daemon process with fake services."""
 
 import asyncio
 import os
@@ -77,7 +77,7 @@ async def test_a_daemon_that_goes_away_ends_what_waits_for_it(daemon: Paths) -> 
             await visor.health()
 
 
-async def test_without_start_a_missing_daemon_is_told(folder: str) -> None:
+async def test_without_start_a_missing_daemon_is_an_error(folder: str) -> None:
     with pytest.raises(Unavailable, match="no daemon is running"):
         async with connect(make_private_paths(folder), start=False):
             pass

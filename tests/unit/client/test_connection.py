@@ -1,4 +1,4 @@
-"""The blocking conversation, against daemons that misbehave."""
+"""The blocking connection against daemons that misbehave."""
 
 import socket
 import threading
@@ -43,7 +43,7 @@ def item(to: int, what: object) -> bytes:
     return jsonrpc.encode_message(jsonrpc.StreamNotification(jsonrpc.StreamItem(to, what)))
 
 
-def test_items_and_result_are_told_apart(folder: str) -> None:
+def test_items_and_result_are_distinguished(folder: str) -> None:
     with daemon(folder, told(1, HELLO), item(2, "a") + item(2, "b") + told(2, {})) as path:
         one = connection.connect_if_running(path)
         assert one is not None
@@ -51,11 +51,11 @@ def test_items_and_result_are_told_apart(folder: str) -> None:
         one.close()
 
 
-def test_a_daemon_that_hangs_up_is_told(folder: str) -> None:
+def test_a_closed_connection_is_an_error(folder: str) -> None:
     with daemon(folder, told(1, HELLO), b'{"half') as path:
         one = connection.connect_if_running(path)
         assert one is not None
-        with pytest.raises(Unavailable, match="went away"):
+        with pytest.raises(Unavailable, match="closed the connection"):
             one.call("health", {})
         one.close()
 
@@ -71,9 +71,9 @@ def test_a_daemon_that_says_nothing_is_given_up(folder: str, monkeypatch: pytest
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/s")
         server.listen()
-        with pytest.raises(Unavailable, match="does not answer"):
+        with pytest.raises(Unavailable, match="did not answer"):
             connection.connect_if_running(f"{folder}/s")
 
 
-def test_nobody_is_nobody(folder: str) -> None:
+def test_without_a_daemon_there_is_no_connection(folder: str) -> None:
     assert connection.connect_if_running(f"{folder}/s") is None

@@ -1,4 +1,4 @@
-"""Starting and stopping the daemon from outside: real processes in private folders."""
+"""Start and stop the daemon as a real process in private folders."""
 
 import os
 import signal
@@ -55,7 +55,7 @@ def test_a_daemon_that_cannot_start_says_why_in_its_own_error(folder: str) -> No
     reap_daemons()
 
 
-def test_a_daemon_that_crashes_at_its_start_is_told_with_its_last_words(folder: str) -> None:
+def test_a_crash_at_start_is_reported_with_the_last_line(folder: str) -> None:
     places = make_private_paths(folder)
     with pytest.raises(Unavailable, match="ZeroDivisionError: by accident") as raised:
         ensure_running(places, command=build_daemon_command("crash"))

@@ -1,4 +1,4 @@
-"""The blocking client against a real daemon process with a world in memory."""
+"""The blocking client against a real daemon process with fake services."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_a_stream_has_its_own_connection_so_that_calls_go_on(daemon: Paths) -> N
         assert list(events) == []
 
 
-def test_without_start_a_missing_daemon_is_told(folder: str) -> None:
+def test_without_start_a_missing_daemon_is_an_error(folder: str) -> None:
     with pytest.raises(Unavailable, match="no daemon is running"):
         Visor(make_private_paths(folder), start=False)
 

@@ -1,4 +1,4 @@
-"""A real store and raw log of some age in a private folder, for tests of what keeps them well."""
+"""A real store and raw log with old data in a private folder, for tests of maintenance."""
 
 import os
 from collections.abc import AsyncIterator

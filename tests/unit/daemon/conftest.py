@@ -1,4 +1,4 @@
-"""Where a daemon would listen."""
+"""The socket path of a test daemon."""
 
 import pytest
 

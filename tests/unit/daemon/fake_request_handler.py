@@ -1,4 +1,4 @@
-"""A desk that answers without a world behind it, and the endpoint in front of it, for tests of the socket."""
+"""A fake request handler and a real socket server in front of it, for tests of connections."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator

@@ -1,4 +1,4 @@
-"""The composition root: from an empty folder to a watching world, and back to nothing."""
+"""The daemon's components start in an empty folder and leave nothing behind."""
 
 import asyncio
 import os
@@ -22,13 +22,13 @@ def places():
         yield found
 
 
-async def test_a_world_opens_watches_and_leaves_nothing_running(places):
+async def test_services_start_capture_and_leave_nothing_running(places):
     with run_private_tmux(places.runtime_dir) as tmux:
         tmux.start_session(command="sh")
-        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
-            (pane,) = await world.panes.list_panes()
-            recorder = (await world.maintenance.get_health()).recorder.pid
-            kinds = [event.kind for event in await world.history.list_events()]
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as services:
+            (pane,) = await services.panes.list_panes()
+            recorder = (await services.maintenance.get_health()).recorder.pid
+            kinds = [event.kind for event in await services.history.list_events()]
         assert pane.facts.session_name == "work"
         assert kinds[:3] == ["daemon_started", "server_found", "pane_appeared"]
         assert not os.path.exists(f"/proc/{recorder}")
@@ -38,14 +38,14 @@ async def test_a_world_opens_watches_and_leaves_nothing_running(places):
 
 async def test_the_recorder_may_stay_for_the_next_daemon(places):
     settings = Settings(tmux_sockets=())
-    async with open_services(places, settings) as world:
-        first = (await world.maintenance.get_health()).recorder.pid
-        world.keeps_recorder = True
-    async with open_services(places, settings) as world:
-        assert (await world.maintenance.get_health()).recorder.pid == first
+    async with open_services(places, settings) as services:
+        first = (await services.maintenance.get_health()).recorder.pid
+        services.keeps_recorder = True
+    async with open_services(places, settings) as services:
+        assert (await services.maintenance.get_health()).recorder.pid == first
 
 
-async def test_a_database_that_is_none_is_said_and_left_alone(places):
+async def test_a_file_that_is_no_database_is_reported_and_untouched(places):
     with open(places.database, "wb") as file:
         file.write(b"my shopping list\n" * 100)
     with pytest.raises(StorageError):
@@ -70,11 +70,11 @@ async def test_nothing_that_is_asked_of_a_server_types_into_a_pane(places, monke
     with run_private_tmux(places.runtime_dir) as tmux:
         ours, theirs = tmux.start_session(command="cat"), tmux.start_session("second", "cat")
         tmux("pipe-pane", "-t", theirs, "cat > /dev/null")
-        async with open_services(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as world:
-            while {pane.heard_by for pane in await world.panes.list_panes()} != {"pipe", "control"}:
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as services:
+            while {pane.heard_by for pane in await services.panes.list_panes()} != {"pipe", "control"}:
                 await asyncio.sleep(0.02)
-            for pane in await world.panes.list_panes():
-                await world.panes.capture_screen(pane.id)
+            for pane in await services.panes.list_panes():
+                await services.panes.capture_screen(pane.id)
         known = tmux("list-commands", "-F", "#{command_list_name}").split()
         screens = [tmux("capture-pane", "-p", "-t", pane).strip() for pane in (ours, theirs)]
     said = "\n".join(asked)

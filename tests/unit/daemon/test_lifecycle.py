@@ -1,4 +1,4 @@
-"""One daemon per user, and what it leaves behind."""
+"""One daemon per instance, and the recorder that a killed one leaves."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ def places(folder: str) -> Paths:
     return where
 
 
-async def test_while_one_holds_nobody_else_does(places: Paths) -> None:
+async def test_the_lock_is_exclusive(places: Paths) -> None:
     async with hold_daemon_lock(places, SystemClock()):
         assert lock_file.read_lock_holder(places.daemon_lock) == os.getpid()
         with pytest.raises(Conflict, match=str(os.getpid())):
@@ -54,7 +54,7 @@ async def test_a_successor_does_not_wait_for_one_that_takes_clients(places: Path
         server.bind(places.daemon_socket)
         server.listen()
         held = lock_file.acquire_lock(places.daemon_lock)
-        with pytest.raises(Conflict, match="runs already"):
+        with pytest.raises(Conflict, match="already running"):
             await _hold_once(places)
         os.close(held or -1)
 

@@ -1,4 +1,4 @@
-"""The daemon's process."""
+"""The daemon process."""
 
 import sys
 
@@ -14,7 +14,7 @@ def test_the_cause_is_found_inside_groups() -> None:
     assert find_first_cause(cause) is cause
 
 
-def test_a_broken_config_is_told_in_one_line_and_a_hint(folder: str) -> None:
+def test_an_invalid_config_prints_one_error_line_and_a_hint(folder: str) -> None:
     places = make_private_paths(folder)
     status, out, errors = run_and_capture(
         [sys.executable, "-m", "termvisor", "daemon", "--foreground"],
@@ -44,7 +44,8 @@ def test_what_is_not_needed_yet_is_not_loaded() -> None:
         "foreground.run()\n"
         "from termvisor.ops.api.catalog import OPERATION_NAMES, TOPIC_BY_OPERATION\n"
         "names = 'shutil urllib.parse zoneinfo tempfile pathlib tree_sitter typing_extensions'.split()\n"
-        "print(*sorted(sys.modules.keys() & {*names, *(f'termvisor.ops.{TOPIC_BY_OPERATION[name]}.{name}' for name in OPERATION_NAMES)}))"
+        "operations = (f'termvisor.ops.{TOPIC_BY_OPERATION[name]}.{name}' for name in OPERATION_NAMES)\n"
+        "print(*sorted(sys.modules.keys() & {*names, *operations}))"
     )
     status, out, _ = run_and_capture(
         [sys.executable, "-c", script], env=build_environment(make_private_paths("/nonexistent"), VISOR_LOG="loud")

@@ -1,4 +1,4 @@
-"""Changed settings in a daemon that runs: what is safe holds at once, the rest waits, and wrong ones change nothing."""
+"""Reloaded settings: safe ones apply at once, others need a restart, invalid ones change nothing."""
 
 import asyncio
 import logging
@@ -37,13 +37,13 @@ def write(places, **settings):
     Path(places.config_file).write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
 
 
-async def test_what_is_safe_is_taken_over_and_told(folder, places):
+async def test_safe_settings_are_applied_and_reported(folder, places):
     with run_private_tmux(folder, "one") as one, run_private_tmux(folder, "two") as two:
         here, there = one.start_session(command="cat"), two.start_session(command="cat")
         write(places, tmux_sockets=f'["{one.socket}"]')
         configure_log_file(places.log_file, load_settings(places, {}))
-        async with open_services(places, load_settings(places, {})) as world:
-            panes = {pane.instance.server.socket: pane.id for pane in await world.panes.list_panes()}
+        async with open_services(places, load_settings(places, {})) as services:
+            panes = {pane.instance.server.socket: pane.id for pane in await services.panes.list_panes()}
             assert list(panes) == [one.socket]
             write(
                 places,
@@ -54,43 +54,43 @@ async def test_what_is_safe_is_taken_over_and_told(folder, places):
                 baseline_lines=7,
                 segment_bytes=65536,
             )
-            told = await world.maintenance.reload_settings()
+            told = await services.maintenance.reload_settings()
             assert told == ReloadResult(
                 applied=("tmux_sockets", "baseline_lines", "flush_interval", "redact_patterns", "log_level"),
                 needs_restart=("segment_bytes",),
             )
-            assert world.configuration[1].segment_bytes == 8 << 20
+            assert services.configuration[1].segment_bytes == 8 << 20
             assert redact("the key is ACME-1234") == "the key is [redacted:custom_1]"
             assert logging.getLogger("visor").level == logging.DEBUG
-            await wait_until(lambda: two.socket in world._components.server_supervisor.watchers)
+            await wait_until(lambda: two.socket in services._components.server_supervisor.watchers)
             one.type_line(here, "my ACME-9876 key")
-            await said(world, panes[one.socket], "my [redacted:custom_1] key")
-            assert await kinds(world, "config_reloaded") == 1
+            await said(services, panes[one.socket], "my [redacted:custom_1] key")
+            assert await kinds(services, "config_reloaded") == 1
             write(places, tmux_sockets=f'["{two.socket}"]')
-            await world.maintenance.reload_settings()
-            await wait_until(lambda: list(world._components.server_supervisor.watchers) == [two.socket])
+            await services.maintenance.reload_settings()
+            await wait_until(lambda: list(services._components.server_supervisor.watchers) == [two.socket])
             assert one.read_format(here, "#{pane_pipe}") == "0"
-            assert await world.maintenance.reload_settings() == ReloadResult()
+            assert await services.maintenance.reload_settings() == ReloadResult()
             assert there
 
 
 async def test_wrong_settings_are_an_error_and_the_old_ones_hold(places):
     write(places, tmux_sockets="[]", thin_interval=2.0)
-    async with open_services(places, load_settings(places, {})) as world:
+    async with open_services(places, load_settings(places, {})) as services:
         for wrong in ({"thin_interval": 0}, {"thin_intervall": 1}, {"thin_interval": "="}):
             write(places, tmux_sockets="[]", **wrong)
             with pytest.raises(ConfigError):
-                await world.maintenance.reload_settings()
-        assert world.configuration[1].thin_interval == 2.0
-        assert await kinds(world, "config_reloaded") == 0
+                await services.maintenance.reload_settings()
+        assert services.configuration[1].thin_interval == 2.0
+        assert await kinds(services, "config_reloaded") == 0
 
 
-async def kinds(world, kind):
-    return sum(event.kind == kind for event in await world.history.events(limit=100))
+async def kinds(services, kind):
+    return sum(event.kind == kind for event in await services.history.list_events(limit=100))
 
 
-async def said(world, pane, text):
+async def said(services, pane, text):
     async with asyncio.timeout(10):
-        while text not in [line.text for line in await world.history.lines(pane)]:
-            await world.fleet.settle()
+        while text not in [line.text for line in await services.history.list_lines(pane)]:
+            await services.panes.wait_until_stored()
             await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""A whole daemon life in a real process: start, serve, stop, and nothing left."""
+"""A daemon as a real process: start, serve, stop."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def test_a_request_that_does_not_finish_is_ended_with_the_daemon(folder: str) ->
         assert not is_running(places)
 
 
-def test_a_closing_terminal_and_a_second_wish_to_end_do_no_harm(folder: str) -> None:
+def test_sighup_and_a_second_stop_signal_are_harmless(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         os.kill(_pid(places), signal.SIGHUP)
         one = line(places)
@@ -54,8 +54,8 @@ def test_sighup_makes_it_read_its_settings_again_and_wrong_ones_do_no_harm(folde
     with run_fake_daemon(folder) as places:
         os.makedirs(places.config_dir)
         for text, told in (
-            ("full_interval = 20\n", "settings taken over: full_interval; need a restart: none"),
-            ("full_interval = 'x'\n", "the settings were not taken over"),
+            ("full_interval = 20\n", "settings reloaded: full_interval; need a restart: none"),
+            ("full_interval = 'x'\n", "the settings were not reloaded"),
             ("full_interval = 30\nsegment_bytes = 65536\n", "full_interval; need a restart: segment_bytes"),
         ):
             Path(places.config_file).write_text(text)

@@ -14,11 +14,11 @@ from termvisor.detection.joined_lines import MAX_LINE_CHARS, has_cut_line, join_
         (["a" * 90] * 100 + ["x" * MAX_LINE_CHARS] + ["b"] * 100, True),
     ],
 )
-def test_lines_that_were_cut_are_noticed(lines: list[str], is_cut: bool) -> None:
+def test_cut_lines_are_found(lines: list[str], is_cut: bool) -> None:
     assert has_cut_line("\n".join(lines)) == is_cut
 
 
-def test_the_pieces_of_a_line_are_one_row_and_places_are_found_in_them() -> None:
+def test_cut_lines_are_joined_and_offsets_are_located() -> None:
     rows = join_lines(["a", "x" * MAX_LINE_CHARS, "y" * MAX_LINE_CHARS, "z", "b"])
     assert [len(text) for text in rows.texts] == [1, 2 * MAX_LINE_CHARS + 1, 1]
     assert list(rows.first_lines) == [0, 1, 4]

@@ -77,7 +77,7 @@ def test_all_other_recordings_give_nothing_new(scan: RuleScanner, agent: str) ->
         assert found <= EXPECTED.get(name, AT_MOST[agent]), name
 
 
-def test_what_somebody_else_shows_of_an_agent_is_no_event(scan: RuleScanner) -> None:
+def test_text_about_an_agent_in_another_program_is_no_event(scan: RuleScanner) -> None:
     """`cat`, `less` and editors show recordings in panes in which no agent lives."""
     for path in sorted((RECORDINGS / "near_misses").glob("*.json")):
         rows = shown(f"near_misses/{path.stem}")
@@ -85,7 +85,7 @@ def test_what_somebody_else_shows_of_an_agent_is_no_event(scan: RuleScanner) -> 
         assert found == TRUE.get(path.stem, []), path.stem
 
 
-def test_an_agent_that_speaks_of_events_has_none(scan: RuleScanner) -> None:
+def test_an_agent_that_quotes_event_texts_causes_no_event(scan: RuleScanner) -> None:
     for path in sorted((RECORDINGS / "near_misses").glob("prose_*.json")):
         found = {match.rule.event for match in scan.scan_rows(shown(f"near_misses/{path.stem}"))}
         assert found <= {"session.start"}, path.stem

@@ -28,13 +28,13 @@ def test_a_stream_rule_reaches_over_four_lines_and_no_more(scan: RuleScanner) ->
     assert told(scan, "begin", "a", "b", "c", "end well") == []
 
 
-def test_what_began_before_is_found_and_what_ended_before_is_not_told_again(scan: RuleScanner) -> None:
+def test_a_match_across_calls_is_found_once(scan: RuleScanner) -> None:
     assert told(scan, "end well", before=("x", "begin", "a")) == [("tool.pair", 0, -8, 8)]
     assert told(scan, "x", before=("begin", "end well")) == []
     assert told(scan, "x", before=("limit 1",)) == []
 
 
-def test_an_endless_line_is_read_over_its_cuts_and_its_pieces_begin_no_line(scan: RuleScanner) -> None:
+def test_a_cut_line_is_matched_as_a_whole(scan: RuleScanner) -> None:
     word = RuleScanner([build_rule(r"needle (?P<at>\d+);", "tool.needle"), LIMIT])
     long = "x" * (MAX_LINE_CHARS - 4) + "need"
     assert told(word, long, "le 7; and on") == [("tool.needle", 1, -4, 5)]
@@ -63,7 +63,7 @@ def test_no_rules_and_no_lines_are_fine(scan: RuleScanner) -> None:
     assert scan.scan_lines([]) == []
 
 
-def test_text_that_is_no_unicode_is_no_trouble(scan: RuleScanner) -> None:
+def test_lone_surrogates_are_scanned(scan: RuleScanner) -> None:
     assert told(scan, "\ud800", "limit 3", "a\nb") == [("tool.limit", 1, 0, 7)]
 
 

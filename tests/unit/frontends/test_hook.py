@@ -1,4 +1,4 @@
-"""A hook as an agent runs it: whatever is wrong with the daemon, it ends with status 0 and says nothing."""
+"""A hook as an agent runs it: on any problem it exits with status 0 and prints nothing."""
 
 import os
 import socket
@@ -69,8 +69,8 @@ def test_the_request_goes_to_the_daemon_and_its_answer_to_the_agent(stdin, capfd
     with daemon(talk) as path:
         assert hook.run_hook(path, WORDS) == 0
     assert heard[0].argv == WORDS
-    assert heard[0].given is not None
-    assert heard[0].given.data == b'{"tool_name": "Bash"}\n'
+    assert heard[0].input_text is not None
+    assert heard[0].input_text.data == b'{"tool_name": "Bash"}\n'
     assert capfd.readouterr() == ('{"answer":1}\n', "")
 
 
@@ -97,7 +97,7 @@ def test_without_a_clear_answer_the_agent_hears_nothing(stdin, capfd, talk: Talk
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_daemon_that_does_not_say_that_it_heard_is_left(stdin, capfd) -> None:
+def test_a_daemon_without_acknowledgement_is_given_up(stdin, capfd) -> None:
     with daemon(lambda plug, _line: _until_left(plug)) as path:
         assert hook.run_hook(path, WORDS, acknowledge_timeout_s=0.05) == 0
     assert capfd.readouterr() == ("", "")

@@ -15,11 +15,11 @@ KNOWN = ("unstick", "handle_compaction", "handle_session_end", "Enter")
         ("zebra", []),
     ],
 )
-def test_those_that_begin_so_come_first_and_then_those_that_look_alike(word, near):
+def test_prefix_matches_come_before_similar_words(word, near):
     assert find_close_matches(word, KNOWN) == near
 
 
-def test_how_much_alike_they_must_be_is_the_asker_s_to_say():
+def test_cutoff_sets_the_required_similarity():
     assert find_close_matches("unxxick", KNOWN, cutoff=0.9) == []
     assert find_close_matches("unxxick", KNOWN, cutoff=0.5) == ["unstick"]
 

@@ -18,15 +18,15 @@ def test_every_type_has_the_shape_of_one_and_says_what_it_means():
 @pytest.mark.parametrize(
     "text", ["", "usage", "Usage.reached", "usage.", ".usage", "a b.c", "a.b.c.d.e", "x" * 41 + ".y"]
 )
-def test_what_is_no_type(text):
+def test_invalid_event_types(text):
     assert not is_event_type(text)
 
 
-def test_every_rule_of_ours_tells_a_type():
+def test_every_shipped_rule_has_an_event_type():
     assert [rule.id for rule in load_packs().rules if rule.event and not is_event_type(rule.event)] == []
 
 
-def test_what_an_agent_also_says_itself_is_one_thing_however_it_is_worded():
+def test_types_reported_by_the_agent_have_one_key_per_agent():
     said = build_detection_key("usage.reached", "codex", SEVEN, {"resets_at": "2026-01-01T15:00:00Z"})
     assert (
         said
@@ -36,7 +36,7 @@ def test_what_an_agent_also_says_itself_is_one_thing_however_it_is_worded():
     assert build_detection_key("usage.reached", "codex", None, {}) == "usage.reached"
 
 
-def test_other_things_differ_by_whose_they_are_and_by_what_was_captured():
+def test_other_keys_depend_on_subject_and_captures():
     keys = {
         build_detection_key("usage.warning", "codex", SEVEN, {"remaining": "25"}),
         build_detection_key("usage.warning", "codex", SEVEN, {"remaining": "10"}),

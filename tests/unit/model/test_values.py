@@ -1,4 +1,4 @@
-"""What all values share: they are frozen, and survive being written and read again."""
+"""All model values are frozen and can be encoded and decoded."""
 
 import importlib
 import pkgutil
@@ -36,7 +36,7 @@ def test_every_value_is_frozen(module: ModuleType) -> None:
     assert thawed(module) == []
 
 
-def test_a_value_that_can_be_changed_is_found() -> None:
+def test_mutable_struct_is_found() -> None:
     module = ModuleType("sample")
     module.Loose = msgspec.defstruct("Loose", ["x"], module="sample")  # type: ignore[attr-defined]
     assert thawed(module) == ["Loose"]

@@ -1,4 +1,4 @@
-"""A real store and pipeline in a private folder, with a pane in it and an epoch that has just begun."""
+"""Fixtures: a real store and pipeline with a pane and a new epoch."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.unit.capture.capture_harness import CaptureStore
 
 
 @pytest.fixture
-async def memory():
+async def capture_store():
     with make_short_folder() as folder:
         opened = await CaptureStore(folder).open()
         yield opened
@@ -16,13 +16,13 @@ async def memory():
 
 
 @pytest.fixture
-async def pane(memory):
-    return await memory.add_pane()
+async def pane(capture_store):
+    return await capture_store.add_pane()
 
 
 @pytest.fixture
-async def epoch(memory, pane) -> Epoch:
+async def epoch(capture_store, pane) -> Epoch:
     """An epoch that has just begun."""
-    opened = await memory.reserve_epoch(pane)
-    memory.pipeline.open_epoch(opened)
+    opened = await capture_store.reserve_epoch(pane)
+    capture_store.pipeline.open_epoch(opened)
     return opened

@@ -1,3 +1,5 @@
+"""Find the agent that a match belongs to."""
+
 import pytest
 
 from termvisor.clock import NS
@@ -23,7 +25,7 @@ def rule(agent: str = "codex", versions: str = "") -> Rule:
     )
 
 
-def stay(agent: str = "codex", began: float = 0, ended: float | None = None, **others) -> AgentPresence:
+def build_presence(agent: str = "codex", began: float = 0, ended: float | None = None, **others) -> AgentPresence:
     ended_at = None if ended is None else int(ended * NS)
     return AgentPresence(agent_process=RuntimeId(7), agent=agent, began_at=int(began * NS), ended_at=ended_at, **others)
 
@@ -32,14 +34,14 @@ def stay(agent: str = "codex", began: float = 0, ended: float | None = None, **o
     ("stays", "is_there"),
     [
         ([], False),
-        ([stay()], True),
-        ([stay("gemini")], False),
-        ([stay(ended=995)], True),
-        ([stay(ended=985)], False),
-        ([stay(began=1002)], False),
-        ([stay(began=1000.5)], True),
-        ([stay(began=1005, has_process=False)], True),
-        ([stay("gemini"), stay(ended=999)], True),
+        ([build_presence()], True),
+        ([build_presence("gemini")], False),
+        ([build_presence(ended=995)], True),
+        ([build_presence(ended=985)], False),
+        ([build_presence(began=1002)], False),
+        ([build_presence(began=1000.5)], True),
+        ([build_presence(began=1005, has_process=False)], True),
+        ([build_presence("gemini"), build_presence(ended=999)], True),
     ],
 )
 def test_a_rule_about_an_agent_counts_where_that_agent_is_or_just_was(stays, is_there):
@@ -47,12 +49,12 @@ def test_a_rule_about_an_agent_counts_where_that_agent_is_or_just_was(stays, is_
 
 
 def test_any_agent_will_do_where_the_settings_say_so():
-    assert find_owner(rule(), [stay("gemini")], AT, GatingOptions(is_exact=False)).agent == "gemini"
+    assert find_owner(rule(), [build_presence("gemini")], AT, GatingOptions(is_exact=False)).agent == "gemini"
     assert find_owner(rule(), [], AT, GatingOptions(is_exact=False)) is None
 
 
 def test_its_version_must_fit_where_it_is_known():
-    old, new, unknown = stay(version="0.99.1"), stay(version="0.150.0"), stay()
+    old, new, unknown = build_presence(version="0.99.1"), build_presence(version="0.150.0"), build_presence()
     wanted = rule(versions=">=0.150,<1")
     assert [find_owner(wanted, [one], AT, GatingOptions()) is not None for one in (old, new, unknown)] == [
         False,
@@ -61,10 +63,15 @@ def test_its_version_must_fit_where_it_is_known():
     ]
 
 
-def test_what_is_about_no_agent_is_still_the_word_of_the_one_who_is_there():
-    assert find_owner(rule(agent=""), [stay("gemini")], AT, GatingOptions()).agent == "gemini"
+def test_a_match_of_a_general_rule_belongs_to_the_agent_present():
+    assert find_owner(rule(agent=""), [build_presence("gemini")], AT, GatingOptions()).agent == "gemini"
     assert find_owner(rule(agent=""), [], AT, GatingOptions()) is None
 
 
 def test_of_two_the_right_one_is_meant():
-    assert find_owner(rule(), [stay("gemini", began=5), stay()], AT, GatingOptions(is_exact=False)).agent == "codex"
+    assert (
+        find_owner(
+            rule(), [build_presence("gemini", began=5), build_presence()], AT, GatingOptions(is_exact=False)
+        ).agent
+        == "codex"
+    )

@@ -1,4 +1,4 @@
-"""Which lines are a command's output: bytes through the real pipeline into a real store, and read back by number."""
+"""Assign output lines to shell commands, through the real pipeline and store."""
 
 import pytest
 
@@ -23,17 +23,17 @@ def typed(line: str) -> bytes:
     return PROMPT + line.encode() + b"\r\n" + osc(f"E;{line}") + C
 
 
-async def commands(memory, pane) -> list[ShellCommand]:
-    await memory.pipeline.wait_settled()
-    return await memory.store.commands.list(pane=pane)
+async def commands(capture_store, pane) -> list[ShellCommand]:
+    await capture_store.pipeline.wait_settled()
+    return await capture_store.store.commands.list(pane=pane)
 
 
-async def printed(memory, pane) -> dict[str | None, list[str]]:
+async def printed(capture_store, pane) -> dict[str | None, list[str]]:
     """Each command's line with the lines that are its output."""
     found = {}
-    for command in await commands(memory, pane):
+    for command in await commands(capture_store, pane):
         before = None if command.last_line is None else command.last_line + 1
-        lines = await memory.store.output.read_lines(pane, after=command.first_line - 1, before=before)
+        lines = await capture_store.store.output.read_lines(pane, after=command.first_line - 1, before=before)
         found[command.line] = [line.text for line in lines]
     return found
 
@@ -75,54 +75,60 @@ STORIES = [
 
 
 @pytest.mark.parametrize(("data", "expected"), [story[1:] for story in STORIES], ids=[story[0] for story in STORIES])
-async def test_the_lines_between_start_and_end_are_the_output(memory, pane, epoch, data, expected):
-    memory.pipeline.resize_pane(pane, 80)
-    memory.write_output(epoch, data)
-    assert await printed(memory, pane) == expected
+async def test_the_lines_between_start_and_end_are_the_output(capture_store, pane, epoch, data, expected):
+    capture_store.pipeline.resize_pane(pane, 80)
+    capture_store.write_output(epoch, data)
+    assert await printed(capture_store, pane) == expected
 
 
 @pytest.mark.parametrize(("data", "expected"), [story[1:] for story in STORIES], ids=[story[0] for story in STORIES])
-async def test_however_often_it_is_stored_on_the_way(memory, pane, epoch, data, expected):
-    memory.pipeline.resize_pane(pane, 80)
+async def test_however_often_it_is_stored_on_the_way(capture_store, pane, epoch, data, expected):
+    capture_store.pipeline.resize_pane(pane, 80)
     for start in range(0, len(data), max(1, len(data) // 23)):
-        memory.write_output(epoch, data[start : start + max(1, len(data) // 23)])
-        await memory.pipeline.wait_settled()
-    assert await printed(memory, pane) == expected
+        capture_store.write_output(epoch, data[start : start + max(1, len(data) // 23)])
+        await capture_store.pipeline.wait_settled()
+    assert await printed(capture_store, pane) == expected
 
 
-async def test_while_the_last_line_is_unfinished_it_is_expected_to_be_one(memory, pane, epoch):
-    memory.write_output(epoch, typed("printf") + b"x" + D + b"$ ")
-    (command,) = await commands(memory, pane)
+async def test_while_the_last_line_is_unfinished_it_is_expected_to_be_one(capture_store, pane, epoch):
+    capture_store.write_output(epoch, typed("printf") + b"x" + D + b"$ ")
+    (command,) = await commands(capture_store, pane)
     assert (command.status, command.exit_code) == ("finished", 0)
-    assert (command.first_line, command.last_line, await memory.store.output.find_last_line_number(pane)) == (2, 2, 1)
+    assert (command.first_line, command.last_line, await capture_store.store.output.find_last_line_number(pane)) == (
+        2,
+        2,
+        1,
+    )
 
 
-async def test_a_daemon_that_comes_after_ends_the_same_command(memory, pane, epoch):
-    memory.write_output(epoch, typed("make") + b"1\r\n")
-    (before,) = await commands(memory, pane)
-    await memory.restart()
-    (left,) = await memory.store.output.list_open_epochs()
-    memory.pipeline.open_epoch(left)
-    memory.write_output(left, b"2\r\n" + osc("D;2") + PROMPT)
-    (after,) = await commands(memory, pane)
+async def test_the_next_daemon_ends_the_same_command(capture_store, pane, epoch):
+    capture_store.write_output(epoch, typed("make") + b"1\r\n")
+    (before,) = await commands(capture_store, pane)
+    await capture_store.restart()
+    (left,) = await capture_store.store.output.list_open_epochs()
+    capture_store.pipeline.open_epoch(left)
+    capture_store.write_output(left, b"2\r\n" + osc("D;2") + PROMPT)
+    (after,) = await commands(capture_store, pane)
     assert (before.id, before.status, before.last_line) == (after.id, "running", None)
     assert (after.status, after.exit_code, after.first_line, after.last_line) == ("finished", 2, 2, 3)
 
 
-async def test_what_runs_when_the_epoch_closes_is_lost(memory, pane, epoch):
-    size = memory.write_output(epoch, typed("make") + b"1\r\nhalf")
-    await memory.epochs.end_epoch(epoch, "stopped", size)
-    (command,) = await memory.store.commands.list(pane=pane)
+async def test_commands_running_when_the_epoch_closes_are_lost(capture_store, pane, epoch):
+    size = capture_store.write_output(epoch, typed("make") + b"1\r\nhalf")
+    await capture_store.epochs.end_epoch(epoch, "stopped", size)
+    (command,) = await capture_store.store.commands.list(pane=pane)
     assert (command.status, command.ended_at, command.end) == ("lost", None, size)
     assert (command.first_line, command.last_line) == (2, 3)
 
 
-async def test_a_secret_in_a_command_line_is_not_stored(memory, pane, epoch):
-    memory.write_output(epoch, b"\x1b]7;file:///home/" + KEY.encode() + b"\x07" + typed(f"login {KEY}") + b"\r\n")
-    (command,) = await commands(memory, pane)
+async def test_a_secret_in_a_command_line_is_not_stored(capture_store, pane, epoch):
+    capture_store.write_output(
+        epoch, b"\x1b]7;file:///home/" + KEY.encode() + b"\x07" + typed(f"login {KEY}") + b"\r\n"
+    )
+    (command,) = await commands(capture_store, pane)
     assert command.line is not None and command.line.startswith("login ghp_") and KEY not in command.line
     assert command.cwd is not None and KEY not in command.cwd
-    (left,) = await memory.store.output.list_open_epochs()
+    (left,) = await capture_store.store.output.list_open_epochs()
     assert KEY.encode() not in left.carry
 
 
@@ -145,11 +151,11 @@ def test_an_edge_is_certain_once_its_line_is_over():
 
 
 @pytest.mark.parametrize("rest", [b"\r\x1b[K\x1b[Ha\r\n", b"\r\na\r\n"])
-async def test_a_death_while_an_edge_is_uncertain_changes_nothing(memory, pane, epoch, rest):
-    memory.write_output(epoch, PROMPT + b"ls" + osc("C;cmdline=ls"))
-    await memory.pipeline.wait_settled()
-    await memory.restart()
-    (left,) = await memory.store.output.list_open_epochs()
-    memory.pipeline.open_epoch(left)
-    memory.write_output(left, rest + D + PROMPT)
-    assert await printed(memory, pane) == {"ls": ["a"]}
+async def test_a_death_while_an_edge_is_uncertain_changes_nothing(capture_store, pane, epoch, rest):
+    capture_store.write_output(epoch, PROMPT + b"ls" + osc("C;cmdline=ls"))
+    await capture_store.pipeline.wait_settled()
+    await capture_store.restart()
+    (left,) = await capture_store.store.output.list_open_epochs()
+    capture_store.pipeline.open_epoch(left)
+    capture_store.write_output(left, rest + D + PROMPT)
+    assert await printed(capture_store, pane) == {"ls": ["a"]}

@@ -1,4 +1,4 @@
-"""One epoch's bytes become rows, and what is missing of them is told."""
+"""Decode one epoch to rows, and record holes as gaps."""
 
 import os
 
@@ -32,7 +32,7 @@ def rows(text: EpochReader) -> list[str]:
     return [] if progress is None else [line for block in progress.blocks for line in block.lines]
 
 
-def test_what_is_taken_goes_on_in_a_text_that_is_built_from_it(folder):
+def test_a_reader_resumes_from_stored_progress(folder):
     written(folder, b"one\r\ntw", b"o\r\nthree\r\n")
     text = EpochReader(EPOCH, folder, None)
     assert text.read_step(7) == 7
@@ -88,7 +88,7 @@ MASK = "[redacted:anthropic_key]"
         (f"{BODY[20:]}\r\n{KEY}\rworking on it\r\n", [BODY[20:], f"working on it{MASK}"]),
     ],
 )
-def test_what_is_left_of_a_key_that_was_written_over_is_not_stored(folder, printed, stored):
+def test_the_rest_of_an_overwritten_key_is_not_stored(folder, printed, stored):
     size = written(folder, printed.encode())
     for step in (1, 7, size):
         text = EpochReader(EPOCH, folder, None)

@@ -1,4 +1,4 @@
-"""Which lines may be meant for programs."""
+"""Collect JSON lines from output."""
 
 from termvisor.pipeline.json_lines import JsonLineCollector
 from termvisor.terminal.line_assembler import LINE_LIMIT, SettledLine
@@ -36,7 +36,7 @@ def test_a_shell_may_set_up_the_terminal_before_it():
     assert printed(f"\x1b[?2004l\r{EVENT}\r\n".encode()) == [EVENT]
 
 
-def test_what_stands_within_a_line_or_is_not_over_yet_is_not():
+def test_json_inside_or_at_an_unfinished_line_is_ignored():
     for data in (f"  {EVENT}\r\n", f"> {EVENT}\r\n", EVENT):
         assert printed(data.encode()) == []
 

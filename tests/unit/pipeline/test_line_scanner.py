@@ -1,4 +1,4 @@
-"""Rules on their way through the real pipeline: lines across batches, agents that are known late, redraws."""
+"""Scan lines with the real pipeline: batches, agents recognised late, redraws."""
 
 import pytest
 
@@ -25,23 +25,23 @@ MARKS = RuleScanner([one for one in RULES if one.scope == "mark"], engine="re2")
 
 
 @pytest.fixture
-def ruled(memory: CaptureStore) -> CaptureStore:
-    use(memory)
-    return memory
+def ruled(capture_store: CaptureStore) -> CaptureStore:
+    use(capture_store)
+    return capture_store
 
 
-def use(memory: CaptureStore, *stays: AgentPresence) -> None:
-    memory.pipeline.matcher.set_rules(RULES, SCAN, MARKS)
-    memory.pipeline.matcher.find_presences = lambda pane: stays
+def use(capture_store: CaptureStore, *presences: AgentPresence) -> None:
+    capture_store.pipeline.matcher.set_rules(RULES, SCAN, MARKS)
+    capture_store.pipeline.matcher.find_presences = lambda pane: presences
 
 
-def codex(memory: CaptureStore) -> AgentPresence:
-    return AgentPresence(agent_process=RuntimeId(7), agent="codex", began_at=memory.clock.now() - 3600 * NS)
+def codex(capture_store: CaptureStore) -> AgentPresence:
+    return AgentPresence(agent_process=RuntimeId(7), agent="codex", began_at=capture_store.clock.now() - 3600 * NS)
 
 
-async def found(memory: CaptureStore):
-    await memory.pipeline.wait_settled()
-    return await memory.store.detections.list(DetectionFilter())
+async def found(capture_store: CaptureStore):
+    await capture_store.pipeline.wait_settled()
+    return await capture_store.store.detections.list(DetectionFilter())
 
 
 async def test_a_text_that_comes_in_pieces_is_found_when_its_line_is_whole(ruled, epoch):
@@ -74,14 +74,14 @@ async def test_a_rule_about_an_agent_is_silent_where_the_agent_is_not(ruled, epo
     assert await found(ruled) == []
 
 
-async def test_without_the_gate_it_speaks_everywhere(ruled, epoch):
+async def test_without_gating_a_rule_matches_everywhere(ruled, epoch):
     ruled.pipeline.matcher.gating = GatingOptions(is_enabled=False)
     ruled.write_output(epoch, b"limit, resets in 2h\r\n")
     (one,) = await found(ruled)
     assert (one.agent, one.runtime, one.key) == ("codex", None, "usage.reached")
 
 
-async def test_what_an_agent_said_before_it_was_known_is_its_own_once_it_is(ruled, epoch):
+async def test_pending_matches_get_their_agent_once_it_is_known(ruled, epoch):
     ruled.write_output(epoch, b"limit, resets in 2h\r\n")
     assert await found(ruled) == []
     await ruled.restart()  # what waits is kept with the text
@@ -98,7 +98,7 @@ async def test_what_an_agent_said_before_it_was_known_is_its_own_once_it_is(rule
     assert [(again.event, again.seen_again) for again in await found(ruled)] == [(one.event, 0)]
 
 
-async def test_what_waited_too_long_is_nobodys(ruled, epoch):
+async def test_expired_pending_matches_are_dropped(ruled, epoch):
     ruled.write_output(epoch, b"limit, resets in 2h\r\n")
     assert await found(ruled) == []
     later = ruled.clock.now() + 11 * NS
@@ -110,7 +110,7 @@ async def test_what_waited_too_long_is_nobodys(ruled, epoch):
     assert await found(ruled) == []
 
 
-async def test_a_redraw_hours_later_is_not_told_again(ruled, epoch):
+async def test_a_redraw_hours_later_is_not_detected_again(ruled, epoch):
     use(ruled, codex(ruled))
     screen = b"\r\n> go on\r\nthinking\r\nlimit, resets 3pm (UTC)\r\n"
     now = ruled.clock.now()
@@ -120,24 +120,24 @@ async def test_a_redraw_hours_later_is_not_told_again(ruled, epoch):
     assert one.seen_again == 1
 
 
-async def test_marks_are_looked_at_too(ruled, epoch):
+async def test_marks_are_scanned_too(ruled, epoch):
     ruled.write_output(epoch, b"\x1b]0;busy\x07\r\n")
     (one,) = await found(ruled)
     assert (one.source, one.captures) == ("mark", {"what": "busy"})
 
 
-def look(epoch, *rows: str, at: int) -> ScreenSample:
+def build_sample(epoch, *rows: str, at: int) -> ScreenSample:
     seen = PaneCapture(rows=rows, width=80, height=24, cursor_y=99, alternate=True)
     return ScreenSample(ScreenLifetime(epoch.pane, epoch.id, True, 5), seen, at)
 
 
-async def test_rows_of_a_screen_are_looked_at_when_they_are_new(ruled, epoch):
+async def test_new_screen_rows_are_scanned(ruled, epoch):
     use(ruled, codex(ruled))
     sightings, now = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
-    await sightings.store_samples([look(epoch, "hello", "limit, resets 3pm (UTC)", at=now)])
-    await sightings.store_samples([look(epoch, "limit, resets 3pm (UTC)", "other", at=now + 120 * NS)])
+    await sightings.store_samples([build_sample(epoch, "hello", "limit, resets 3pm (UTC)", at=now)])
+    await sightings.store_samples([build_sample(epoch, "limit, resets 3pm (UTC)", "other", at=now + 120 * NS)])
     again = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock)
-    await again.store_samples([look(epoch, "new", "limit, resets 3pm (UTC)", at=now + 240 * NS)])
+    await again.store_samples([build_sample(epoch, "new", "limit, resets 3pm (UTC)", at=now + 240 * NS)])
     (one,) = await found(ruled)
     assert (one.source, one.seen_again, one.context) == ("screen", 0, "hello\nlimit, resets 3pm (UTC)")
     screen = await ruled.store.sightings.find_screen(one.evidence["screen"])
@@ -146,22 +146,22 @@ async def test_rows_of_a_screen_are_looked_at_when_they_are_new(ruled, epoch):
 
 async def test_a_row_of_an_agent_that_is_not_known_yet_waits_for_it(ruled, epoch):
     sightings, now = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
-    await sightings.store_samples([look(epoch, "limit, resets 3pm (UTC)", at=now)])
+    await sightings.store_samples([build_sample(epoch, "limit, resets 3pm (UTC)", at=now)])
     assert await found(ruled) == []
     use(ruled, codex(ruled))
     ruled.pipeline.retry_pending_matches(epoch.pane)
     assert [one.source for one in await found(ruled)] == ["screen"]
 
 
-async def test_one_thing_seen_on_the_screen_and_in_the_stream_is_one_event(ruled, epoch):
+async def test_one_match_on_the_screen_and_in_the_stream_is_one_event(ruled, epoch):
     use(ruled, codex(ruled))
     sightings, now = SightingRecorder(ruled.store, ruled.pipeline, ruled.clock), ruled.clock.now()
-    await sightings.store_samples([look(epoch, "limit, resets 3pm (UTC)", at=now)])
+    await sightings.store_samples([build_sample(epoch, "limit, resets 3pm (UTC)", at=now)])
     ruled.write_output(epoch, b"limit, resets 3pm\r\n", at=now + NS)
     assert [one.seen_again for one in await found(ruled)] == [1]
 
 
-async def test_a_user_variable_for_somebody_to_see_to_is_a_detection(ruled, epoch):
+async def test_an_event_user_variable_is_a_detection(ruled, epoch):
     ruled.write_output(epoch, b"\x1b]1337;SetUserVar=visor-deploy=e30=\x07\x1b]1337;SetUserVar=visor-ready=e30=\x07")
     (one,) = await found(ruled)
     assert (one.type, one.rule, one.source, one.can_start_workflow) == (

@@ -1,4 +1,4 @@
-"""Screens of the real agents, drawn, drawn again, drawn in another size, and printed: one thing is one event."""
+"""Real agent screens, repainted, resized and printed, give one event each."""
 
 import json
 import textwrap
@@ -30,35 +30,37 @@ def narrower(rows: list[str], width: int) -> list[str]:
     return [piece for row in rows for piece in textwrap.wrap(row, width) or [""]]
 
 
-def look(epoch, rows: list[str], at: int, width: int = 110) -> ScreenSample:
+def build_sample(epoch, rows: list[str], at: int, width: int = 110) -> ScreenSample:
     seen = PaneCapture(rows=tuple(rows), width=width, height=len(rows), cursor_y=len(rows) - 4, alternate=True)
     return ScreenSample(ScreenLifetime(epoch.pane, epoch.id, True, 5), seen, at)
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude_code"])
-async def test_a_limit_on_a_real_screen_is_one_event_however_it_is_drawn(memory, epoch, agent):
+async def test_a_limit_on_a_real_screen_is_one_event_however_it_is_painted(capture_store, epoch, agent):
     stay = AgentPresence(agent_process=RuntimeId(7), agent=agent, began_at=0)
-    memory.pipeline.matcher.set_rules(RULES, SCAN)
-    memory.pipeline.matcher.find_presences = lambda pane: [stay]
-    rows, now = rows_of(agent, "usage_limit"), memory.clock.now()
+    capture_store.pipeline.matcher.set_rules(RULES, SCAN)
+    capture_store.pipeline.matcher.find_presences = lambda pane: [stay]
+    rows, now = rows_of(agent, "usage_limit"), capture_store.clock.now()
     for number in range(3):  # the last of them is a daemon that came after
-        sightings = SightingRecorder(memory.store, memory.pipeline, memory.clock)
-        await sightings.store_samples([look(epoch, rows, now + number * NS)])
-    await sightings.store_samples([look(epoch, narrower(rows, 90), now + 20 * NS, 90)])
-    memory.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 40 * NS)
-    await memory.pipeline.wait_settled()
-    memory.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 7200 * NS)
-    await memory.pipeline.wait_settled()
-    found = await memory.store.detections.list(DetectionFilter(type="usage.reached"))
+        sightings = SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
+        await sightings.store_samples([build_sample(epoch, rows, now + number * NS)])
+    await sightings.store_samples([build_sample(epoch, narrower(rows, 90), now + 20 * NS, 90)])
+    capture_store.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 40 * NS)
+    await capture_store.pipeline.wait_settled()
+    capture_store.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 7200 * NS)
+    await capture_store.pipeline.wait_settled()
+    found = await capture_store.store.detections.list(DetectionFilter(type="usage.reached"))
     assert [(one.agent, one.runtime) for one in found] == [(agent, 7)]
     assert found[0].seen_again > 0
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude_code"])
-async def test_the_same_screen_in_a_pane_without_its_agent_is_nothing(memory, epoch, agent):
-    memory.pipeline.matcher.set_rules(RULES, SCAN)
-    rows, now = rows_of(agent, "usage_limit"), memory.clock.now()
-    await SightingRecorder(memory.store, memory.pipeline, memory.clock).store_samples([look(epoch, rows, now)])
-    memory.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now)
-    await memory.pipeline.wait_settled()
-    assert await memory.store.detections.list(DetectionFilter(type="usage.*")) == []
+async def test_the_same_screen_in_a_pane_without_its_agent_is_nothing(capture_store, epoch, agent):
+    capture_store.pipeline.matcher.set_rules(RULES, SCAN)
+    rows, now = rows_of(agent, "usage_limit"), capture_store.clock.now()
+    await SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock).store_samples(
+        [build_sample(epoch, rows, now)]
+    )
+    capture_store.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now)
+    await capture_store.pipeline.wait_settled()
+    assert await capture_store.store.detections.list(DetectionFilter(type="usage.*")) == []

@@ -1,4 +1,4 @@
-"""Which output is told as painting, and in which life."""
+"""Detect repainting and its screen lifetime."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_everything_on_the_alternate_screen_is_painting(repaint):
     assert (stir.lifetime, stir.is_repaint) == (ScreenLifetime(PANE, EPOCH, True, 10), True)
 
 
-def test_lines_that_scroll_by_are_not_told_at_all(repaint):
+def test_scrolling_lines_are_no_paint_activity(repaint):
     assert repaint.take_activity(PaneActivity(), 0) is None
     assert repaint.take_activity(COMMAND, 0) is None
 
@@ -41,11 +41,11 @@ def test_a_program_that_goes_back_to_rows_it_had_left_repaints(repaint):
     assert repaint.take_activity(COMMAND, 3).is_repaint
 
 
-def test_without_shell_marks_the_life_on_the_main_screen_is_the_epoch(repaint):
+def test_without_shell_marks_the_lifetime_of_the_main_screen_is_the_epoch(repaint):
     assert repaint.take_activity(PaneActivity(since=5), 1).lifetime == ScreenLifetime(PANE, EPOCH, False, 0)
 
 
-def test_a_prompt_that_is_redrawn_is_no_painting_and_ends_the_life(repaint):
+def test_a_redrawn_prompt_is_no_repaint_and_ends_the_lifetime(repaint):
     prompt = PaneActivity(kind="prompt", since=30)
     assert repaint.take_activity(prompt, 4) is None
     repaint.take_activity(COMMAND, 5)
@@ -53,7 +53,7 @@ def test_a_prompt_that_is_redrawn_is_no_painting_and_ends_the_life(repaint):
     assert repaint.take_activity(prompt, 7) is None
 
 
-def test_synchronized_updates_say_when_the_picture_is_whole(repaint):
+def test_a_synchronized_update_marks_the_screen_complete(repaint):
     repaint.observe_marks(sync("sync_on"))
     begun = repaint.take_activity(COMMAND, 0)
     assert (begun.is_repaint, begun.is_mid_update, begun.is_update_complete) == (True, True, False)
@@ -65,7 +65,7 @@ def test_synchronized_updates_say_when_the_picture_is_whole(repaint):
     assert (again.is_mid_update, again.is_update_complete) == (True, False)
 
 
-def test_leaving_the_alternate_screen_ends_its_life(repaint):
+def test_leaving_the_alternate_screen_ends_its_lifetime(repaint):
     repaint.take_activity(ALTERNATE, 0)
     assert repaint.take_activity(PaneActivity(since=40), 0) == OVER
     assert repaint.take_activity(PaneActivity(kind="alt_screen", since=50), 0).lifetime == ScreenLifetime(
@@ -73,7 +73,7 @@ def test_leaving_the_alternate_screen_ends_its_life(repaint):
     )
 
 
-def test_the_end_of_an_epoch_is_told_once_and_only_where_it_painted(repaint):
+def test_the_end_of_an_epoch_is_reported_once_if_it_repainted(repaint):
     assert repaint.finish() is None
     repaint.take_activity(ALTERNATE, 0)
     assert repaint.finish() == OVER

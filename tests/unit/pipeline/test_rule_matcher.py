@@ -1,60 +1,120 @@
+"""Match rules against text, assign matches to agents, and build detections."""
+
+from datetime import UTC, datetime
+
+import pytest
+
 from termvisor.clock import NS
-from termvisor.detection.scanner import RuleScanner
+from termvisor.detection.scanner import RuleScanner, ScanMatch
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.pipeline.agent_presence import AgentPresence
-from termvisor.pipeline.rule_match import TextLocation
-from termvisor.pipeline.rule_matcher import RuleMatcher
+from termvisor.pipeline.rule_matcher import (
+    RuleMatcher,
+    TextLocation,
+    assign_agent,
+    build_detection,
+    find_limit_end,
+)
 from tests.property.test_detections import rule
 
 RULES = (rule("a.b", "^hit (?P<what>.*)", agent="codex"), rule("c.d", "^hit"))
-PLACE = TextLocation(pane=PaneId(1), epoch=EpochId(1), source="stream")
+STREAM = TextLocation(pane=PaneId(1), epoch=EpochId(1), source="stream")
 CODEX = AgentPresence(agent_process=RuntimeId(7), agent="codex", began_at=0)
 
 
-def spotter(*stays: AgentPresence) -> RuleMatcher:
-    made = RuleMatcher(lambda: 50 * NS)
-    made.set_rules(RULES, RuleScanner(RULES, engine="re2"))
-    made.find_presences = lambda pane: stays
-    return made
+def build_matcher(*presences: AgentPresence) -> RuleMatcher:
+    matcher = RuleMatcher(lambda: 50 * NS)
+    matcher.set_rules(RULES, RuleScanner(RULES, engine="re2"))
+    matcher.find_presences = lambda pane: presences
+    return matcher
 
 
-def spotted(made: RuleMatcher):
-    return made.match_lines(PLACE, ["miss", "hit me"], lambda line: 40 * NS + line)
+def match_sample(matcher: RuleMatcher):
+    return matcher.match_lines(STREAM, ["miss", "hit me"], lambda line: 40 * NS + line)
 
 
 def test_without_rules_nothing_is_found():
-    made = RuleMatcher()
-    assert (made.match_lines(PLACE, ["hit"], lambda line: 1), made.match_rows(PLACE, ["hit"], 1)) == ([], [])
-    assert (made.match_mark(PLACE, "hit", 1), made.has_mark_rules, made.find_rule("a.b")) == ([], False, None)
+    matcher = RuleMatcher()
+    assert (matcher.match_lines(STREAM, ["hit"], lambda line: 1), matcher.match_rows(STREAM, ["hit"], 1)) == ([], [])
+    assert (matcher.match_mark(STREAM, "hit", 1), matcher.has_mark_rules, matcher.find_rule("a.b")) == ([], False, None)
 
 
-def test_who_is_there_owns_what_is_said():
-    found = {spot.rule.id: spot.detection for spot in spotted(spotter(CODEX))}
+def test_a_match_belongs_to_the_agent_present():
+    found = {match.rule.id: match.detection for match in match_sample(build_matcher(CODEX))}
     assert (found["a.b"].agent, found["a.b"].at, found["a.b"].captures) == ("codex", 40 * NS + 1, {"what": "me"})
     assert found["c.d"].runtime == 7
 
 
-def test_what_is_about_somebody_who_is_not_there_waits_and_is_given_up():
-    made = spotter()
-    spots = spotted(made)
-    assert {spot.rule.id: spot.detection is None for spot in spots} == {"a.b": True, "c.d": False}
-    held = made.list_pending(spots)
-    assert [(one.rule_id, one.read_at) for one in held] == [("a.b", 50 * NS)]
-    assert made.retry_pending(held) == ([], held)
-    made.now = lambda: 61 * NS
-    assert made.retry_pending(held) == ([], ())
+def test_a_match_without_its_agent_stays_pending_and_expires():
+    matcher = build_matcher()
+    matches = match_sample(matcher)
+    assert {match.rule.id: match.detection is None for match in matches} == {"a.b": True, "c.d": False}
+    pending = matcher.list_pending(matches)
+    assert [(detection.rule_id, detection.read_at) for detection in pending] == [("a.b", 50 * NS)]
+    assert matcher.retry_pending(pending) == ([], pending)
+    matcher.now = lambda: 61 * NS
+    assert matcher.retry_pending(pending) == ([], ())
 
 
-def test_what_waited_is_owned_once_its_agent_is_there():
-    made = spotter()
-    held = made.list_pending(spotted(made))
-    made.find_presences = lambda pane: [CODEX]
-    ready, left = made.retry_pending(held)
-    assert ([one.runtime for one in ready], left) == ([7], ())
+def test_pending_matches_get_their_agent():
+    matcher = build_matcher()
+    pending = matcher.list_pending(match_sample(matcher))
+    matcher.find_presences = lambda pane: [CODEX]
+    ready, left = matcher.retry_pending(pending)
+    assert ([detection.runtime for detection in ready], left) == ([7], ())
 
 
-def test_what_waits_for_a_rule_that_is_gone_is_given_up():
-    made = spotter()
-    held = made.list_pending(spotted(made))
-    made.set_rules((), None)
-    assert made.retry_pending(held) == ([], ())
+def test_pending_matches_of_a_removed_rule_are_dropped():
+    matcher = build_matcher()
+    pending = matcher.list_pending(match_sample(matcher))
+    matcher.set_rules((), None)
+    assert matcher.retry_pending(pending) == ([], ())
+
+
+LOCATION = TextLocation(pane=PaneId(1), epoch=EpochId(3), source="stream")
+RULE = rule("a.b", "x", agent="codex", cooldown=60.0)
+NOON = int(datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()) * NS
+
+
+def detect(lines, line, **captures):
+    return build_detection(LOCATION, ScanMatch(RULE, line, 0, 1, captures), lines, line, NOON)
+
+
+def test_the_context_is_the_line_and_the_lines_above():
+    assert detect(["0", "1", "2", "3", "x", "5"], 4).context == "1\n2\n3\nx"
+    assert detect(["x"], 0).context == "x"
+
+
+def test_the_context_is_bounded_and_the_line_is_cut_last():
+    assert detect(["a" * 400, "b" * 300], 1).context == "a" * 199 + "\n" + "b" * 300
+    assert detect(["a", "b" * 900], 1).context == "b" * 500
+
+
+def test_captures_are_bounded():
+    assert len(detect(["x"], 0, what="y" * 1000).captures["what"]) == 400
+
+
+def test_a_redraw_has_the_same_trace_and_another_place_has_not():
+    assert detect(["a", "b ", "x"], 2).trace == detect(["  a", "b", "x"], 2).trace
+    assert detect(["a", "b", "x"], 2).trace != detect(["a", "c", "x"], 2).trace
+
+
+@pytest.mark.parametrize(
+    ("words", "hour"),
+    [("3pm (UTC)", 15), ("3pm (Europe/Berlin)", 14), ("in 2h", 14), ("soon", None), ("3pm (Mars/X)", None)],
+)
+def test_reset_times_are_parsed(words, hour):
+    ends = find_limit_end({"resets_at": words}, NOON)
+    assert ends == (None if hour is None else NOON + (hour - 12) * 3600 * NS)
+
+
+def test_a_duration_captured_without_its_preposition_is_parsed():
+    assert find_limit_end({"try_again_in": "3 days 2 hours"}, NOON) == NOON + 74 * 3600 * NS
+
+
+def test_the_agent_is_part_of_the_key_and_only_agents_redraw():
+    found = detect(["x"], 0, left="5")
+    presence = AgentPresence(agent_process=RuntimeId(7), agent="codex", began_at=0)
+    owned, unowned = assign_agent(found, RULE, presence), assign_agent(found, RULE, None)
+    assert (owned.runtime, owned.agent, owned.key, bool(owned.trace)) == (7, "codex", "a.b codex left=5", True)
+    assert (unowned.runtime, unowned.agent, unowned.trace) == (None, "codex", "")

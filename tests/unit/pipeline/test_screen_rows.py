@@ -1,4 +1,4 @@
-"""Looks become sightings: once a life, without secrets and input, also for a daemon that comes after."""
+"""Store screen samples as sightings: once per lifetime, redacted, without input, across restarts."""
 
 import asyncio
 from pathlib import Path
@@ -24,7 +24,7 @@ AWAY = 99
 
 
 @pytest.fixture
-async def memory():
+async def capture_store():
     with make_short_folder() as folder:
         opened = await House(folder).open()
         yield opened
@@ -32,16 +32,16 @@ async def memory():
 
 
 @pytest.fixture
-async def pane(memory) -> PaneId:
-    return await memory.add_pane()
+async def pane(capture_store) -> PaneId:
+    return await capture_store.add_pane()
 
 
 @pytest.fixture
-def sightings(memory) -> SightingRecorder:
-    return SightingRecorder(memory.store, memory.pipeline, memory.clock)
+def sightings(capture_store) -> SightingRecorder:
+    return SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
 
 
-def look(
+def build_sample(
     pane: PaneId, *rows: str, at: int = 100, life: ScreenLifetime | None = None, cursor: int = AWAY
 ) -> ScreenSample:
     life = life or ScreenLifetime(pane, EpochId(1), True, 5)
@@ -49,156 +49,156 @@ def look(
     return ScreenSample(life, seen, at)
 
 
-async def texts(memory, pane: PaneId) -> list[str]:
+async def texts(capture_store, pane: PaneId) -> list[str]:
     query = "SELECT text FROM sighting WHERE pane = ? ORDER BY id"
-    rows = await memory.store.sightings._db.read(lambda connection: list(connection.execute(query, (pane,))))
+    rows = await capture_store.store.sightings._db.read(lambda connection: list(connection.execute(query, (pane,))))
     return [text for (text,) in rows]
 
 
-async def last_seen(memory, pane: PaneId) -> dict[str, int]:
+async def last_seen(capture_store, pane: PaneId) -> dict[str, int]:
     query = "SELECT text, last_at FROM sighting WHERE pane = ?"
-    return await memory.store.sightings._db.read(lambda connection: dict(connection.execute(query, (pane,))))
+    return await capture_store.store.sightings._db.read(lambda connection: dict(connection.execute(query, (pane,))))
 
 
-async def test_each_row_is_stored_once_in_a_life_as_it_was_first_seen(memory, pane, sightings):
-    await sightings.store_samples([look(pane, "hello  ", "⠋ Thinking… 9s", "")])
-    await sightings.store_samples([look(pane, "hello", "⠙ Thinking… 10s", "world")])
-    assert await texts(memory, pane) == ["hello", "⠋ Thinking… 9s", "world"]
+async def test_each_row_is_stored_once_per_lifetime_as_first_seen(capture_store, pane, sightings):
+    await sightings.store_samples([build_sample(pane, "hello  ", "⠋ Thinking… 9s", "")])
+    await sightings.store_samples([build_sample(pane, "hello", "⠙ Thinking… 10s", "world")])
+    assert await texts(capture_store, pane) == ["hello", "⠋ Thinking… 9s", "world"]
 
 
-async def test_another_life_has_sightings_of_its_own(memory, pane, sightings):
-    await sightings.store_samples([look(pane, "hello")])
-    await sightings.store_samples([look(pane, "hello", life=ScreenLifetime(pane, EpochId(1), True, 6))])
-    assert await texts(memory, pane) == ["hello", "hello"]
+async def test_another_screen_lifetime_has_its_own_sightings(capture_store, pane, sightings):
+    await sightings.store_samples([build_sample(pane, "hello")])
+    await sightings.store_samples([build_sample(pane, "hello", life=ScreenLifetime(pane, EpochId(1), True, 6))])
+    assert await texts(capture_store, pane) == ["hello", "hello"]
 
 
-async def test_the_input_area_is_neither_a_sighting_nor_on_the_stored_screen(memory, pane, sightings):
+async def test_the_input_area_is_neither_a_sighting_nor_on_the_stored_screen(capture_store, pane, sightings):
     rule = "─" * 30
-    await sightings.store_samples([look(pane, "answer", rule, "❯ half a thou", rule, "status", cursor=2)])
-    assert await texts(memory, pane) == ["answer", "status"]
-    screen = await memory.store.sightings.find_screen_at(pane, 100)
+    await sightings.store_samples([build_sample(pane, "answer", rule, "❯ half a thou", rule, "status", cursor=2)])
+    assert await texts(capture_store, pane) == ["answer", "status"]
+    screen = await capture_store.store.sightings.find_screen_at(pane, 100)
     assert (screen.rows, screen.left_out) == (("answer", "", "", "", "status"), (1, 2, 3))
 
 
-async def test_a_secret_on_the_screen_is_not_stored(memory, pane, sightings):
+async def test_a_secret_on_the_screen_is_not_stored(capture_store, pane, sightings):
     box = [f"│ {part:<20} │" for part in (KEY[:20], KEY[20:])]
-    await sightings.store_samples([look(pane, f"export TOKEN={KEY}", *box)])
-    await memory.store.checkpoint()
-    folder = Path(memory.paths.database).parent
+    await sightings.store_samples([build_sample(pane, f"export TOKEN={KEY}", *box)])
+    await capture_store.store.checkpoint()
+    folder = Path(capture_store.paths.database).parent
     stored = b"".join(path.read_bytes() for path in folder.glob("visor.db*"))
     assert b"export TOKEN" in stored
     assert KEY[:20].encode() not in stored
     assert KEY[20:].encode() not in stored
 
 
-async def test_what_is_left_of_a_key_that_was_painted_over_is_not_stored(memory, pane, sightings):
+async def test_the_rest_of_a_painted_over_key_is_not_stored(capture_store, pane, sightings):
     seen = SeenSecrets()
-    extract_rows(look(pane, "", KEY[:24], KEY[24:]), seen)
-    left = extract_rows(look(pane, "", f"working on it{KEY[16:24]}", KEY[24:]), seen)
+    extract_rows(build_sample(pane, "", KEY[:24], KEY[24:]), seen)
+    left = extract_rows(build_sample(pane, "", f"working on it{KEY[16:24]}", KEY[24:]), seen)
     mask = "[redacted:github_token]"
     assert [row.text for row in left] == ["", f"working on it{mask}", mask]
 
 
-async def test_what_the_stream_saw_of_a_pane_is_known_to_its_sightings(memory, pane, sightings):
+async def test_secrets_of_the_stream_are_redacted_in_sightings(capture_store, pane, sightings):
     epoch = Epoch(id=EpochId(1), pane=pane, source="pipe", opened_at=1)
-    writer = SegmentWriter(memory.pipeline.build_folder_path(epoch), 1 << 20)
+    writer = SegmentWriter(capture_store.pipeline.build_folder_path(epoch), 1 << 20)
     writer.append(f"\x1b[?1049h\x1b[2;1H{KEY}\x1b[2;1Hworking".encode(), 5)
-    memory.pipeline.open_epoch(epoch)
-    await sightings.store_samples([look(pane, "", f"working{KEY[7:]}")])
+    capture_store.pipeline.open_epoch(epoch)
+    await sightings.store_samples([build_sample(pane, "", f"working{KEY[7:]}")])
     writer.close()
-    assert await texts(memory, pane) == ["working[redacted:github_token]"]
+    assert await texts(capture_store, pane) == ["working[redacted:github_token]"]
 
 
-async def test_a_first_row_that_may_be_the_end_of_a_secret_is_not_stored(memory, pane, sightings):
-    await sightings.store_samples([look(pane, KEY[12:], "second row", KEY[12:34])])
-    await sightings.store_samples([look(pane, "first-row of words", "second row")])
-    assert await texts(memory, pane) == ["second row", KEY[12:34], "first-row of words"]
+async def test_a_first_row_that_may_be_the_end_of_a_secret_is_not_stored(capture_store, pane, sightings):
+    await sightings.store_samples([build_sample(pane, KEY[12:], "second row", KEY[12:34])])
+    await sightings.store_samples([build_sample(pane, "first-row of words", "second row")])
+    assert await texts(capture_store, pane) == ["second row", KEY[12:34], "first-row of words"]
 
 
-async def test_a_look_with_nothing_new_writes_nothing_until_its_time(memory, pane, sightings):
-    await sightings.store_samples([look(pane, "hello")])
-    stored, memory.store.sightings.add = memory.store.sightings.add, None
-    await sightings.store_samples([look(pane, "hello", at=200)])
-    memory.store.sightings.add = stored
-    assert await last_seen(memory, pane) == {"hello": 100}
+async def test_a_sample_without_new_rows_writes_only_at_the_flush(capture_store, pane, sightings):
+    await sightings.store_samples([build_sample(pane, "hello")])
+    stored, capture_store.store.sightings.add = capture_store.store.sightings.add, None
+    await sightings.store_samples([build_sample(pane, "hello", at=200)])
+    capture_store.store.sightings.add = stored
+    assert await last_seen(capture_store, pane) == {"hello": 100}
     await sightings.flush_seen_times()
-    assert await last_seen(memory, pane) == {"hello": 200}
+    assert await last_seen(capture_store, pane) == {"hello": 200}
 
 
-async def test_the_times_of_known_rows_are_written_by_themselves(memory, pane, sightings, monkeypatch):
+async def test_the_times_of_known_rows_are_written_by_themselves(capture_store, pane, sightings, monkeypatch):
     monkeypatch.setattr(screen_rows, "_FLUSH_INTERVAL_S", 0.01)
     running = asyncio.ensure_future(sightings.run())
-    await sightings.store_samples([look(pane, "hello")])
-    await sightings.store_samples([look(pane, "hello", at=300)])
+    await sightings.store_samples([build_sample(pane, "hello")])
+    await sightings.store_samples([build_sample(pane, "hello", at=300)])
     async with asyncio.timeout(5):
-        while await last_seen(memory, pane) != {"hello": 300}:
+        while await last_seen(capture_store, pane) != {"hello": 300}:
             await asyncio.sleep(0.005)
     running.cancel()
 
 
-async def test_new_rows_are_told_and_known_ones_are_not(memory, pane, sightings):
-    with memory.pipeline.changed_panes.subscribe() as news:
-        await sightings.store_samples([look(pane, "hello")])
+async def test_new_rows_are_published_and_known_ones_are_not(capture_store, pane, sightings):
+    with capture_store.pipeline.changed_panes.subscribe() as news:
+        await sightings.store_samples([build_sample(pane, "hello")])
         assert news.drain() == [pane]
-        await sightings.store_samples([look(pane, "hello")])
+        await sightings.store_samples([build_sample(pane, "hello")])
         assert news.drain() == []
 
 
-async def test_a_daemon_that_comes_after_goes_on_with_the_life(memory, pane, sightings):
-    await sightings.store_samples([look(pane, "hello", "there")])
-    await memory.restart()
-    later = SightingRecorder(memory.store, memory.pipeline, memory.clock)
-    await later.store_samples([look(pane, "hello", "there", "again", at=200)])
-    assert await texts(memory, pane) == ["hello", "there", "again"]
+async def test_the_next_daemon_continues_the_screen_lifetime(capture_store, pane, sightings):
+    await sightings.store_samples([build_sample(pane, "hello", "there")])
+    await capture_store.restart()
+    later = SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
+    await later.store_samples([build_sample(pane, "hello", "there", "again", at=200)])
+    assert await texts(capture_store, pane) == ["hello", "there", "again"]
 
 
-async def test_what_is_remembered_is_bounded_and_forgetting_doubles_nothing(memory, pane, sightings, monkeypatch):
+async def test_the_row_cache_is_bounded_and_eviction_doubles_nothing(capture_store, pane, sightings, monkeypatch):
     monkeypatch.setattr(screen_rows, "_MAX_KNOWN_ROWS", 3)
     for _ in range(2):
         for letter in "abcdefgh":
-            await sightings.store_samples([look(pane, f"row {letter}", "always")])
+            await sightings.store_samples([build_sample(pane, f"row {letter}", "always")])
     assert len(sightings._known_rows) == 3
-    assert sorted(await texts(memory, pane)) == sorted(["always", *(f"row {letter}" for letter in "abcdefgh")])
+    assert sorted(await texts(capture_store, pane)) == sorted(["always", *(f"row {letter}" for letter in "abcdefgh")])
 
 
-async def test_lines_that_a_program_printed_on_the_main_screen_are_not_doubled(memory, pane, sightings):
-    epoch = await memory.reserve_epoch(pane)
-    memory.pipeline.open_epoch(epoch)
-    memory.write_output(epoch, b"printed before\r\nThinking 1s\r\n")
-    await memory.pipeline.wait_settled()
+async def test_lines_that_a_program_printed_on_the_main_screen_are_not_doubled(capture_store, pane, sightings):
+    epoch = await capture_store.reserve_epoch(pane)
+    capture_store.pipeline.open_epoch(epoch)
+    capture_store.write_output(epoch, b"printed before\r\nThinking 1s\r\n")
+    await capture_store.pipeline.wait_settled()
     life = ScreenLifetime(pane, epoch.id, False)
-    await sightings.store_samples([look(pane, "printed before", "Thinking 8s", "only painted", life=life)])
-    assert await texts(memory, pane) == ["only painted"]
-    screen = await memory.store.sightings.find_screen_at(pane, 100)
+    await sightings.store_samples([build_sample(pane, "printed before", "Thinking 8s", "only painted", life=life)])
+    assert await texts(capture_store, pane) == ["only painted"]
+    screen = await capture_store.store.sightings.find_screen_at(pane, 100)
     assert screen.rows == ("printed before", "Thinking 8s", "only painted")
-    await sightings.store_samples([look(pane, "printed before", "only painted", at=200, life=life)])
-    assert await texts(memory, pane) == ["only painted"]
+    await sightings.store_samples([build_sample(pane, "printed before", "only painted", at=200, life=life)])
+    assert await texts(capture_store, pane) == ["only painted"]
 
 
-async def test_a_line_that_was_read_but_not_stored_yet_counts_too(memory, pane):
-    epoch = await memory.reserve_epoch(pane)
-    memory.pipeline._flush_for = 60.0
-    memory.pipeline.open_epoch(epoch)
-    memory.write_output(epoch, b"just printed\r\n")
+async def test_a_line_that_was_read_but_not_stored_yet_counts_too(capture_store, pane):
+    epoch = await capture_store.reserve_epoch(pane)
+    capture_store.pipeline._flush_interval = 60.0
+    capture_store.pipeline.open_epoch(epoch)
+    capture_store.write_output(epoch, b"just printed\r\n")
     async with asyncio.timeout(5):
-        while memory.pipeline.captured_bytes == 0:
+        while capture_store.pipeline.captured_bytes == 0:
             await asyncio.sleep(0.005)
-    sightings = SightingRecorder(memory.store, memory.pipeline, memory.clock)
-    await sightings.store_samples([look(pane, "just printed", life=ScreenLifetime(pane, epoch.id, False))])
-    assert await texts(memory, pane) == []
+    sightings = SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
+    await sightings.store_samples([build_sample(pane, "just printed", life=ScreenLifetime(pane, epoch.id, False))])
+    assert await texts(capture_store, pane) == []
 
 
-async def test_a_full_disk_is_told_and_ends_nothing(memory, pane, sightings):
-    async def full(_glances):
+async def test_a_full_disk_is_reported_and_does_not_end_the_task(capture_store, pane, sightings):
+    async def full(_screens):
         raise StorageError("the disk is full")
 
-    stored, memory.store.sightings.add = memory.store.sightings.add, full
-    await sightings.store_samples([look(pane, "hello")])
+    stored, capture_store.store.sightings.add = capture_store.store.sightings.add, full
+    await sightings.store_samples([build_sample(pane, "hello")])
     assert "disk is full" in sightings.storage_error
-    memory.store.sightings.add = stored
-    await sightings.store_samples([look(pane, "hello")])
+    capture_store.store.sightings.add = stored
+    await sightings.store_samples([build_sample(pane, "hello")])
     assert sightings.storage_error == ""
-    assert await texts(memory, pane) == ["hello"]
+    assert await texts(capture_store, pane) == ["hello"]
 
 
 def test_the_row_of_the_cursor_is_found_behind_a_row_that_was_joined():

@@ -1,4 +1,4 @@
-"""Requests as the tests of the policy write them: short, with everything usual filled in."""
+"""Builders of policy requests with default values."""
 
 from msgspec.structs import replace
 

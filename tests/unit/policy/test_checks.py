@@ -22,7 +22,7 @@ def test_denied_paths_are_neither_read_nor_written() -> None:
     assert said(policy, make_command_request("cat ~/Document"), "deny list") == []
 
 
-def test_a_path_that_is_not_listed_is_asked_about_and_a_file_on_the_list_is_allowed() -> None:
+def test_unlisted_path_requires_approval_and_listed_file_is_allowed() -> None:
     policy = '[filesystem]\nwrite = ["$CWD/**"]\nread = ["$CWD/**"]'
     assert said(policy, make_command_request("echo a > x"), "capabilities") == []
     assert said(policy, make_command_request("echo a > /tmp/x"), "capabilities") == [("ask", "filesystem.write")]
@@ -57,12 +57,12 @@ def test_a_denied_pattern_is_not_found_in_other_text() -> None:
         ("ssh me@a.example.org ls", "allow"),
     ],
 )
-def test_hosts_on_the_list_may_be_reached_and_for_others_the_mode_holds(text: str, answer: str) -> None:
+def test_listed_hosts_are_allowed_and_others_get_the_network_mode(text: str, answer: str) -> None:
     policy = '[network]\nmode = "deny"\nallow_hosts = ["*.example.org"]'
     assert said(policy, make_command_request(text), "commands") == [(answer, "network")]
 
 
-def test_a_notification_that_leaves_the_machine_is_network_too() -> None:
+def test_webhook_counts_as_network_access() -> None:
     policy = '[network]\nmode = "deny"'
     assert said(policy, make_request(Notify(title="", text="", way="webhook")), "capabilities") == [
         ("deny", "network.mode")
@@ -70,7 +70,7 @@ def test_a_notification_that_leaves_the_machine_is_network_too() -> None:
     assert said(policy, make_request(Notify(title="", text="")), "capabilities") == []
 
 
-def test_a_robot_does_not_type_where_a_person_types_or_where_nothing_is_proven() -> None:
+def test_robot_typing_requires_approval_while_a_person_types_or_without_proof() -> None:
     typing, unclear = PaneContext(is_human_typing=True, is_proven=True), PaneContext(activity="prompt")
     assert said("", make_command_request("ls", place=typing), "capabilities") == [("ask", "human_typing_override")]
     assert said("human_typing_override = true", make_command_request("ls", place=typing), "capabilities") == []
@@ -83,14 +83,14 @@ def test_a_robot_does_not_type_where_a_person_types_or_where_nothing_is_proven()
     )
 
 
-def test_a_protected_pane_asks_people_denies_others_and_may_be_looked_at() -> None:
+def test_protected_pane_asks_people_and_denies_others_except_reading() -> None:
     policy = 'protected = ["session:work"]'
     assert said(policy, make_command_request("ls", "human"), "protected panes") == [("ask", "session:work")]
     assert said(policy, make_command_request("ls"), "protected panes") == [("deny", "session:work")]
     assert said(policy, make_request(Attach(pane=PANE)), "protected panes") == []
 
 
-def test_quiet_hours_hold_robots_back_and_no_people() -> None:
+def test_quiet_hours_apply_to_robots_and_not_to_people() -> None:
     policy = '[[quiet_hours]]\nfrom = "22:00"\nto = "07:00"\nanswer = "deny"'
     night = LocalTime(0, 23 * 60)
     assert said(policy, make_command_request("ls", local=night), "quiet hours") == [("deny", "22:00-07:00")]
@@ -99,7 +99,7 @@ def test_quiet_hours_hold_robots_back_and_no_people() -> None:
     assert said(policy, make_request(Attach(pane=PANE), local=night), "quiet hours") == []
 
 
-def test_what_is_shown_is_short_printable_and_without_secrets() -> None:
+def test_untrusted_text_is_short_printable_and_redacted() -> None:
     assert format_untrusted_text("a\x1b[31m\u202eb") == "a·[31m·b"
     assert len(format_untrusted_text("x" * 1000)) == 80
     assert "hunter2hunter2" not in format_untrusted_text("curl -u me:hunter2hunter2 https://x.example")

@@ -66,7 +66,7 @@ def ids(policy: Policy, request) -> set[str]:
         (WriteFile(path="~/.ssh/config", data=b""), "deny", "deny"),
     ],
 )
-def test_without_a_file_people_act_and_others_ask(action, human: str, others: str) -> None:
+def test_default_policy_allows_people_and_asks_for_others(action, human: str, others: str) -> None:
     assert answer(DEFAULT, make_request(action, "human")) == human
     assert {answer(DEFAULT, make_request(action, kind)) for kind in NON_HUMAN_ACTORS} == {others}
 
@@ -92,25 +92,25 @@ def test_without_a_file_people_act_and_others_ask(action, human: str, others: st
         ("ls\nrm -rf /", "deny", "deny"),
     ],
 )
-def test_a_command_is_judged_by_what_it_does(text: str, human: str, others: str) -> None:
+def test_command_answer_depends_on_its_classes(text: str, human: str, others: str) -> None:
     assert (answer(OPEN, make_command_request(text, "human")), answer(OPEN, make_command_request(text))) == (
         human,
         others,
     )
 
 
-def test_the_same_text_for_a_program_that_is_no_shell_is_just_text() -> None:
+def test_text_for_another_program_is_not_analyzed_as_a_command() -> None:
     text = SendText(pane=PANE, text="rm -rf /")
     assert answer(DEFAULT, make_request(text, "human")) == "allow"
 
 
-def test_a_rule_that_allows_stands_in_for_the_default() -> None:
+def test_allow_rule_replaces_the_default() -> None:
     assert answer(parse_policy(ALLOW), make_command_request("ls")) == "allow"
     assert answer(parse_policy('[approval]\ndefault = "deny"'), make_command_request("ls")) == "deny"
     assert answer(parse_policy(f'[approval]\ndefault = "deny"\n{ALLOW}'), make_command_request("ls")) == "allow"
 
 
-def test_a_rule_that_allows_lifts_no_class_unless_it_names_it_and_never_a_deny() -> None:
+def test_allow_rule_overrides_only_the_ask_of_a_named_class() -> None:
     named = ALLOW + 'when = { command = ["destructive_delete", "system_delete"] }\n'
     assert answer(parse_policy(ALLOW), make_command_request("rm -rf build")) == "ask"
     assert answer(parse_policy(named), make_command_request("rm -rf build")) == "allow"
@@ -118,7 +118,7 @@ def test_a_rule_that_allows_lifts_no_class_unless_it_names_it_and_never_a_deny()
     assert answer(parse_policy(named), make_command_request("rm -rf build; sudo ls")) == "ask"
 
 
-def test_what_cannot_be_read_is_asked_about_whatever_a_rule_says() -> None:
+def test_unparsed_command_always_requires_approval() -> None:
     named = ALLOW + 'when = { command = ["unparsed", "hidden_text"] }\n'
     assert answer(parse_policy(named), make_command_request("echo 'a")) == "ask"
     assert answer(parse_policy(named), make_command_request("echo \u202ea")) == "ask"
@@ -140,7 +140,7 @@ def test_the_strictest_rule_wins_whatever_the_order() -> None:
     ]
 
 
-def test_a_hook_that_allows_lifts_nothing_and_one_without_an_answer_denies() -> None:
+def test_hook_allow_overrides_nothing_and_missing_answer_denies() -> None:
     policy = parse_policy('[[hook]]\nid = "h"\nprogram = ["x"]\nkinds = ["send_text"]')
     said = {
         name: make_command_request("ls", hooks=(HookAnswer("h", name, "why"),))
@@ -156,14 +156,14 @@ def test_a_hook_that_allows_lifts_nothing_and_one_without_an_answer_denies() -> 
     assert answer(policy, make_request(Activate(pane=PANE))) == "allow"
 
 
-def test_two_people_are_wanted_where_a_rule_says_so() -> None:
+def test_rule_can_require_two_people() -> None:
     verdict = evaluate_request(
         parse_policy('[[rule]]\nid = "two"\nanswer = "ask"\ntwo_person = true'), make_command_request("ls", "human")
     )
     assert (verdict.answer, verdict.needs_two) == ("ask", True)
 
 
-def test_haste_is_denied_until_a_token_is_there_and_looking_is_free() -> None:
+def test_rate_limit_denies_until_a_token_is_available() -> None:
     policy, request = parse_policy(f"[rates]\nper_minute = 1\n{ALLOW}"), make_command_request("ls")
     spent = take_tokens(policy, request)
     refused = evaluate_request(policy, make_command_request("ls", spent=spent))
@@ -181,13 +181,13 @@ def test_a_caller_that_is_limited_is_limited_over_all_panes() -> None:
     assert "actor:robot:" in ids(policy, elsewhere)
 
 
-def test_enter_on_an_unknown_line_is_asked_about() -> None:
+def test_enter_on_an_unknown_line_requires_approval() -> None:
     request = make_request(SendKeys(pane=PANE, keys=("Enter",)), is_command=True)
     assert "dynamic" in ids(OPEN, request)
     assert answer(OPEN, make_request(SendKeys(pane=PANE, keys=("Enter",)), is_command=True, standing="ls")) == "allow"
 
 
-def test_a_program_in_a_new_window_is_judged_like_a_command() -> None:
+def test_spawned_program_is_analyzed_like_a_command() -> None:
     assert "system_delete" in ids(DEFAULT, make_request(Spawn(where="window", command=("rm", "-rf", "/")), "human"))
     assert "system_delete" in ids(DEFAULT, make_request(Spawn(where="window", command=("rm -rf /",)), "human"))
     assert "environment" in ids(DEFAULT, make_request(Spawn(where="window", env={"LD_PRELOAD": "x"})))
@@ -213,25 +213,25 @@ def plea(**fields) -> AnswerAgent:
     ],
     ids=["command", "dangerous", "file", "keys", "other tool"],
 )
-def test_an_agent_that_asks_is_never_allowed_by_default(wish: AnswerAgent, expected: str) -> None:
+def test_permission_request_is_never_allowed_by_default(wish: AnswerAgent, expected: str) -> None:
     assert answer(DEFAULT, make_request(wish, "agent")) == expected
 
 
-def test_a_rule_may_allow_what_an_agent_asks_for_by_its_programs() -> None:
+def test_rule_can_allow_a_permission_request_by_program() -> None:
     policy = parse_policy(f'{ALLOW}when = {{ kind = ["answer_agent"], program = ["make"] }}')
     assert answer(policy, make_request(plea(command="make test"), "agent")) == "allow"
     assert answer(policy, make_request(plea(command="make test; touch x"), "agent")) == "ask"
     assert answer(policy, make_request(plea(given="{}"), "agent")) == "ask"
 
 
-def test_in_a_protected_pane_an_agent_may_still_ask_a_person() -> None:
+def test_permission_request_in_a_protected_pane_requires_approval() -> None:
     policy = parse_policy('protected = ["session:prod"]')
     assert answer(policy, make_request(plea(command="ls"), "agent", place=PaneContext(session="prod"))) == "ask"
     assert answer(policy, make_request(Activate(pane=PANE), "agent", place=PaneContext(session="prod"))) == "deny"
 
 
 @pytest.mark.parametrize("argv", [CODE, HISTORY, USAGE], ids=lambda argv: argv[0])
-def test_a_program_that_only_looks_is_allowed_until_the_user_says_otherwise(argv: tuple[str, ...]) -> None:
+def test_read_only_program_is_allowed_unless_the_policy_denies_it(argv: tuple[str, ...]) -> None:
     rule = PolicyRule(id="not_here", answer="deny", when=RuleCondition(kind=("run_program",), program=(argv[0],)))
     request = make_request(RunProgram(argv=argv), "workflow")
     assert answer(DEFAULT, request) == "allow"
@@ -239,13 +239,13 @@ def test_a_program_that_only_looks_is_allowed_until_the_user_says_otherwise(argv
     assert answer(Policy(shell=ShellPolicy(deny_patterns=(f"^{argv[0]} ",))), request) == "deny"
 
 
-def test_code_is_not_searched_where_the_user_lets_nobody_read() -> None:
+def test_code_search_respects_denied_paths() -> None:
     policy = Policy(filesystem=FilesystemPolicy(deny=("/home/me/project/**",)))
     inside = (*CODE[:-1], "/home/me/project/secret")
     assert answer(policy, make_request(RunProgram(argv=inside), "workflow")) == "deny"
 
 
-def test_the_network_rules_hold_for_the_program_that_asks_other_machines() -> None:
+def test_network_mode_applies_to_read_only_programs() -> None:
     policy = Policy(network=NetworkPolicy(mode="deny"))
     assert answer(policy, make_request(RunProgram(argv=USAGE), "workflow")) == "deny"
     assert answer(policy, make_request(RunProgram(argv=HISTORY), "workflow")) == "allow"

@@ -11,24 +11,24 @@ text = "Two pairs of eyes."
 """)
 
 
-def test_every_voice_is_told_also_those_that_said_nothing() -> None:
+def test_every_check_is_listed_also_without_a_reason() -> None:
     assert explain_verdict(POLICY, make_command_request("rm a && ls")) == [
         "send_text by robot",
-        "  deny list: nothing to say",
-        "  hooks: nothing to say",
+        "  deny list: no reason",
+        "  hooks: no reason",
         "  rules: ask by two (Two pairs of eyes.)",
-        "  commands: ask by delete (removes files that are named one by one: rm a)",
-        "  capabilities: nothing to say",
-        "  protected panes: nothing to say",
-        "  quiet hours: nothing to say",
-        "  rates: nothing to say",
-        "  default: ask by others.input (a caller of the kind robot, an action of the kind send_text (risk: input))",
+        "  commands: ask by delete (removes individually named files: rm a)",
+        "  capabilities: no reason",
+        "  protected panes: no reason",
+        "  quiet hours: no reason",
+        "  rates: no reason",
+        "  default: ask by others.input (default for robot callers: send_text, risk input)",
         "ask: Two pairs of eyes.",
-        "two people must say yes; the daemon hears one user only, so it will expire",
+        "two users must approve; the daemon accepts only its own user, so the request will expire",
     ]
 
 
-def test_a_refusal_names_what_decided() -> None:
+def test_denial_names_the_deciding_reason() -> None:
     assert explain_verdict(parse_policy(""), make_command_request("echo x >> ~/.ssh/config", "human"))[-1] == (
         "deny: /home/me/.ssh/config: never written (~/.ssh)"
     )

@@ -33,7 +33,7 @@ def test_other_spellings_are_the_same_path(text: str, path: str) -> None:
     assert resolve_path(text, SCOPE) == path
 
 
-def test_where_nothing_is_known_a_path_stays_relative() -> None:
+def test_path_stays_relative_without_a_known_folder() -> None:
     assert [resolve_path(text, PathScope()) for text in ("a/../b", "~/x", "")] == ["b", "~/x", ""]
 
 
@@ -54,7 +54,7 @@ def test_where_nothing_is_known_a_path_stays_relative() -> None:
         "~/.config/term*/x",
     ],
 )
-def test_keys_and_our_own_files_are_never_written(text: str) -> None:
+def test_key_folders_and_own_files_are_never_written(text: str) -> None:
     assert find_never_written_folder(resolve_path(text, SCOPE), SCOPE)
 
 
@@ -63,7 +63,7 @@ def test_their_neighbours_may_be_written(text: str) -> None:
     assert find_never_written_folder(resolve_path(text, SCOPE), SCOPE) == ""
 
 
-def test_what_holds_them_is_not_removed_either() -> None:
+def test_parents_of_never_written_folders_are_not_removed() -> None:
     removed = ["~", "/", "~/.config", "~/.local", "~/.con*", "/home"]
     assert all(find_never_written_inside(resolve_path(text, SCOPE), SCOPE) for text in removed)
     assert [find_never_written_inside(resolve_path(text, SCOPE), SCOPE) for text in ("build", "~/src", "~/*")] == [
@@ -86,5 +86,5 @@ def test_what_holds_them_is_not_removed_either() -> None:
         ("/etc/host[s]", "/etc/hosts", False),
     ],
 )
-def test_a_star_stays_in_its_folder_and_two_do_not(glob: str, path: str, is_fit: bool) -> None:
+def test_star_stays_in_its_folder_and_double_star_does_not(glob: str, path: str, is_fit: bool) -> None:
     assert bool(find_matching_glob(path, (glob,), SCOPE)) is is_fit

@@ -32,24 +32,28 @@ def test_the_example_of_the_reference_is_a_policy() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("[aproval]", "policy.toml, line 1: aproval: there is no key 'aproval'", "Did you mean approval?"),
-        (f"\n{RULE}{RULE.replace('answer', 'answr')}", "line 7: rule[1].answr: there is no key", "Did you mean answer"),
-        (f"{RULE}when = {{ actors = [] }}", "line 4: rule[0].when.actors: there is no key", "Did you mean actor?"),
+        ("[aproval]", "policy.toml, line 1: aproval: unknown key 'aproval'", "Did you mean approval?"),
+        (f"\n{RULE}{RULE.replace('answer', 'answr')}", "line 7: rule[1].answr: unknown key", "Did you mean answer"),
+        (f"{RULE}when = {{ actors = [] }}", "line 4: rule[0].when.actors: unknown key", "Did you mean actor?"),
         ('[approval]\ndefault = "maybe"', "line 2: approval.default: Invalid enum value", "allow | ask | deny"),
         ('[[rule]]\nid = "a"', "line 1: rule[0]: Table missing required field `answer`", "policy.md"),
         (f'{RULE}when = {{ actor = ["x"] }}', "line 4: rule[0].when.actor[0]: Invalid enum value 'x'", "human | robot"),
-        ("[rates]\nactors = { robo = 3 }", "line 2: rates.actors: Invalid enum value 'robo'", "a minute"),
-        ("[rates]\nactors = { robot = 0 }", "line 2: rates.actors: Expected `int` >= 1", "a minute"),
-        ('[commands]\n\ndelet = "ask"', "line 3: commands.delet: there is no command class", "delete"),
-        ('[commands]\nunparsed = "allow"', "line 2: commands.unparsed: it is asked about at least", "ask or deny"),
-        (f'{RULE}when = {{ command = ["x"] }}', "line 4: rule[0].when.command[0]: there is no command class", "policy"),
-        (f'{RULE}when = {{ kind = ["send_txt"] }}', "there is no kind of action 'send_txt'", "send_text"),
-        ('[[hook]]\nid = "a"\nprogram = ["x"]\nkinds = ["kil"]', "line 4: hook[0].kinds[0]: there is no kind", "kill"),
+        ("[rates]\nactors = { robo = 3 }", "line 2: rates.actors: Invalid enum value 'robo'", "per minute"),
+        ("[rates]\nactors = { robot = 0 }", "line 2: rates.actors: Expected `int` >= 1", "per minute"),
+        ('[commands]\n\ndelet = "ask"', "line 3: commands.delet: unknown command class", "delete"),
+        ('[commands]\nunparsed = "allow"', "line 2: commands.unparsed: this class cannot be allowed", "ask or deny"),
+        (f'{RULE}when = {{ command = ["x"] }}', "line 4: rule[0].when.command[0]: unknown command class", "policy"),
+        (f'{RULE}when = {{ kind = ["send_txt"] }}', "unknown kind of action 'send_txt'", "send_text"),
+        ('[[hook]]\nid = "a"\nprogram = ["x"]\nkinds = ["kil"]', "line 4: hook[0].kinds[0]: unknown kind", "kill"),
         ('[[hook]]\nid = "a"\nprogram = []', "line 3: hook[0].program: Expected", "program"),
-        (RULE + RULE, "line 5: rule[1].id: 'a' is the id of an earlier rule", "policy.md"),
-        (RULE.replace("ask", "deny") + "two_person = true", "line 4: rule[0].two_person: the answer is deny", "policy"),
-        ('protected = ["sesion:x"]', "line 1: protected[0]: there is no kind of reference 'sesion'", "session"),
-        ('protected = ["prod"]', "line 1: protected[0]: 'prod' is neither a number nor a glob", "policy.md"),
+        (RULE + RULE, "line 5: rule[1].id: 'a' is already the id of another rule", "policy.md"),
+        (
+            RULE.replace("ask", "deny") + "two_person = true",
+            "line 4: rule[0].two_person: requires the answer ask",
+            "policy",
+        ),
+        ('protected = ["sesion:x"]', "line 1: protected[0]: unknown kind of reference 'sesion'", "session"),
+        ('protected = ["prod"]', "line 1: protected[0]: 'prod' is neither a pane number nor a glob", "policy.md"),
         ('[shell]\ndeny_patterns = [\n  "(?=x)"\n]', "line 2: shell.deny_patterns[0]: pattern (?=x)", "policy.md"),
         ('[[quiet_hours]]\nfrom = "25:00"\nto = "07:00"', "line 2: quiet_hours[0].from:", "as 22:00"),
         ("[vision]\nmode = 3", "line 2: vision.mode: Expected `str`, got `int`", "allow | ask | deny"),
@@ -59,11 +63,11 @@ def test_the_example_of_the_reference_is_a_policy() -> None:
         ("#" * (MAX_POLICY_CHARS + 1), "more than", "policy.md"),
     ],
 )
-def test_a_mistake_is_told_with_its_line_its_key_and_what_to_do(text: str, message: str, hint: str) -> None:
+def test_error_names_line_key_and_hint(text: str, message: str, hint: str) -> None:
     error = complaint(text)
     assert message in error.message
     assert hint in error.hint
 
 
-def test_programs_get_the_key_and_the_line() -> None:
+def test_error_details_have_key_and_line() -> None:
     assert complaint("\n[shel]").details == {"key": "shel", "line": 2}

@@ -24,5 +24,5 @@ def test_a_pane_is_protected_by_number_or_by_a_glob_over_a_name(pattern: str, is
     assert find_protecting_pattern(PROMPT_PANE, (pattern,)) == (pattern if is_fit else "")
 
 
-def test_the_first_pattern_that_fits_is_told() -> None:
+def test_first_matching_pattern_is_returned() -> None:
     assert find_protecting_pattern(PROMPT_PANE, ("8", "session:work", "7")) == "session:work"

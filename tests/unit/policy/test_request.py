@@ -2,7 +2,7 @@ import pytest
 
 from termvisor.model.action.action import RunProgram, SendKeys, SendText, Spawn
 from termvisor.model.ids import PaneId
-from termvisor.policy.request import convert_keys_to_text, get_argv, get_command_text, has_blind_enter, resolve_scope
+from termvisor.policy.request import get_argv, get_command_text, has_blind_enter, resolve_scope
 from tests.unit.policy.policy_requests import HOME, make_command_request, make_request
 
 PANE = PaneId(7)
@@ -17,14 +17,12 @@ def test_only_what_a_shell_would_run_is_a_command() -> None:
     assert get_command_text(make_request(SendText(pane=PANE, text="ls"))) is None
 
 
-def test_what_stands_at_the_prompt_already_is_run_too() -> None:
+def test_text_already_at_the_prompt_is_part_of_the_command() -> None:
     assert get_command_text(make_command_request("x", standing="rm -rf ")) == "rm -rf x"
 
 
-def test_keys_that_spell_a_command_are_one() -> None:
+def test_typed_keys_are_a_command() -> None:
     assert get_command_text(keys("r", "m", "Space", "x", "Enter")) == "rm x\n"
-    assert convert_keys_to_text(("rm -rf /", "C-m")) == "rm -rf /\n"
-    assert convert_keys_to_text(("C-a", "Up", "F5", "M-x", "^C")) == ""
 
 
 @pytest.mark.parametrize(
@@ -38,11 +36,11 @@ def test_keys_that_spell_a_command_are_one() -> None:
         (("C-r", "a", "C-m"), "", True),
     ],
 )
-def test_enter_on_a_line_that_only_the_screen_shows_is_blind(names, standing, is_blind) -> None:
+def test_enter_on_an_unknown_or_edited_line_is_blind(names, standing, is_blind) -> None:
     assert has_blind_enter(keys(*names, standing=standing)) is is_blind
 
 
-def test_programs_are_run_as_they_are_in_the_folder_they_name() -> None:
+def test_program_paths_are_relative_to_its_folder() -> None:
     run, spawn = (
         make_request(RunProgram(argv=("a", "b"), cwd="~/x")),
         make_request(Spawn(where="window", command=("c",), cwd="y")),
@@ -51,7 +49,7 @@ def test_programs_are_run_as_they_are_in_the_folder_they_name() -> None:
     assert (resolve_scope(run).cwd, resolve_scope(spawn).cwd) == (f"{HOME}/x", f"{HOME}/src/y")
 
 
-def test_a_request_knows_its_pane_by_the_place_or_the_action() -> None:
+def test_pane_of_a_request_comes_from_context_or_action() -> None:
     assert make_command_request("ls").pane == PANE
     assert make_request(
         Spawn(where="pane", beside=PaneId(3)), place=type(make_command_request("ls").place)()

@@ -40,19 +40,19 @@ def test_every_key_that_is_set_must_fit(when: dict[str, object], is_fit: bool) -
     assert matches_rule(rule(**when), REQUEST, EXAMINED) is is_fit
 
 
-def test_to_allow_every_program_and_class_must_be_meant() -> None:
+def test_allow_rule_must_match_every_program_and_class() -> None:
     assert not matches_rule(rule("allow", program=("make",)), REQUEST, EXAMINED)
     assert matches_rule(rule("allow", program=("make", "rm")), REQUEST, EXAMINED)
     assert not matches_rule(rule("allow", command=("delete",)), REQUEST, EXAMINED)
     assert matches_rule(rule("allow", command=("destructive_delete",)), REQUEST, EXAMINED)
 
 
-def test_an_unknown_program_is_never_one_that_was_meant() -> None:
+def test_unknown_program_matches_no_allow_rule() -> None:
     assert not matches_rule(
         rule("allow", program=("make",)), make_command_request("make; $X"), analyze_text("make; $X")
     )
 
 
-def test_a_rule_about_commands_does_not_speak_of_other_text() -> None:
+def test_command_rule_does_not_match_other_text() -> None:
     assert not matches_rule(rule(program=("*",)), REQUEST, None)
     assert not matches_rule(rule("allow", command=("delete",)), REQUEST, analyze_text("ls"))

@@ -13,7 +13,7 @@ def spent(bucket: TokenBucket, count: int, at: int = NOW) -> TokenBucket:
     return bucket
 
 
-def test_a_full_bucket_gives_a_minutes_worth_at_once_and_then_says_when_the_next_is_there() -> None:
+def test_full_bucket_allows_one_minute_of_actions_and_then_reports_retry_at() -> None:
     empty = spent(FULL_BUCKET, 30)
     assert take_token(empty, 30, NOW).retry_at == NOW + 2 * SECOND
     assert take_token(empty, 30, NOW + 2 * SECOND).retry_at is None
@@ -30,7 +30,7 @@ def test_it_fills_evenly() -> None:
     assert take_token(later, 30, NOW + 10 * SECOND).retry_at == NOW + 12 * SECOND
 
 
-def test_a_clock_that_was_set_back_keeps_nobody_out_for_long() -> None:
+def test_clock_set_back_blocks_for_at_most_a_minute() -> None:
     assert take_token(TokenBucket(NOW + 10**15), 30, NOW).retry_at == NOW + 2 * SECOND
 
 

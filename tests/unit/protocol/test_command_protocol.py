@@ -1,4 +1,4 @@
-"""The face protocol: what goes in comes out, at any cut."""
+"""Requests and frames of the command protocol survive encoding, at any cut."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ def test_a_command_line_survives_the_way_to_the_daemon(argv: list[str], cwd: str
         command_protocol.CommandRequest(tuple(argv), is_robot, cwd, command_protocol.TerminalInfo(132, True, False))
     )
     heard = command_protocol.decode_request(line[:-1])
-    assert heard.given is None
+    assert heard.input_text is None
     assert line.index(b"\n") == len(line) - 1
     assert (heard.argv, heard.is_robot, heard.cwd) == (tuple(argv), is_robot, cwd)
     assert (heard.terminal.width, heard.terminal.is_terminal, heard.terminal.colour) == (132, True, False)
@@ -27,19 +27,19 @@ def test_a_text_beside_the_command_line_arrives_to_the_byte_or_with_what_was_wro
     text = command_protocol.decode_request(
         command_protocol.encode_request(asked.with_input(command_protocol.InputText(data)))[:-1]
     )
-    assert text.given is not None
-    assert (text.argv, text.given.data, text.given.trouble) == (asked.argv, data, "")
+    assert text.input_text is not None
+    assert (text.argv, text.input_text.data, text.input_text.error) == (asked.argv, data, "")
     none = command_protocol.decode_request(
-        command_protocol.encode_request(asked.with_input(command_protocol.InputText(trouble=trouble)))[:-1]
+        command_protocol.encode_request(asked.with_input(command_protocol.InputText(error=trouble)))[:-1]
     )
-    assert none.given is not None
-    assert (none.given.data, none.given.trouble) == (b"", trouble)
+    assert none.input_text is not None
+    assert (none.input_text.data, none.input_text.error) == (b"", trouble)
 
 
 def test_a_text_stays_with_the_command_line_that_is_confirmed() -> None:
     given = command_protocol.InputText(b"make test")
     again = command_protocol.CommandRequest(("send", "7")).with_input(given).with_consent("--yes-for-session")
-    assert (again.argv, again.given) == (("send", "7", "--yes-for-session"), given)
+    assert (again.argv, again.input_text) == (("send", "7", "--yes-for-session"), given)
 
 
 def test_a_word_that_is_not_unicode_arrives_with_a_sign_for_what_was_wrong() -> None:

@@ -1,4 +1,4 @@
-"""Reaching a daemon, and only our own."""
+"""Connecting only to a daemon of this user."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ import pytest
 from termvisor.protocol.connect import connect_socket
 
 
-def test_nobody_listens_where_there_is_no_socket_or_a_dead_one(tmp_path: Path) -> None:
+def test_a_missing_or_dead_socket_gives_none(tmp_path: Path) -> None:
     path = str(tmp_path / "s")
     assert connect_socket(path) is None
     with socket.socket(socket.AF_UNIX) as dead:

@@ -1,10 +1,10 @@
-"""Errors between processes."""
+"""Errors passed between processes."""
 
 from termvisor.errors import Conflict, NewerDatabase
 from termvisor.protocol import error_line
 
 
-def test_an_error_is_heard_as_it_was_said() -> None:
+def test_an_error_survives_formatting_and_parsing() -> None:
     text = "some warning\n" + error_line.format_error(NewerDatabase("schema 9 is\nnewer", hint="Upgrade."))
     error = error_line.parse_last_error(text)
     assert isinstance(error, NewerDatabase)

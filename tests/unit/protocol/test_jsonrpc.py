@@ -1,4 +1,4 @@
-"""JSON-RPC as we speak it."""
+"""JSON-RPC messages and errors."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Lines out of chunks."""
+"""Splitting a byte stream into lines."""
 
 import pytest
 from hypothesis import given

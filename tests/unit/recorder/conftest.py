@@ -1,4 +1,4 @@
-"""A real recorder in a folder of its own, a listener that reads what it says, and pipes to feed it."""
+"""Fixtures: a real recorder in a private folder, a fake daemon that reads its reports, and pipes."""
 
 import hashlib
 import os

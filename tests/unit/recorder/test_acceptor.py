@@ -1,66 +1,66 @@
-"""Who is let in, and who is sent away."""
+"""Accept and reject connections."""
 
 import os
 import socket
 
 import pytest
 
-from termvisor.recorder import acceptor
+from termvisor.recorder import acceptor as acceptor_module
 from termvisor.recorder.acceptor import ConnectionAcceptor, open_server_socket
 from termvisor.recorder.poller import Poller
 from termvisor.recorder.seqpacket import connect_socket
 
 
 @pytest.fixture
-def desk(home):
-    desk = ConnectionAcceptor(open_server_socket(home.socket), Poller())
-    yield desk
-    for fd in list(desk.pending):
-        desk.close_connection(fd)
-    desk.close(home.socket)
+def acceptor(home):
+    acceptor = ConnectionAcceptor(open_server_socket(home.socket), Poller())
+    yield acceptor
+    for fd in list(acceptor.pending):
+        acceptor.close_connection(fd)
+    acceptor.close(home.socket)
 
 
 @pytest.fixture
-def visitor(home, desk):
+def connection(home, acceptor):
     connection = connect_socket(home.socket)
-    desk.accept_connections()
+    acceptor.accept_connections()
     yield connection
     connection.close()
 
 
-def test_a_visitor_waits_until_it_speaks(desk, visitor):
-    [fd] = desk.pending
-    desk.close_expired()
-    assert list(desk.pending) == [fd]
-    visitor.send(b"hold 1/1")
-    channel = desk.release_connection(fd)
-    assert (channel.receive()[0], desk.pending, desk.compute_timeout()) == ([b"hold 1/1"], {}, None)
+def test_a_connection_is_pending_until_its_first_message(acceptor, connection):
+    [fd] = acceptor.pending
+    acceptor.close_expired()
+    assert list(acceptor.pending) == [fd]
+    connection.send(b"hold 1/1")
+    channel = acceptor.release_connection(fd)
+    assert (channel.receive()[0], acceptor.pending, acceptor.compute_timeout()) == ([b"hold 1/1"], {}, None)
     channel.close()
 
 
-def test_a_silent_visitor_is_sent_away_after_five_seconds(desk, visitor, monkeypatch):
-    now = acceptor.monotonic()
-    assert 4 < desk.compute_timeout() < 6
-    monkeypatch.setattr(acceptor, "monotonic", lambda: now + 6)
-    desk.close_expired()
-    assert (desk.pending, visitor.recv(1)) == ({}, b"")
+def test_a_silent_connection_is_closed_after_five_seconds(acceptor, connection, monkeypatch):
+    now = acceptor_module.monotonic()
+    assert 4 < acceptor.compute_timeout() < 6
+    monkeypatch.setattr(acceptor_module, "monotonic", lambda: now + 6)
+    acceptor.close_expired()
+    assert (acceptor.pending, connection.recv(1)) == ({}, b"")
 
 
-def test_a_stranger_is_sent_away_at_once(home, desk, monkeypatch):
-    monkeypatch.setattr(acceptor, "get_peer_uid", lambda connection: os.getuid() + 1)
+def test_a_connection_of_another_user_is_closed_at_once(home, acceptor, monkeypatch):
+    monkeypatch.setattr(acceptor_module, "get_peer_uid", lambda connection: os.getuid() + 1)
     stranger = connect_socket(home.socket)
-    desk.accept_connections()
-    assert (desk.pending, stranger.recv(1)) == ({}, b"")
+    acceptor.accept_connections()
+    assert (acceptor.pending, stranger.recv(1)) == ({}, b"")
     stranger.close()
 
 
-def test_a_path_that_is_answered_is_left_alone(home, desk):
+def test_a_path_that_is_answered_is_left_alone(home, acceptor):
     inode = os.stat(home.socket).st_ino
     assert open_server_socket(home.socket) is None
     assert os.stat(home.socket).st_ino == inode
 
 
-def test_a_path_that_a_dead_one_left_is_taken_over(home):
+def test_the_socket_of_a_dead_recorder_is_replaced(home):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dead:
         dead.bind(home.socket)
     server = open_server_socket(home.socket)
@@ -69,6 +69,6 @@ def test_a_path_that_a_dead_one_left_is_taken_over(home):
 
 
 def test_when_it_closes_its_name_is_gone_too(home):
-    desk = ConnectionAcceptor(open_server_socket(home.socket), Poller())
-    desk.close(home.socket)
+    acceptor = ConnectionAcceptor(open_server_socket(home.socket), Poller())
+    acceptor.close(home.socket)
     assert not os.path.exists(home.socket)

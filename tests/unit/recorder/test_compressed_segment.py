@@ -1,3 +1,5 @@
+"""Read and write compressed segments."""
+
 import errno
 import os
 
@@ -64,7 +66,7 @@ def test_a_segment_without_bytes_may_be_packed_too(path):
 
 
 @pytest.mark.parametrize("cut", [0, 5, 1000])
-def test_a_file_that_was_cut_says_so(path, cut):
+def test_a_truncated_file_raises_an_error(path, cut):
     pack(path, TEXT)
     os.truncate(path, cut)
     with pytest.raises(OSError, match="damaged") as caught:

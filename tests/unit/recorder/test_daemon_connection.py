@@ -1,4 +1,4 @@
-"""What the daemon is told, in which order, and that a slow one costs nothing."""
+"""Report streams to the daemon in order, also to a slow one."""
 
 import _socket
 import os
@@ -30,7 +30,7 @@ def stream(epoch, size=0, closed_by=0):
     return made
 
 
-def heard(other):
+def receive_lines(other):
     lines = []
     try:
         while True:
@@ -39,57 +39,57 @@ def heard(other):
         return lines
 
 
-def test_it_is_told_what_there_is_before_what_is_new(ends):
+def test_existing_streams_are_reported_before_changes(ends):
     channel, other = ends
     streams = {1: stream(1, 10), 2: stream(2, 20, FLAG_ENDED), 3: stream(3, 30, FLAG_CAPPED)}
     listener = DaemonConnection(channel, streams)
     streams[4] = stream(4, 5)
     listener.mark_changed(4)
     assert listener.flush()
-    assert heard(other) == [
+    assert receive_lines(other) == [
         HELLO, "stream 1/1 10 open", "stream 1/2 20 ended", "stream 1/3 30 capped", "ready", "held 1/4", "grew 4 5",
     ]  # fmt: skip
 
 
-def test_news_is_told_once_in_its_latest_form(ends):
+def test_a_change_is_reported_once_in_its_latest_state(ends):
     channel, other = ends
     streams = {1: stream(1)}
     listener = DaemonConnection(channel, streams)
     listener.flush()
-    heard(other)
+    receive_lines(other)
     for size in (5, 6):
         streams[1].writer.offset = size
         listener.mark_changed(1)
     assert listener.flush()
-    assert heard(other) == ["grew 1 6"]
+    assert receive_lines(other) == ["grew 1 6"]
     assert listener.flush()
-    assert heard(other) == []
+    assert receive_lines(other) == []
 
 
-def test_a_stream_that_began_and_ended_unheard_is_told_whole(ends):
+def test_a_stream_that_began_and_ended_unreported_is_reported_completely(ends):
     channel, other = ends
     streams = {}
     listener = DaemonConnection(channel, streams)
     streams[1] = stream(1, 7, FLAG_ENDED)
     listener.mark_changed(1)
     listener.flush()
-    assert heard(other) == [HELLO, "ready", "held 1/1", "ended 1/1 7"]
+    assert receive_lines(other) == [HELLO, "ready", "held 1/1", "ended 1/1 7"]
 
 
-def test_what_was_introduced_is_not_news_and_what_is_forgotten_is_not_told(ends):
+def test_listed_streams_are_no_change_and_forgotten_ones_are_not_reported(ends):
     channel, other = ends
     streams = {1: stream(1, 7, FLAG_ENDED), 2: stream(2, 7, FLAG_ENDED)}
     listener = DaemonConnection(channel, streams)
     listener.mark_changed(1)
     listener.flush()
-    assert heard(other)[-2:] == ["stream 1/2 7 ended", "ready"]
+    assert receive_lines(other)[-2:] == ["stream 1/2 7 ended", "ready"]
     listener.mark_changed(2)
     listener.forget_stream(2)
     assert listener.flush()
-    assert heard(other) == []
+    assert receive_lines(other) == []
 
 
-def test_a_slow_listener_costs_one_message_and_hears_the_latest_of_each(ends):
+def test_a_slow_daemon_costs_one_message_and_gets_the_latest_state(ends):
     channel, other = ends
     streams = {epoch: stream(epoch) for epoch in range(1, 201)}
     listener = DaemonConnection(channel, streams)
@@ -103,9 +103,9 @@ def test_a_slow_listener_costs_one_message_and_hears_the_latest_of_each(ends):
         each.writer.offset, each.close_flag = 10**6, FLAG_ENDED
         listener.mark_changed(each.epoch)
     assert not listener.flush()
-    heard(other)
+    receive_lines(other)
     assert listener.flush()
-    assert set(heard(other)) >= {f"ended 1/{epoch} 1000000" for epoch in streams}
+    assert set(receive_lines(other)) >= {f"ended 1/{epoch} 1000000" for epoch in streams}
 
 
 def test_a_listener_that_is_gone_is_an_error(ends):

@@ -1,4 +1,4 @@
-"""How the recorder is started."""
+"""Build and parse the command line of the recorder."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Waiting for pipes."""
+"""Poll pipes."""
 
 import os
 
@@ -36,7 +36,7 @@ def test_room_to_write_is_reported_only_while_it_is_wanted(pipe):
     assert poller.wait(0) == []
 
 
-def test_what_was_removed_is_not_reported(pipe):
+def test_a_removed_descriptor_is_not_reported(pipe):
     reader, writer = pipe
     poller = Poller()
     poller.add(reader)

@@ -16,7 +16,7 @@ def descriptors(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def test_a_stream_is_told_from_hold_to_end_and_lies_on_disk_byte_for_byte(home):
+def test_a_stream_is_reported_from_open_to_end_and_stored_byte_for_byte(home):
     process = home.start()
     listener = home.connect_daemon()
     assert listener.read_until("ready") == [f"hello 1 {process.pid}", "ready"]
@@ -31,7 +31,7 @@ def test_a_stream_is_told_from_hold_to_end_and_lies_on_disk_byte_for_byte(home):
     assert home.open_reader("7/12").read_end()[0] == 1
 
 
-def test_what_it_writes_is_private(home):
+def test_the_log_files_are_private(home):
     home.start()
     listener = home.connect_daemon()
     home.open_pipe("7/12").sendall(b"x")
@@ -42,7 +42,7 @@ def test_what_it_writes_is_private(home):
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 
-def test_a_new_listener_is_told_every_stream_and_replaces_the_old_one(home):
+def test_a_new_daemon_gets_every_stream_and_replaces_the_old_one(home):
     home.start()
     first = home.connect_daemon()
     open_pipe = home.open_pipe("1/1")
@@ -55,7 +55,7 @@ def test_a_new_listener_is_told_every_stream_and_replaces_the_old_one(home):
 
 
 @pytest.mark.parametrize("greeting", ["listen 2", "listen", "listen 1 2"])
-def test_another_protocol_version_is_told_ours_and_sent_away(home, greeting):
+def test_another_protocol_version_is_answered_with_ours_and_closed(home, greeting):
     home.start()
     stranger = home.connect_daemon(greeting)
     assert [stranger.read_line(), stranger.read_line()] == ["version 1", ""]
@@ -80,7 +80,7 @@ def test_an_open_stream_cannot_be_forgotten(home):
     assert home.connect_daemon().read_until("ready")[1] == "stream 1/1 0 open"
 
 
-def test_a_dropped_stream_is_closed_with_all_that_its_pipe_held(home):
+def test_a_dropped_stream_is_closed_after_reading_its_pipe(home):
     process = home.start()
     listener = home.connect_daemon()
     pipe = home.open_pipe("1/1")
@@ -92,7 +92,7 @@ def test_a_dropped_stream_is_closed_with_all_that_its_pipe_held(home):
     assert pipe.recv(1) == b""
 
 
-def test_a_quiet_pane_is_heard_beside_a_flooding_one(home):
+def test_a_quiet_pane_is_captured_beside_a_flooding_one(home):
     home.start()
     listener = home.connect_daemon()
     flood = home.feed("1/1", 8 * MB)
@@ -149,7 +149,7 @@ def test_nonsense_harms_nothing_and_leaks_no_descriptor(home):
     assert process.poll() is None
 
 
-def test_a_silent_connection_holds_nobody_up(home):
+def test_a_silent_connection_blocks_no_other(home):
     home.start()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:
         silent.connect(home.socket)
@@ -196,7 +196,7 @@ def test_a_socket_that_a_killed_recorder_left_is_replaced(home):
     assert home.connect_daemon().read_until("ready") == [f"hello 1 {process.pid}", "ready"]
 
 
-def test_after_kill_9_every_byte_that_was_told_is_there_and_no_end_is_claimed(home):
+def test_after_kill_9_every_reported_byte_is_stored_without_an_end_record(home):
     process = home.start()
     listener = home.connect_daemon()
     pipe = home.open_pipe("1/1")
@@ -210,7 +210,7 @@ def test_after_kill_9_every_byte_that_was_told_is_there_and_no_end_is_claimed(ho
 
 
 @pytest.mark.parametrize("farewell", ["quit", "SIGTERM"])
-def test_quit_and_sigterm_close_every_stream_in_good_order(home, farewell):
+def test_quit_and_sigterm_close_every_stream_with_an_end_record(home, farewell):
     process = home.start()
     listener = home.connect_daemon()
     pipes = [home.open_pipe(f"1/{epoch}") for epoch in (1, 2)]
@@ -285,7 +285,7 @@ def test_a_helper_that_was_connected_before_a_re_execution_is_served_after_it(ho
         assert helper.recv(100) == b"ok\n"
 
 
-def test_sigterm_in_the_middle_of_a_re_execution_still_ends_in_good_order(home):
+def test_sigterm_during_a_reexec_still_writes_end_records(home):
     process = home.start()
     listener = home.connect_daemon()
     pipe = home.open_pipe("1/1")
@@ -314,7 +314,7 @@ def test_a_successor_that_cannot_be_started_changes_nothing(home):
     assert process.wait() == 0
 
 
-def test_without_a_listener_it_stops_at_the_cap_and_says_so_later(home):
+def test_without_a_daemon_recording_stops_at_the_cap_and_is_reported_later(home):
     home.start(cap_bytes=1 * MB)
     pipe = home.open_pipe("1/1")
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
@@ -335,7 +335,7 @@ def test_a_listener_keeps_it_from_the_cap(home):
     assert home.compute_sha256("1/1") == feeder.wait_sha256()
 
 
-def test_a_slow_listener_neither_blocks_it_nor_makes_it_grow_and_is_told_the_end(home):
+def test_a_slow_daemon_neither_blocks_nor_grows_the_recorder(home):
     process = home.start()
     listener = home.connect_daemon()
     feeders = [home.feed(f"1/{epoch}", 200_000, epoch) for epoch in range(1, 101)]
@@ -347,7 +347,7 @@ def test_a_slow_listener_neither_blocks_it_nor_makes_it_grow_and_is_told_the_end
     assert [home.compute_sha256(f"1/{epoch}") for epoch in range(1, 101)] == digests
 
 
-def test_a_stream_whose_file_cannot_grow_is_closed_exactly_and_the_others_go_on(home):
+def test_a_stream_whose_file_cannot_grow_is_closed_and_others_continue(home):
     process = home.start(segment_bytes=8 * MB)
     listener = home.connect_daemon()
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -361,7 +361,7 @@ def test_a_stream_whose_file_cannot_grow_is_closed_exactly_and_the_others_go_on(
     listener.read_until("grew 2 8")
 
 
-def test_a_log_whose_folder_cannot_be_made_is_refused_or_told_as_capped(home):
+def test_a_log_whose_folder_cannot_be_created_is_refused_or_capped(home):
     home.start()
     listener = home.connect_daemon()
     os.makedirs(f"{home.raw_dir}/2")

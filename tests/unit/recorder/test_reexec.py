@@ -1,4 +1,4 @@
-"""What one image leaves to the next."""
+"""Hand over the state of the recorder to the next program."""
 
 import os
 import subprocess
@@ -18,11 +18,11 @@ def written(text: bytes) -> int:
 
 
 BECOME = """
-from termvisor.recorder.reexec import State, become
-state = State({server}, 12345, [])
-state.open.append((1, 2, {pipe}, 10**12, 1_700_000_000_000_000_000))
-state.closed.append((3, 4, 99, 2))
-become(["{program}"], state)
+from termvisor.recorder.reexec import HandoverState, replace_process
+state = HandoverState({server}, 12345, [])
+state.open_streams.append((1, 2, {pipe}, 10**12, 1_700_000_000_000_000_000))
+state.closed_streams.append((3, 4, 99, 2))
+replace_process(["{program}"], state)
 """
 SUCCESSOR = """#!/bin/sh
 cat /proc/self/fd/$1
@@ -61,7 +61,7 @@ def test_a_state_of_another_form_is_refused():
         reexec.read_state(written(b"state 99\n"))
 
 
-def test_what_a_later_version_adds_is_passed_over():
+def test_unknown_state_rows_of_a_later_version_are_ignored():
     server, pipe = os.pipe()
     found = reexec.read_state(written(b"state 1\nserver %d\nnovelty 1 2 3" % server))
     assert (found.server_fd, found.open_streams) == (server, [])

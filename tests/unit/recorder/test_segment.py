@@ -35,7 +35,7 @@ def put(tmp_path):
         segment.close()
 
 
-def test_what_is_no_plain_file_of_ours_is_no_segment(tmp_path):
+def test_only_regular_files_are_segments(tmp_path):
     for name in ("5.raw", "²³.raw", "000000000000000x.raw", "٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠.raw"):
         (tmp_path / name).write_bytes(b"x")
     assert list_segment_starts(str(tmp_path)) == []

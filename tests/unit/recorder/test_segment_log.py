@@ -1,4 +1,4 @@
-"""Streams on disk: what is written is read, whatever happened to the files."""
+"""Write and read streams on disk, also after damage to the files."""
 
 import os
 import resource
@@ -93,7 +93,7 @@ def test_an_index_record_is_a_flagged_end_offset_and_a_time(folder):
 
 
 @pytest.mark.parametrize("flag", [FLAG_ENDED, FLAG_CAPPED])
-def test_the_end_says_why_and_when(folder, reader, flag):
+def test_the_end_record_has_flag_and_time(folder, reader, flag):
     writer = write(folder, (b"abc", 7))
     assert reader.read_end() is None
     writer.write_end(flag, 9)
@@ -204,7 +204,7 @@ def test_a_write_that_stops_half_way_is_accounted_for(folder, reader):
 
 
 @pytest.mark.parametrize("limit", [160, 167])
-def test_bytes_that_the_index_cannot_vouch_for_are_taken_back(folder, reader, limit):
+def test_bytes_without_an_index_record_are_truncated(folder, reader, limit):
     writer = write(folder, *[(b"x", 5)] * 10)
     with file_size_limit(limit), pytest.raises(OSError):
         writer.append(b"y", 5)

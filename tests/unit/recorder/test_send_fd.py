@@ -1,4 +1,4 @@
-"""The script that tmux runs: it passes its standard input on and is gone."""
+"""The script that passes a pipe to the recorder."""
 
 import signal
 import socket
@@ -23,7 +23,7 @@ def pair():
     theirs.close()
 
 
-def test_what_is_written_after_it_is_gone_is_recorded(home, pair):
+def test_output_after_the_hand_off_is_recorded(home, pair):
     ours, theirs = pair
     home.start()
     listener = home.connect_daemon()

@@ -58,7 +58,7 @@ def test_a_full_connection_takes_a_message_later(ends):
     assert other.recv(100) == b"again\n"
 
 
-def test_sending_to_nobody_is_an_error(ends):
+def test_sending_to_a_closed_socket_is_an_error(ends):
     channel, other = ends
     other.close()
     with pytest.raises(OSError):
@@ -79,6 +79,6 @@ def test_the_other_side_has_an_owner():
         assert get_peer_uid(ours) == os.getuid()
 
 
-def test_nobody_listens_at_a_path_without_a_socket(tmp_path):
+def test_a_path_without_a_socket_is_not_listening(tmp_path):
     with pytest.raises(FileNotFoundError):
         connect_socket(f"{tmp_path}/rec")

@@ -1,4 +1,4 @@
-"""Which streams there are, and what changed since somebody looked."""
+"""The table of streams and their changes."""
 
 import os
 
@@ -24,7 +24,7 @@ def pipe():
     os.close(writer)
 
 
-def test_growth_and_end_are_news_until_they_are_taken(table, pipe):
+def test_growth_and_end_are_changes_until_they_are_taken(table, pipe):
     reader, writer = pipe
     assert table.hold_stream(b"1/2", [reader]) == b"ok"
     assert list(table.changed_epochs) == [2]
@@ -67,7 +67,7 @@ def test_dropping_takes_what_waits_and_cutting_does_not(table, tmp_path):
         os.close(writer)
 
 
-def test_what_an_earlier_image_held_goes_on_at_its_offset(table, pipe, tmp_path):
+def test_a_resumed_stream_continues_at_its_offset(table, pipe, tmp_path):
     reader, writer = pipe
     table.resume_stream(1, 2, reader, 500, 9 * 10**18)
     table.restore_closed_stream(1, 3, 77, FLAG_CAPPED)

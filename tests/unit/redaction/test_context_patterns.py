@@ -1,4 +1,4 @@
-"""Every kind that is known by its form, with what it must mask and what it must leave alone."""
+"""Every context kind, with what it must mask and what it must not."""
 
 import pytest
 
@@ -142,7 +142,7 @@ def test_every_kind_has_hits_and_near_misses():
 
 
 @pytest.mark.parametrize(("kind", "case"), [(kind, case) for kind, cases in HITS.items() for case in cases])
-def test_the_secret_is_masked_and_what_stands_around_it_stays(kind: str, case: tuple[str, str, str]):
+def test_the_secret_is_masked_and_its_context_stays(kind: str, case: tuple[str, str, str]):
     before, secret, behind = case
     assert redact(before + secret + behind) == f"{before}[redacted:{kind}]{behind}"
 

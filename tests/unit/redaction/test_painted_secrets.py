@@ -1,4 +1,4 @@
-"""Keys are learnt from the bytes that paint them, wherever those are cut, and however soon they are covered."""
+"""Secrets are learnt from painted bytes, wherever chunks are cut."""
 
 import pytest
 
@@ -33,10 +33,10 @@ def test_a_key_that_was_painted_is_known(bytes_of_paint):
     assert rest_after(bytes_of_paint) == MASK
 
 
-def test_a_key_that_is_cut_between_two_pieces_is_known():
+def test_a_key_across_two_chunks_is_known():
     paint = f"words \x1b[2;2H{KEY}\x1b[K"
     assert {rest_after(paint[:cut], paint[cut:]) for cut in range(len(paint))} == {MASK}
 
 
-def test_other_paint_teaches_nothing():
+def test_output_without_secrets_teaches_nothing():
     assert rest_after(f"\x1b[H{BODY}\x1b[2Jtokens: 12, task-force", "") == REST

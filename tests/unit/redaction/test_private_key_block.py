@@ -51,13 +51,13 @@ def test_frames_gutters_and_diff_signs_stay(before: str, behind: str):
     assert Redactor().redact_lines(rows)[1:4] == [f"{before}{MASK}{behind}"] * 3
 
 
-def test_a_block_without_an_end_is_given_up_at_the_first_line_that_is_none():
+def test_an_unterminated_block_ends_at_the_first_other_line():
     first, body, *_ = block("PRIVATE KEY")
     rows = [first, body, "me@host:~$ ls", "README"]
     assert Redactor().redact_lines(rows) == [first, MASK, "me@host:~$ ls", "README"]
 
 
-def test_a_block_goes_on_from_a_resumed_state():
+def test_a_block_continues_from_a_stored_state():
     rows = block("OPENSSH PRIVATE KEY")
     begun = Redactor()
     begun.redact_lines(rows[:2])
@@ -65,6 +65,6 @@ def test_a_block_goes_on_from_a_resumed_state():
     assert Redactor(state=begun.state).redact_lines(rows[2:]) == [MASK, MASK, rows[-1]]
 
 
-def test_words_about_a_block_do_not_open_one():
+def test_text_about_a_block_does_not_open_one():
     rows = ["it starts with BEGIN PRIVATE KEY and then goes on", "word", "grep 'BEGIN RSA PRIVATE KEY' *.pem", "word"]
     assert Redactor().redact_lines(rows) == rows

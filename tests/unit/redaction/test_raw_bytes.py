@@ -1,4 +1,4 @@
-"""Secrets in raw bytes: what is found, what is left, and that nothing else changes."""
+"""Secrets in raw bytes: what is masked, what is not, and that nothing else changes."""
 
 import pytest
 
@@ -43,15 +43,15 @@ def test_a_key_is_found_however_it_got_on_the_screen(printed, kept):
     assert mask_bytes(printed) == kept
 
 
-def test_few_characters_at_the_end_of_a_row_are_masked_once_the_next_row_tells_what_they_are():
+def test_a_short_start_at_the_row_end_is_masked_with_the_next_row():
     assert mask_bytes(b"the key sk-ant-api\r\n" + KEY[10:] + b"\r\n")[:20] == b"the key sk-ant-000\r\n"
 
 
-def test_two_keys_one_below_the_other_both_keep_their_prefix():
+def test_two_stacked_keys_keep_their_prefixes():
     assert mask_bytes(KEY + b"\r\n" + KEY + b"\r\n") == (ZEROS + b"\r\n") * 2
 
 
-def test_a_token_keeps_its_dots_and_what_makes_it_one():
+def test_a_jwt_keeps_its_dots_and_header_start():
     masked = mask_bytes(b"bearer " + TOKEN)
     assert [len(part) for part in masked.split(b".")] == [len(part) for part in (b"bearer " + TOKEN).split(b".")]
     assert masked.startswith(b"bearer eyJ")
@@ -77,7 +77,7 @@ def test_a_private_key_is_masked_over_all_its_lines():
         b"commit 3b18e512dba79e4c8300dd08aeb37f8e728b8dad\r\n",
     ],
 )
-def test_what_is_no_certain_secret_stays_byte_for_byte(data):
+def test_uncertain_secrets_are_unchanged(data):
     assert mask_bytes(data) == data
 
 
@@ -97,17 +97,17 @@ def test_an_encoded_key_is_not_found():
     assert mask_bytes(encoded) == encoded
 
 
-def test_what_is_derived_from_masked_bytes_is_redacted_as_the_secret_was():
+def test_text_from_masked_bytes_is_redacted_like_the_secret():
     for text in (KEY, TOKEN, b"x ghp_" + b"a1B2c3D4" * 5):
         assert redact(mask_bytes(text).decode()) == redact(text.decode())
 
 
-def test_masking_what_was_masked_changes_nothing():
+def test_masking_is_idempotent():
     once = mask_bytes(b"a " + KEY + b"\r\n" + TOKEN + b"\r\n")
     assert mask_bytes(once) == once
 
 
-def test_a_stream_comes_out_as_long_as_it_went_in_wherever_a_key_stands():
+def test_the_length_of_a_stream_does_not_change():
     filler = b"words and more words\r\n" * (CHUNK_BYTES // 22)
     masking = RawByteMasker()
     out = bytearray()
@@ -118,18 +118,18 @@ def test_a_stream_comes_out_as_long_as_it_went_in_wherever_a_key_stands():
     assert masking.secret_offsets == [len(filler) - 22]
 
 
-def test_the_nonce_of_our_shells_is_crossed_out_in_every_mark():
+def test_the_shell_nonce_is_overwritten_in_every_mark():
     rules = build_rules(nonce=NONCE)
     marks = b"\x1b]133;D;0;aid=7;nonce=%s\x07\x1b]133;A;aid=7;nonce=%s\x07$ " % (NONCE.encode(), NONCE.encode())
     assert mask_bytes(marks, rules) == marks.replace(NONCE.encode(), b"x" * 32)
     assert redact(mask_bytes(marks, rules).decode()) == mask_bytes(marks, rules).decode()
 
 
-def test_a_piece_of_a_key_that_was_seen_whole_is_masked_too():
+def test_a_piece_of_a_seen_key_is_masked():
     assert mask_bytes(KEY + b"\r\n\x1b[A\rthe rest " + KEY[30:50]).endswith(b"\rthe rest " + b"0" * 20)
 
 
-def test_kinds_that_are_allowed_are_left():
+def test_allowed_kinds_are_unchanged():
     assert mask_bytes(KEY, build_rules(allow=["anthropic_key", "openai_key"])) == KEY
 
 
@@ -143,5 +143,5 @@ def test_kinds_that_are_allowed_are_left():
         ("see [redacted:x] k1abc", "see [redacted:x] k1[redacted:y]", [(19, 22)]),
     ],
 )
-def test_the_masked_parts_are_found_by_their_marks(text, masked, found):
+def test_masked_parts_are_found_by_their_markers(text, masked, found):
     assert find_masked_parts(text, masked) == found

@@ -12,7 +12,7 @@ KEY = "sk-ant-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 MASKED = "sk-ant-[redacted:anthropic_key]"
 
 
-def test_clean_lines_come_back_as_they_are():
+def test_clean_lines_are_unchanged():
     lines = ["one", "", "drei ⏺", "\udcff broken"]
     assert Redactor().redact_lines(lines) == lines
     assert Redactor().redact_lines([]) == []
@@ -25,7 +25,7 @@ def test_a_line_with_a_newline_inside_stays_one_line():
 @pytest.mark.parametrize(
     "texts", [[], ["a", ""], [KEY], ["a", f"b {KEY}", "c\nd", f"{KEY}\n", KEY[8:]], ["-----BEGIN", KEY]]
 )
-def test_texts_beside_each_other_are_redacted_as_if_alone(texts):
+def test_texts_are_redacted_independently(texts):
     assert redact_each(texts) == [redact(text) for text in texts]
 
 
@@ -42,22 +42,22 @@ def test_several_secrets_in_one_line_are_each_masked():
     assert redact(text) == f"a {MASKED} b password=[redacted:password_assignment] c"
 
 
-def test_the_more_special_kind_names_the_mask():
+def test_the_more_specific_kind_names_the_marker():
     assert redact(f"Authorization: Bearer {KEY}") == f"Authorization: Bearer {MASKED}"
     assert redact(f'"api_key": "{KEY}"') == f'"api_key": "{MASKED}"'
 
 
-def test_the_words_in_a_mask_are_not_taken_for_a_name():
+def test_a_marker_is_not_matched_as_a_name():
     text = "GOCSPX-[redacted:google_client_secret]: abcd1234efgh"
     assert redact(text) == text
 
 
 @pytest.mark.parametrize("state", [b"nonsense", b"gone_kind 0 5", b"anthropic_key 99 5", b"\xff", b"a b c"])
-def test_a_state_that_cannot_be_read_is_no_state(state: bytes):
+def test_an_unreadable_state_is_ignored(state: bytes):
     assert Redactor(state=state).redact_lines(["aB3dE5gH7jK9 x"]) == ["aB3dE5gH7jK9 x"]
 
 
-def test_the_default_rules_can_be_exchanged():
+def test_the_default_rules_can_be_replaced():
     try:
         use_rules(build_rules(extra=["geheim-[0-9]+"], allow=["anthropic_key", "openai_key"]))
         assert redact(f"geheim-12 {KEY}") == f"[redacted:custom_1] {KEY}"

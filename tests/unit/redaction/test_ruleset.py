@@ -1,4 +1,4 @@
-"""Which kinds are looked for, and what a user may add or leave out."""
+"""The active kinds, and what a user can add or allow."""
 
 import pytest
 
@@ -8,19 +8,19 @@ from termvisor.redaction import Redactor, build_rules, list_kinds
 NONCE = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 
-def test_an_allowed_kind_is_left_alone_and_the_others_are_not():
+def test_only_the_allowed_kind_is_unchanged():
     rules = build_rules(allow=["password_assignment"])
     lines = Redactor(rules).redact_lines(["password=hunter2", "token=abcd1234efgh"])
     assert lines == ["password=hunter2", "token=[redacted:secret_assignment]"]
 
 
-def test_an_unknown_kind_in_allow_is_refused_with_the_list_of_kinds():
-    with pytest.raises(ConfigError, match=r"no kind of secret named nonsense; the kinds are anthropic_key, ") as error:
+def test_an_unknown_kind_in_allow_is_rejected():
+    with pytest.raises(ConfigError, match=r"unknown kind of secret nonsense; known kinds: anthropic_key, ") as error:
         build_rules(allow=["nonsense"])
     assert "password_assignment" in error.value.details["kinds"]
 
 
-def test_the_users_pattern_masks_its_whole_match_or_its_secret_group():
+def test_a_custom_pattern_masks_its_match_or_secret_group():
     rules = build_rules(extra=[r"ACME-\d{4}", r"(?i)ticket (?P<secret>[a-z]+)"])
     assert Redactor(rules).redact_lines(["x ACME-1234 y", "Ticket abc"]) == [
         "x [redacted:custom_1] y",
@@ -28,7 +28,7 @@ def test_the_users_pattern_masks_its_whole_match_or_its_secret_group():
     ]
 
 
-def test_the_users_pattern_may_match_what_a_mask_is_made_of():
+def test_a_custom_pattern_may_match_a_marker():
     rules = build_rules(extra=[r"\w{8,}"])
     once = Redactor(rules).redact_lines(["abcdefghij password=hunter2 redacted"])
     assert once == ["[redacted:custom_1] [redacted:custom_1]=[redacted:password_assignment] [redacted:custom_1]"]
@@ -36,12 +36,12 @@ def test_the_users_pattern_may_match_what_a_mask_is_made_of():
 
 
 @pytest.mark.parametrize("pattern", ["(", "a(?=b)", "x*", r"(a)\1"])
-def test_a_pattern_that_cannot_be_used_is_refused_by_its_number(pattern: str):
+def test_an_invalid_custom_pattern_is_rejected_by_number(pattern: str):
     with pytest.raises(ConfigError, match="custom_2"):
         build_rules(extra=["fine", pattern])
 
 
-def test_the_nonce_is_masked_wherever_it_stands_and_is_in_no_pattern_that_is_kept():
+def test_the_nonce_is_masked_everywhere_and_in_no_cached_pattern():
     rules = build_rules(nonce=NONCE)
     rows = [f"see {NONCE}", f"a{NONCE}b nonce={NONCE[::-1]}", f"nonce={NONCE}", NONCE[1:]]
     mask = "[redacted:shell_nonce]"
@@ -50,13 +50,13 @@ def test_the_nonce_is_masked_wherever_it_stands_and_is_in_no_pattern_that_is_kep
     assert Redactor(build_rules(nonce=NONCE, allow=["shell_nonce"])).redact_lines(rows) == rows
 
 
-def test_some_of_the_kinds_know_the_nonce_too_if_it_is_among_them():
+def test_restricted_rules_keep_the_nonce_kind():
     rules = build_rules(nonce=NONCE)
     assert rules.restrict_to({"shell_nonce", "jwt"}).scan(NONCE) == {"shell_nonce"}
     assert rules.restrict_to({"jwt"}).scan(NONCE) == frozenset()
 
 
-def test_the_rows_for_the_docs_name_every_kind_once():
+def test_every_kind_is_listed_once_for_the_docs():
     rows = list_kinds()
     assert len({row.name for row in rows}) == len(rows) >= 30
     assert all(row.doc for row in rows)

@@ -1,4 +1,4 @@
-"""Patterns that are derived from a prefix, a set of characters and a length."""
+"""Patterns derived from a prefix, a charset and a length."""
 
 import re
 
@@ -9,17 +9,17 @@ FIXED = SecretKind(id="fixed", doc="", prefixes=("ab_", "abc_"), charset="0-9a-f
 OPEN = SecretKind(id="open", doc="", prefixes=("x-",), charset="A-Za-z0-9-", min_length=8)
 
 
-def test_a_fixed_length_is_that_length_and_an_open_one_takes_all():
+def test_fixed_and_open_lengths():
     assert FIXED.regex.search("abc_12345678 ")["secret"] == "12345678"
     assert FIXED.regex.search("abc_123456789") is None
     assert OPEN.regex.search("(x-1234567890)")["secret"] == "1234567890"
 
 
-def test_a_prefix_inside_of_a_word_is_none():
+def test_a_prefix_within_a_word_does_not_match():
     assert OPEN.regex.search("max-1234567890") is None
 
 
-def test_the_engine_also_finds_what_the_end_of_a_row_cuts():
+def test_the_engine_matches_secrets_cut_by_the_row_end():
     matcher = compile_patterns({"fixed": FIXED.build_engine_pattern()})
     rows = ["ab_12345678 x", "ab_123", "ab_123 │", "ab_", "(ab", "ab_123 x", "cab_"]
     assert [number for number, _ in matcher.find_line_ids("\n".join(rows).encode())] == [0, 1, 2, 3, 4]
@@ -30,5 +30,5 @@ def test_words_are_not_accepted_as_secrets():
     assert OPEN.is_secret(OPEN.regex.search("x-9f8e7d6c5b"))
 
 
-def test_the_members_of_a_charset_are_its_characters():
+def test_a_charset_is_expanded():
     assert sorted(FIXED.characters) == sorted(re.findall("[0-9a-f]", "0123456789abcdefg"))

@@ -1,4 +1,4 @@
-"""What is left of a secret is known, as long as it may stand on a screen, and nothing else is taken for it."""
+"""Pieces of seen secrets are masked while they may be on a screen."""
 
 import random
 import string
@@ -36,16 +36,16 @@ def seen(*rows: str) -> SeenSecrets:
         ("", ""),
     ],
 )
-def test_pieces_of_eight_characters_and_more_are_masked_where_they_stand(row, expected):
+def test_pieces_of_eight_or_more_characters_are_masked(row, expected):
     assert seen(KEY).mask_known_pieces(row) == expected
 
 
-def test_a_key_over_rows_is_known_as_one():
+def test_a_wrapped_key_is_known_as_one():
     rows = [f"│ {KEY[at : at + 22].ljust(22)} │" for at in range(0, len(KEY), 22)]
     assert seen(*rows).mask_known_pieces(f"{BODY[11:19]} {BODY[33:41]}") == f"{MASK} {MASK}"
 
 
-def test_two_keys_on_each_other_are_not_one():
+def test_two_stacked_keys_are_not_one():
     row = BODY[-4:] + other(1)[4:8]
     assert seen(KEY, other(1)).mask_known_pieces(row) == row
 
@@ -57,11 +57,11 @@ def test_a_private_key_is_known_by_any_part_of_its_lines():
 
 
 @pytest.mark.parametrize("secret", ["0" * 40, "sk-ant-" + "0" * 40, 'password = "ordinary-words-only"', "plain text"])
-def test_words_and_zeros_tell_nothing(secret):
+def test_words_and_zeros_are_not_distinctive(secret):
     assert not seen(secret)
 
 
-def test_it_forgets_when_many_lines_were_printed_and_nothing_was_repainted():
+def test_pieces_are_forgotten_after_many_plain_lines():
     memory = seen(KEY)
     memory.count_lines(10 * FORGET_AFTER_LINES, is_repainting=False)  # the lines among which the key was
     memory.count_lines(FORGET_AFTER_LINES, is_repainting=False)
@@ -73,7 +73,7 @@ def test_it_forgets_when_many_lines_were_printed_and_nothing_was_repainted():
     assert not memory
 
 
-def test_it_is_bounded_and_the_oldest_go_first():
+def test_the_oldest_pieces_are_dropped_first():
     redactor = Redactor(seen_secrets=(memory := SeenSecrets()))
     redactor.redact_lines([KEY])
     for number in range(MAX_PIECES // 40):
@@ -85,7 +85,7 @@ def test_it_is_bounded_and_the_oldest_go_first():
     assert len(memory._kinds_by_piece) <= MAX_PIECES
 
 
-def test_what_is_seen_again_is_young_again():
+def test_a_piece_seen_again_is_kept_longer():
     redactor = Redactor(seen_secrets=(memory := SeenSecrets()))
     for number in range(MAX_PIECES // 20):
         redactor.redact_lines([KEY, other(number)])

@@ -1,4 +1,4 @@
-"""Secrets that the width of a screen broke over rows, and the rows that must not be taken for a part of one."""
+"""Secrets wrapped over rows, and rows that are not part of one."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_a_box_of_three_rows_keeps_its_frame():
     ]
 
 
-def test_a_key_that_stands_right_below_another_is_one_of_its_own():
+def test_a_key_below_another_is_a_new_key():
     token = "eyJhbGciOi" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + ".eyJ" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + "." + "sT4uV6wX8y" * 4
     assert Redactor().redact_lines([*fold(KEY, 50), *fold(token, 50)]) == [
         *(f"sk-ant-{MASK}", MASK),
@@ -54,25 +54,25 @@ def test_a_key_that_stands_right_below_another_is_one_of_its_own():
         ("$ make test", False),
     ],
 )
-def test_a_long_run_that_is_no_word_may_be_the_rest_of_a_secret(row, expected):
+def test_a_long_run_may_be_a_continuation(row, expected):
     assert can_be_continuation(row) == expected
 
 
-def test_what_follows_the_end_of_the_key_in_the_same_row_stays():
+def test_text_after_the_key_stays():
     assert Redactor().redact_lines(fold(f"the key is {KEY} and it works"))[1].endswith(f"{MASK} and it works")
 
 
-def test_a_prefix_that_is_broken_itself_is_recognised_over_the_edge():
+def test_a_wrapped_prefix_is_recognised():
     rows = [f"{'x' * 50} gh", "p_aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5 rest"]
     assert Redactor().redact_lines(rows) == [rows[0], "p_[redacted:github_token] rest"]
 
 
-def test_a_broken_prefix_may_be_named_after_a_shorter_one_but_is_masked():
+def test_a_wrapped_prefix_may_get_the_name_of_a_shorter_one():
     rows = [f"{'x' * 50} sk-an", "t-" + KEY[7:]]
     assert Redactor().redact_lines(rows) == [rows[0], "[redacted:openai_key]"]
 
 
-def test_a_few_characters_on_the_first_row_stay_and_the_rest_is_masked():
+def test_a_few_characters_stay_on_the_first_row():
     rows = [f"{'x' * 40} {KEY[:12]}", KEY[12:]]
     assert Redactor().redact_lines(rows) == [rows[0], MASK]
 
@@ -98,11 +98,11 @@ def test_a_screen_with_a_wrapped_key_is_masked_as_one_text():
         "└──────────────┘",
     ],
 )
-def test_the_row_after_a_complete_key_stays_when_it_begins_with_an_ordinary_word(row: str):
+def test_a_row_that_starts_with_a_word_stays(row: str):
     assert Redactor().redact_lines([KEY, row]) == [f"sk-ant-{MASK}", row]
 
 
-def test_one_lone_word_after_an_unbounded_key_is_masked_to_be_safe_and_no_more_than_one():
+def test_a_single_word_after_an_unbounded_key_is_masked():
     assert Redactor().redact_lines([KEY, "done", "done"]) == [f"sk-ant-{MASK}", MASK, "done"]
 
 
@@ -112,7 +112,7 @@ def test_a_key_of_known_length_ends_where_it_ends():
     assert Redactor().redact_lines(rows) == ["aws_access_key_id is AKIA[redacted:aws_access_key_id]", "done"]
 
 
-def test_the_last_two_characters_of_a_key_of_known_length_are_found_in_the_next_row():
+def test_the_last_characters_of_a_fixed_length_key_are_masked():
     token = "AIza" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG"
     rows = [f"the key is {token[:-2]}", f"{token[-2:]} and so on"]
     assert Redactor().redact_lines(rows) == [
@@ -124,7 +124,7 @@ def test_the_last_two_characters_of_a_key_of_known_length_are_found_in_the_next_
 @pytest.mark.parametrize(
     "row", ["we trained it with sk-learn", "the prefix of such a key is sk-ant-", "this ends in s"]
 )
-def test_a_row_that_ends_like_a_prefix_leaves_the_next_row_alone(row: str):
+def test_a_row_that_ends_like_a_prefix_does_not_mask_the_next(row: str):
     following = ["internationalization of the words", "k-means clustering"]
     assert Redactor().redact_lines([row, *following]) == [row, *following]
 

@@ -1,4 +1,4 @@
-"""Python's spelling of patterns, as the engines read it."""
+"""Translation of Python patterns for the engines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lines are found by halving a block; any function from bytes to ids will do."""
+"""Matching lines are found by bisecting a block."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +11,12 @@ def letters(data: bytes) -> frozenset[str]:
 
 
 @given(st.lists(st.sampled_from(["", "a", "x", "y", "xy", "axa"]), max_size=20))
-def test_halving_finds_what_a_look_at_every_line_finds(lines):
+def test_bisecting_finds_the_same_as_scanning_every_line(lines):
     expected = sorted({(number, letter) for number, line in enumerate(lines) for letter in line if letter in "xy"})
     assert find_ids_by_line(letters, "\n".join(lines).encode()) == expected
 
 
-def test_a_clean_block_is_looked_at_once():
+def test_a_block_without_matches_is_scanned_once():
     looks: list[bytes] = []
     assert find_ids_by_line(lambda data: frozenset(looks.append(data) or ()), b"a\nb\nc") == []
     assert looks == [b"a\nb\nc"]

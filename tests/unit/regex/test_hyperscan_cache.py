@@ -1,4 +1,4 @@
-"""Compiled patterns are kept for the next process, and a bad file is only a reason to compile again."""
+"""Compiled patterns are cached, and a damaged cache file is compiled again."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def test_other_patterns_have_another_file(tmp_path):
     assert not is_cached(PATTERNS | {"more": "x"}, str(tmp_path))
 
 
-def test_a_damaged_file_is_made_anew(tmp_path):
+def test_a_damaged_cache_file_is_replaced(tmp_path):
     compile_patterns(PATTERNS, "hyperscan", cache_folder=str(tmp_path))
     (file,) = tmp_path.iterdir()
     file.write_bytes(b"not a database")

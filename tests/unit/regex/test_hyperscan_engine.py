@@ -1,4 +1,4 @@
-"""What is special to Hyperscan: its scratch and its callback."""
+"""Hyperscan: scratch space and callback."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Patterns tried in a process of their own: what it says, and how it ends."""
+"""Compilation in a worker process: its output and its exit."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What is special to RE2."""
+"""RE2: what differs from Hyperscan."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How patterns are shared out between the engines."""
+"""Distribution of patterns to the engines."""
 
 from termvisor.regex import compile_patterns
 

@@ -1,4 +1,4 @@
-"""Of a pattern that begins like most lines, the engines look for the rest."""
+"""The selective part of a pattern."""
 
 import pytest
 
@@ -35,7 +35,7 @@ WHOLE = [
 
 
 @pytest.mark.parametrize(("pattern", "part"), PARTS)
-def test_what_stands_behind_anything_is_looked_for_alone(pattern: str, part: str) -> None:
+def test_the_part_after_a_wildcard_is_used_alone(pattern: str, part: str) -> None:
     assert find_selective_part(pattern) == part
 
 

@@ -114,7 +114,7 @@ async def test_at_most_so_many_lines_as_asked_for(ask, new_pane, write_lines):
     assert await ask("error", limit=0) == []
 
 
-async def test_relevance_puts_the_block_first_that_says_it_most(ask, new_pane, write_lines):
+async def test_relevance_ranks_the_block_with_most_matches_first(ask, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "error error error")
     await write_lines(pane, "a line that speaks of many things and of one error", *["other words"] * 20)
@@ -138,7 +138,7 @@ async def test_a_search_goes_on_over_slices(ask, store, new_pane, write_lines):
     assert len(await ask("beta", limit=10_000)) == 3 * executor.SLICE_CANDIDATES + 1
 
 
-async def test_a_search_that_gives_up_says_so(store, new_pane, write_lines, monkeypatch):
+async def test_a_search_beyond_its_limit_is_marked_incomplete(store, new_pane, write_lines, monkeypatch):
     monkeypatch.setattr(executor, "MAX_CANDIDATES", 2 * executor.SLICE_CANDIDATES)
     pane = await new_pane()
     await write_lines(pane, "alpha beta")
@@ -155,7 +155,7 @@ async def test_relevance_among_more_than_the_pool_is_not_complete(store, new_pan
 
 
 @pytest.mark.parametrize(("query", "error"), [("", BadRequest), ("(a", BadRequest), ("a severity:x", BadRequest)])
-async def test_what_cannot_be_asked_is_refused(ask, query, error):
+async def test_unsupported_conditions_are_refused(ask, query, error):
     with pytest.raises(error):
         await ask(query)
 
@@ -220,7 +220,7 @@ async def test_a_query_is_judged_row_by_row_too(ask, pane, agent, query, lines):
     assert sorted(await ask(query, rank="relevance")) == sorted(lines)
 
 
-async def test_what_an_epoch_began_with_is_text_of_a_screen(store, ask, new_pane):
+async def test_the_baseline_of_an_epoch_is_screen_text(store, ask, new_pane):
     pane = await new_pane("%3")
     epoch = await store.output.open_epoch(pane, "pipe", NOW)
     blocks = (
@@ -237,7 +237,7 @@ async def test_the_context_of_a_row_are_the_rows_of_its_screen(store, agent):
     assert (hit.before, hit.after) == (("╭─ agent ─╮",), ("status 1",))
 
 
-async def test_an_index_made_anew_finds_rows_of_screens_again(store, ask, agent):
+async def test_a_rebuilt_index_finds_screen_rows(store, ask, agent):
     await store.sightings._db.write(
         lambda connection: connection.execute(
             "INSERT INTO sighting_fts (sighting_fts) VALUES ('delete-all')"

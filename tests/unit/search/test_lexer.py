@@ -40,7 +40,7 @@ def told(text):
         ("mypane:7 Pane:7", [("words", "mypane:7"), ("words", "Pane:7")]),
     ],
 )
-def test_a_text_falls_into_pieces(text, expected):
+def test_a_query_is_split_into_tokens(text, expected):
     assert told(text) == expected
 
 
@@ -51,11 +51,11 @@ def test_a_star_at_the_end_makes_a_prefix(text, prefix):
     assert tokenize_query(text)[0].is_prefix is prefix
 
 
-def test_every_piece_knows_where_it_begins():
+def test_every_token_has_its_position():
     assert [piece.position for piece in tokenize_query('ab "c d" (-e)')] == [0, 3, 9, 10, 11, 12, 13]
 
 
-def test_an_open_quote_is_told_with_its_place():
-    with pytest.raises(BadRequest, match="at character 4: this quote is not closed") as caught:
+def test_an_unclosed_quote_is_an_error_with_its_position():
+    with pytest.raises(BadRequest, match="at character 4: unclosed quote") as caught:
         tokenize_query('ab "cd')
     assert caught.value.details == {"position": 4}

@@ -38,11 +38,11 @@ def seen(text, pane=1, at=100):
         ('"a a"', "a b a a", True),
     ],
 )
-def test_a_query_holds_for_a_line_or_not(query, text, fits):
+def test_a_query_matches_a_line_or_not(query, text, fits):
     assert is_match(tree(query), seen(text)) is fits
 
 
-def test_conditions_hold_by_pane_time_and_source():
+def test_filters_match_by_pane_time_and_source():
     line = seen("a", pane=7, at=50)
     assert is_match(
         AndNode((PhraseNode(("a",)), PanesNode(frozenset({7})), TimeRangeNode(50, 50), SourceNode("stream"))), line
@@ -65,7 +65,7 @@ def test_conditions_hold_by_pane_time_and_source():
         ("cafe", "ein Café.", ["Café"]),
     ],
 )
-def test_what_matched_is_marked(query, text, marked):
+def test_matched_spans_are_returned(query, text, marked):
     assert [text[start:end] for start, end in find_spans(tree(query), text, SPLIT(text))] == marked
 
 
@@ -106,7 +106,7 @@ def test_the_sieve_keeps_the_lines_that_may_fit(text, kept):
     assert LinePrefilter(tree("error")).select_lines(text) == kept
 
 
-def test_the_sieve_wants_all_words_of_a_line():
+def test_the_prefilter_requires_all_words_of_a_line():
     text = "an error\nok\nan Error, then OK\nnot ok: error"
     assert LinePrefilter(tree("error ok")).select_lines(text) == [(2, "an Error, then OK"), (3, "not ok: error")]
     assert LinePrefilter(tree('"error ok"')).select_lines("ok then error\nok") == [(0, "ok then error")]

@@ -42,7 +42,7 @@ def test_the_index_is_asked_for_what_must_be_there(node, query):
     assert build_index_query(node) == query
 
 
-def test_a_query_has_words_when_no_line_fits_without_one():
+def test_a_query_has_words_if_no_line_matches_without_one():
     assert has_words(AndNode((SEVEN, OrNode((A, B)))))
     assert not has_words(OrNode((A, SEVEN)))
     assert not has_words(NotNode(A))
@@ -73,5 +73,5 @@ def test_times_that_must_all_hold_narrow_each_other():
         (NotNode(A), "all"),
     ],
 )
-def test_a_query_says_where_something_can_be_found(node, found):
+def test_a_query_limits_the_sources(node, found):
     assert find_sources(node) == ({"stream", "screen", "transcript"} if found == "all" else found)

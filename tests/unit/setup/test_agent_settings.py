@@ -1,4 +1,4 @@
-"""An agent's settings with our hooks; the laws are in tests/property."""
+"""Adding and removing hooks in agents' settings; the invariants are tested in tests/property."""
 
 import json
 from pathlib import Path
@@ -63,19 +63,19 @@ def test_each_agent_gets_its_own_shape() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"{ // note\n}", "it is no JSON"),
-        (b"\xff{}", "it is no JSON"),
-        (b"[]", "it is no object"),
-        (b'{"hooks": []}', "hooks is no object"),
-        (b'{"hooks": {"Stop": {}}}', "hooks.Stop is no list"),
+        (b"{ // note\n}", "not valid JSON"),
+        (b"\xff{}", "not valid JSON"),
+        (b"[]", "not a JSON object"),
+        (b'{"hooks": []}', "hooks is not an object"),
+        (b'{"hooks": {"Stop": {}}}', "hooks.Stop is not a list"),
     ],
 )
-def test_what_cannot_be_understood_is_refused(data: bytes, why: str) -> None:
+def test_an_unusable_settings_file_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         add_hooks(build_settings_file("claude_code", PLACES, HOME), data)
 
 
-def test_what_was_changed_or_broken_is_told() -> None:
+def test_what_was_changed_or_broken_is_reported() -> None:
     file = build_settings_file("codex", PLACES, HOME)
     once = add_hooks(file, None)
     assert inspect_hooks(file, None).state == "absent"
@@ -83,7 +83,7 @@ def test_what_was_changed_or_broken_is_told() -> None:
     assert inspect_hooks(file, b"{").state == "unreadable"
 
 
-def test_the_plugin_is_a_file_of_its_own_and_only_ours_is_taken_away(tmp_path: Path) -> None:
+def test_only_our_own_plugin_file_is_removed(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
     (tmp_path / ".config/opencode/node_modules/@opencode-ai/plugin").mkdir(parents=True)
     file = build_settings_file("opencode", PLACES, environ)

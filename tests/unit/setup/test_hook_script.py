@@ -1,4 +1,4 @@
-"""The real script, run by a real `sh` as agents do; what it wrote is read by the spool's own reader."""
+"""The hook script, run by a real `sh`; its output is read with the spool reader."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
 from termvisor.errors import Unavailable
 from termvisor.settings import Paths
 from termvisor.setup import hook_script
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 
 PANE = {"TMUX": "/tmp/tmux-7/default,123,0", "TMUX_PANE": "%5"}
 
@@ -29,7 +29,7 @@ def places(tmp_path: Path) -> Paths:
 
 
 def run(places: Paths, payload: bytes, *, event: str = "Stop", env: dict[str, str] = PANE) -> bytes:
-    """As an agent does it: by a shell, with the payload on stdin. Nothing may be wrong, and nothing said."""
+    """Run the hook like an agent: in a shell, with the payload on stdin. It must succeed without output."""
     command = hook_script.build_tell_command(places, "claude_code", event)
     done = subprocess.run(
         ["/bin/sh", "-c", command],
@@ -52,11 +52,11 @@ async def test_an_event_is_one_line_with_pane_process_and_time(places: Paths) ->
     before = time.time_ns()
     run(places, b'{"session_id": "s1",\n  "last_assistant_message": "a \\n b"}\n')
     (record,) = await records(places)
-    told = json.loads(record.text)
-    assert (told["v"], told["agent"], told["event"]) == (1, "claude_code", "Stop")
+    result = json.loads(record.text)
+    assert (result["v"], result["agent"], result["event"]) == (1, "claude_code", "Stop")
     assert (record.hint.socket, record.hint.mux_pane, record.hint.pid) == ("/tmp/tmux-7/default", "%5", os.getpid())
-    assert told["payload"] == {"session_id": "s1", "last_assistant_message": "a \n b"}
-    assert before // 1_000_000 <= told["at"] <= time.time_ns() // 1_000_000
+    assert result["payload"] == {"session_id": "s1", "last_assistant_message": "a \n b"}
+    assert before // 1_000_000 <= result["at"] <= time.time_ns() // 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ async def test_an_event_is_one_line_with_pane_process_and_time(places: Paths) ->
     ],
     ids=["signs", "letters", "lines", "nearly a page", "more than a page", "large"],
 )
-async def test_any_payload_arrives_as_it_is(places: Paths, payload: bytes) -> None:
+async def test_any_payload_arrives_unchanged(places: Paths, payload: bytes) -> None:
     run(places, payload)
     (record,) = await records(places)
     assert json.loads(record.text)["payload"] == json.loads(payload)
 
 
 @pytest.mark.parametrize("payload", [b"", b"\n", b"no json", b"[1]", b"\0\0", b'"{"'])
-async def test_what_is_no_object_is_an_event_without_a_payload(places: Paths, payload: bytes) -> None:
+async def test_a_payload_that_is_not_an_object_is_dropped(places: Paths, payload: bytes) -> None:
     run(places, payload)
     (record,) = await records(places)
     assert json.loads(record.text)["payload"] == {}
@@ -90,7 +90,7 @@ async def test_no_payload_can_make_a_second_line(places: Paths) -> None:
     assert [json.loads(record.text)["payload"] for record in await records(places)] == [{"b": 2}]
 
 
-async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_told(places: Paths) -> None:
+async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_reported(places: Paths) -> None:
     run(places, b'{"text": "' + b"x" * (2 << 20) + b'"}')
     (record,) = await records(places)
     assert json.loads(record.text)["payload"] == {}
@@ -110,12 +110,12 @@ async def test_many_at_once_lose_nothing(places: Paths) -> None:
     running = [subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE) for _ in payloads]
     for process, payload in zip(running, payloads, strict=True):
         process.communicate(payload, timeout=30)
-    told = [json.loads(record.text)["payload"]["n"] for record in await records(places)]
-    assert sorted(told) == list(range(60))
+    result = [json.loads(record.text)["payload"]["n"] for record in await records(places)]
+    assert sorted(result) == list(range(60))
 
 
 @pytest.mark.parametrize("trouble", ["script gone", "spool is a file", "spool cannot be written"])
-def test_no_trouble_reaches_the_agent(places: Paths, trouble: str) -> None:
+def test_no_problem_reaches_the_agent(places: Paths, trouble: str) -> None:
     spool = Path(places.spool_dir)
     if trouble == "script gone":
         Path(places.hook_file).unlink()
@@ -144,13 +144,13 @@ def test_it_is_private_and_written_once(places: Paths) -> None:
     assert (modes, stat.S_IMODE(os.stat(places.spool_dir).st_mode)) == ({0o600}, 0o700)
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     with pytest.raises(Unavailable):
         hook_script.install(Paths(str(tmp_path), str(tmp_path / "data"), str(tmp_path / "run")))
 
 
-def test_how_long_an_agent_waits_is_told(places: Paths, record_testsuite_property) -> None:
+def test_how_long_an_agent_waits_is_reported(places: Paths, record_testsuite_property) -> None:
     took = []
     for _ in range(20):
         begun = time.perf_counter()

@@ -37,14 +37,14 @@ def test_what_is_missing_changed_broken_or_gone_is_found(tmp_path: Path, places:
         ("gemini", "unreadable"),
         ("copilot", "absent"),
     ]
-    assert found.script_problem.endswith("is gone")
+    assert found.script_problem.endswith("is missing")
     hook_script.install(places)
     assert inspect_installed_hooks(places, environ).script_problem == ""
     Path(places.hook_file).write_text("other")
     assert inspect_installed_hooks(places, environ).script_problem.endswith("was changed")
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, places: Paths) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path, places: Paths) -> None:
     (tmp_path / ".claude/settings.json").mkdir(parents=True)
     (found,) = inspect_installed_hooks(places, {"HOME": str(tmp_path), "PATH": ""}).files
     assert (found.state, "cannot read" in found.detail) == ("unreadable", True)

@@ -1,4 +1,4 @@
-"""JSON stays as its owner wrote it."""
+"""Editing JSON text keeps every other byte."""
 
 import pytest
 
@@ -31,18 +31,20 @@ def is_ours(leaf: str) -> bool:
         ('{"\\u0061": {}, "z": 1}', '{"\\u0061": {\n  "b": [1]\n}, "z": 1}'),
     ],
 )
-def test_an_item_is_put_where_it_belongs_in_the_manner_of_the_text(text: str, expected: str) -> None:
+def test_an_item_is_inserted_in_the_existing_style(text: str, expected: str) -> None:
     assert append_item(text, ("a", "b"), "1") == expected
 
 
-@pytest.mark.parametrize(("text", "why"), [('{"a": []}', "a is no object"), ('{"a": {"b": {}}}', "a.b is no list")])
-def test_what_has_another_shape_is_left_alone(text: str, why: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"), [('{"a": []}', "a is not an object"), ('{"a": {"b": {}}}', "a.b is not a list")]
+)
+def test_an_unexpected_structure_is_refused(text: str, why: str) -> None:
     with pytest.raises(JsonShapeError, match=why):
         append_item(text, ("a", "b"), "1")
 
 
 @pytest.mark.parametrize("text", ["", "{", "{} x", '{"a": 01}', "[" * 100_000, "{'a': 1}", '{"a": 1,}', "// note\n{}"])
-def test_what_is_no_json_is_told(text: str) -> None:
+def test_what_is_no_json_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         parse_tree(text)
 
@@ -62,11 +64,11 @@ def test_what_is_no_json_is_told(text: str) -> None:
         (f'{{"other": [{OURS}]}}', f'{{"other": [{OURS}]}}'),
     ],
 )
-def test_only_ours_is_taken_out_and_what_held_nothing_else(text: str, expected: str) -> None:
+def test_our_items_and_emptied_containers_are_removed(text: str, expected: str) -> None:
     assert remove_items(text, "h", is_ours) == expected
 
 
-def test_ours_are_found_by_the_list_that_they_stand_in() -> None:
+def test_our_leaves_are_found_with_the_key_of_their_list() -> None:
     text = f'{{"h": {{"a": [{{"hooks": [{OURS}]}}, {{"run":"theirs"}}], "b": [{OURS}]}}}}'
     assert find_leaves(text, "h", is_ours) == [("a", OURS), ("b", OURS)]
     assert find_leaves("[]", "h", is_ours) == []

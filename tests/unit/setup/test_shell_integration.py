@@ -30,7 +30,7 @@ def test_every_shell_has_its_start_file(shell: Shell, environ: dict[str, str], p
     assert get_startup_path(shell, environ) == path
 
 
-def test_the_shell_of_a_person_is_the_one_in_the_environment() -> None:
+def test_the_users_shell_comes_from_the_environment() -> None:
     assert detect_shell({"SHELL": "/usr/local/bin/fish"}) == "fish"
     for environ in ({"SHELL": "/bin/dash"}, {}):
         with pytest.raises(Unsupported) as caught:
@@ -60,7 +60,7 @@ def test_no_line_is_longer_than_a_terminal_shows() -> None:
     assert [line for line in lines if len(line) > 120] == []
 
 
-def test_a_login_shell_that_never_reads_bashrc_is_a_doubt(tmp_path: Path) -> None:
+def test_a_login_shell_that_does_not_read_bashrc_is_a_warning(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
     assert ".bash_profile" in str(find_login_shell_warning("bash", environ))
     (tmp_path / ".profile").write_text("PATH=$PATH:~/bin\n")

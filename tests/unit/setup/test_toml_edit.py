@@ -1,4 +1,4 @@
-"""The config file as text: what is not meant stays byte for byte."""
+"""Editing TOML text keeps every other byte."""
 
 import os
 import stat
@@ -35,7 +35,7 @@ from termvisor.setup.toml_edit import set_value, unset_value
         ("a = '#'\n", "a = 1\n"),
     ],
 )
-def test_a_value_takes_the_place_of_the_old_one_and_nothing_else(before: str, after: str) -> None:
+def test_a_value_replaces_only_the_old_one(before: str, after: str) -> None:
     assert set_value(before, "a", "1") == after
 
 
@@ -53,7 +53,7 @@ def test_a_setting_goes_and_its_comments_stay(before: str, after: str) -> None:
     assert unset_value(before, "a") == after
 
 
-def test_in_the_file_that_config_init_wrote_a_value_stands_under_its_explanation() -> None:
+def test_a_value_is_inserted_below_its_commented_out_line() -> None:
     text = set_value(build_template(), "log_level", '"debug"')
     lines = text.splitlines()
     assert lines[lines.index('log_level = "debug"') - 1] == '# log_level = "info"'
@@ -70,7 +70,7 @@ def test_an_absent_file_is_empty_and_a_broken_one_an_error(tmp_path: Path) -> No
             toml_edit.read_toml_file(str(tmp_path / name))
 
 
-def test_a_new_file_is_private_and_an_old_one_keeps_its_rights(tmp_path: Path) -> None:
+def test_a_new_file_is_private_and_an_existing_one_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "c" / "config.toml"
     toml_edit.replace_toml_file(str(path), "a = 1\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -91,7 +91,7 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
     assert real.read_text() == "a = 2\n"
 
 
-def test_what_cannot_be_written_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_reported_and_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir(parents=True)
     with pytest.raises(Unavailable, match="cannot write"):
         toml_edit.replace_toml_file(str(tmp_path / "config.toml"), "a = 1\n")

@@ -1,4 +1,4 @@
-"""What was asked for and done at some time, for tests of how long it is kept."""
+"""Approvals, permits, reservations and deliveries at given times, for retention tests."""
 
 from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""`kill -9` in the middle of what changes the database most: it opens again, is whole, and has lost nothing else."""
+"""The database survives `kill -9` during creation, retention and restore."""
 
 import signal
 import subprocess
@@ -32,9 +32,9 @@ apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace"
 
 async def main():
     store = await Store.open(sys.argv[1], SystemClock())
-    async for _ in store.keeping.delete_older(500):
+    async for _ in store.maintenance.delete_older_rows(500):
         pass
-    async for _ in store.keeping.give_back():
+    async for _ in store.maintenance.release_free_pages():
         pass
     await store.close()
 
@@ -47,7 +47,7 @@ def dies(path: str, step: int) -> int:
 
 
 @pytest.mark.parametrize("step", [1, 20, 45, 70, 95, 110])
-async def test_killed_while_it_is_made_or_migrated_it_is_made_anew(tmp_path, step):
+async def test_kill_during_creation_or_migration_is_recovered(tmp_path, step):
     path = str(tmp_path / "visor.db")
     assert dies(path, step) == -signal.SIGKILL
     store = await Store.open(path, SystemClock())
@@ -57,7 +57,7 @@ async def test_killed_while_it_is_made_or_migrated_it_is_made_anew(tmp_path, ste
 
 
 @pytest.mark.parametrize("step", [60, 90, 130, 165])
-async def test_killed_while_old_rows_are_deleted_the_rest_is_whole_and_goes_later(store, new_pane, write_lines, step):
+async def test_kill_while_deleting_old_rows_keeps_the_rest_intact(store, new_pane, write_lines, step):
     pane = await new_pane()
     for number in range(60):
         await write_lines(pane, f"old {number}", at=number)
@@ -76,7 +76,7 @@ async def test_killed_while_old_rows_are_deleted_the_rest_is_whole_and_goes_late
     await again.close()
 
 
-async def test_killed_at_any_step_of_a_restore_there_is_a_whole_database(store, new_pane, write_lines, tmp_path):
+async def test_kill_at_any_step_of_a_restore_leaves_a_complete_database(store, new_pane, write_lines, tmp_path):
     path, copy = (str(tmp_path / name) for name in ("visor.db", "copy.db"))
     await write_lines(await new_pane(), "before")
     await store.maintenance.write_backup(copy)

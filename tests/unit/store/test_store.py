@@ -4,7 +4,7 @@ from termvisor.clock import SystemClock
 from termvisor.store import Store
 
 
-async def test_everything_is_there_again_after_a_restart(tmp_path, store, new_pane, write_lines):
+async def test_data_survives_a_restart(tmp_path, store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "hello")
     await store.close()
@@ -25,7 +25,7 @@ async def test_a_store_knows_its_size_and_when_it_was_checkpointed(store, new_pa
     assert store.is_writable()
 
 
-async def test_an_index_that_lost_a_block_is_found_wrong_and_mended(store, new_pane, write_lines):
+async def test_index_that_lost_a_block_is_found_and_rebuilt(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "hello")
     await store._db.write(
@@ -35,21 +35,19 @@ async def test_an_index_that_lost_a_block_is_found_wrong_and_mended(store, new_p
             ).get
         )
     )
-    assert await store.check_integrity() == "the index and the text differ by 1 blocks"
+    assert await store.check_integrity() == "the search index and the text differ by 1 blocks"
     assert [table async for table in store.maintenance.rebuild_indexes()]
     assert await store.check_integrity(thorough=True) == "ok"
 
 
-async def test_an_index_that_says_something_else_than_the_text_is_found_by_the_thorough_check(
-    store, new_pane, write_lines
-):
+async def test_index_that_does_not_match_the_text_is_found_by_the_thorough_check(store, new_pane, write_lines):
     await write_lines(await new_pane(), "hello")
     await store._db.write(lambda connection: connection.execute("UPDATE block SET text = 'other'").get)
     assert await store.check_integrity() == "ok"
-    assert await store.check_integrity(thorough=True) == "the index does not fit the text"
+    assert await store.check_integrity(thorough=True) == "the search index of block does not match the text"
 
 
-async def test_many_may_write_and_read_at_once(store, new_pane, write_lines):
+async def test_concurrent_reads_and_writes(store, new_pane, write_lines):
     pane = await new_pane()
     numbers = await asyncio.gather(*(write_lines(pane, f"line {number}") for number in range(50)))
     assert sorted(numbers) == list(range(1, 51))

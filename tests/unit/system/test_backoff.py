@@ -1,4 +1,4 @@
-"""When to try again."""
+"""Retry times."""
 
 from itertools import pairwise
 

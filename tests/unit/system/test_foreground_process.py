@@ -1,12 +1,9 @@
-"""Who has the terminal, asked of the real kernel."""
+"""Foreground process groups of real panes."""
 
 import os
-import sys
 
-from termvisor.clock import NS, SystemClock
 from termvisor.system import procfs
 from termvisor.system.foreground_process import (
-    compute_start_instant,
     filter_group_members,
     find_foreground_group,
     is_printing_in_pane,
@@ -25,7 +22,7 @@ async def test_the_program_that_runs_has_the_terminal_and_the_shell_before_and_a
     await wait_until(lambda: find_foreground_group(shell) == shell)
 
 
-async def test_who_speaks_in_a_pane_has_its_terminal_and_prints_there(tmux, tmp_path):
+async def test_a_process_prints_in_a_pane_if_it_is_in_the_foreground(tmux, tmp_path):
     pane = tmux.start_session(command="bash --norc --noprofile")
     shell = int(tmux.read_format(pane, "#{pane_pid}"))
     await wait_until(lambda: find_foreground_group(shell) == shell)
@@ -52,13 +49,6 @@ async def test_who_speaks_in_a_pane_has_its_terminal_and_prints_there(tmux, tmp_
     assert await started("setsid {}") is False
 
 
-def test_where_there_is_no_process_nobody_has_its_terminal():
+def test_without_a_process_there_is_no_foreground_group():
     assert find_foreground_group(0) == 0
     assert filter_group_members(0, [os.getpid()]) == filter_group_members(1 << 22, [1 << 22]) == frozenset()
-
-
-def test_a_process_began_before_now_and_after_the_machine_did():
-    now, entry = SystemClock().now(), procfs.read_process(os.getpid())
-    assert now - 3600 * NS < compute_start_instant(entry.started, now) < now
-    assert compute_start_instant(1 << 50, now) == now
-    assert sys.platform == "linux"

@@ -1,4 +1,4 @@
-"""Real inotify on real folders."""
+"""inotify on real folders."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ async def ear():
     made.close()
 
 
-async def test_every_change_in_a_folder_is_told_with_its_name(ear, tmp_path):
+async def test_every_change_in_a_folder_is_reported_with_its_name(ear, tmp_path):
     told: list[FolderChange] = []
     ear.watch_folder(str(tmp_path), CHANGE_EVENTS, told.append)
     (tmp_path / "one").write_text("text")
@@ -30,7 +30,7 @@ async def test_every_change_in_a_folder_is_told_with_its_name(ear, tmp_path):
     assert FolderChange("below", is_folder=True) in told
 
 
-async def test_who_waits_for_arrivals_is_not_told_of_writes_though_another_is(ear, tmp_path):
+async def test_a_watch_gets_only_the_events_of_its_mask(ear, tmp_path):
     arrivals: list[FolderChange] = []
     changes: list[FolderChange] = []
     (tmp_path / "old").touch()
@@ -43,7 +43,7 @@ async def test_who_waits_for_arrivals_is_not_told_of_writes_though_another_is(ea
     assert arrivals == [FolderChange("fresh")]
 
 
-async def test_who_leaves_is_told_no_more_and_the_last_one_takes_the_watch_along(ear, tmp_path):
+async def test_the_last_unwatch_removes_the_kernel_watch(ear, tmp_path):
     told: list[FolderChange] = []
     others: list[FolderChange] = []
     hearing, other = (ear.watch_folder(str(tmp_path), CHANGE_EVENTS, each.append) for each in (told, others))
@@ -58,7 +58,7 @@ async def test_who_leaves_is_told_no_more_and_the_last_one_takes_the_watch_along
 
 
 @pytest.mark.parametrize("end", [lambda folder: folder.rmdir(), lambda folder: folder.rename(f"{folder}-moved")])
-async def test_a_folder_that_goes_away_is_told_once_and_heard_no_more(ear, tmp_path, end):
+async def test_a_removed_folder_is_reported_once(ear, tmp_path, end):
     told: list[FolderChange] = []
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -73,7 +73,7 @@ async def test_a_folder_that_goes_away_is_told_once_and_heard_no_more(ear, tmp_p
     assert list(ear._watches_by_id) == [again.watch_id]
 
 
-async def test_when_the_kernel_lost_count_everybody_looks_at_everything(ear, tmp_path):
+async def test_an_overflow_notifies_all_watches(ear, tmp_path):
     told: list[FolderChange] = []
     ear.watch_folder(str(tmp_path), CHANGE_EVENTS, told.append)
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
@@ -83,7 +83,7 @@ async def test_when_the_kernel_lost_count_everybody_looks_at_everything(ear, tmp
     assert FolderChange() in told
 
 
-async def test_what_cannot_be_heard_is_an_error(ear, tmp_path):
+async def test_a_folder_that_cannot_be_watched_raises(ear, tmp_path):
     with pytest.raises(FileNotFoundError):
         ear.watch_folder(str(tmp_path / "missing"), CHANGE_EVENTS, print)
     (tmp_path / "file").touch()

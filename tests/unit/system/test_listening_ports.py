@@ -1,4 +1,4 @@
-"""Whose port it is, the kernel tells."""
+"""Listening ports of real processes."""
 
 import os
 import socket
@@ -34,7 +34,7 @@ def test_a_process_has_the_ports_at_which_it_listens(host, is_here):
             child.kill()
 
 
-def test_a_port_that_two_share_is_nobodys():
+def test_a_port_that_two_processes_share_is_left_out():
     with socket.socket() as ours:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         ours.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""The lock that makes a daemon the only one."""
+"""The lock file of the daemon."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from termvisor.system import lock_file
 
 
-def test_the_holder_is_known_by_its_pid_and_nobody_else_gets_the_lock(tmp_path: Path) -> None:
+def test_the_holder_is_known_by_its_pid_and_the_lock_is_exclusive(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     assert lock_file.read_lock_holder(path) is None
     held = lock_file.acquire_lock(path)
@@ -24,7 +24,7 @@ def test_a_lock_that_was_let_go_is_free_though_the_file_stays(tmp_path: Path) ->
     os.close(again)
 
 
-def test_a_holder_that_has_not_said_its_pid_yet_is_still_a_holder(tmp_path: Path) -> None:
+def test_a_holder_without_a_written_pid_is_still_a_holder(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     held = lock_file.acquire_lock(path)
     assert held is not None

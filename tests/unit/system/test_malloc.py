@@ -1,4 +1,4 @@
-"""What was freed is given back, and what is still used stays."""
+"""Freed memory is returned to the system, and used memory is kept."""
 
 import ctypes
 import gc
@@ -56,13 +56,13 @@ def test_garbage_goes_where_it_is_asked_for() -> None:
         gc.enable()
 
 
-def test_what_settled_is_looked_through_no_more_and_threads_share_what_they_allocate_from() -> None:
+def test_frozen_objects_are_not_collected_and_threads_share_an_arena() -> None:
     script = (
-        "import ctypes, gc, os, threading; from termvisor.system import malloc as heap\n"
-        "heap.share()\n"
+        "import ctypes, gc, os, threading; from termvisor.system import malloc\n"
+        "malloc.limit_arenas()\n"
         "threads = [threading.Thread(target=lambda: bytes(2000)) for _ in range(6)]\n"
         "[one.start() for one in threads]; [one.join() for one in threads]\n"
-        "heap.settle(); assert gc.get_freeze_count() > 1000\n"
+        "malloc.freeze_heap(); assert gc.get_freeze_count() > 1000\n"
         "ctypes.CDLL(None).malloc_stats()"
     )
     status, _, errors = run_and_capture([sys.executable, "-c", script])

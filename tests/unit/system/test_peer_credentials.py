@@ -1,4 +1,4 @@
-"""Who is at the other end."""
+"""Credentials of a socket peer."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Waiting for what can only be looked at."""
+"""Polling of a condition."""
 
 from termvisor.system.polling import wait_until
 

@@ -1,4 +1,4 @@
-"""The end of a real process is told once, the moment it comes."""
+"""The exit of a real process is reported once."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ async def told():
     watching.close()
 
 
-async def test_an_end_is_told_once_though_it_was_asked_for_twice(process, told):
+async def test_an_exit_watched_twice_is_reported_once(process, told):
     queue, watching = told
     started = read_process(process.pid).started
     assert watching.watch_process(process.pid, started)
@@ -38,7 +38,7 @@ async def test_an_end_is_told_once_though_it_was_asked_for_twice(process, told):
     assert watching._handles == {}
 
 
-async def test_one_that_is_gone_already_is_told(process, told):
+async def test_a_process_that_has_exited_is_reported(process, told):
     queue, watching = told
     started = read_process(process.pid).started
     process.kill()
@@ -54,12 +54,12 @@ async def test_a_pid_that_has_another_life_by_now_has_ended(process, told):
     assert watching._handles == {}
 
 
-async def test_what_is_forgotten_is_not_told_and_leaves_nothing_open(process, told):
+async def test_an_unwatched_process_is_not_reported_and_its_handle_is_closed(process, told):
     queue, watching = told
     before = os.listdir("/proc/self/fd")
     watching.watch_process(process.pid, read_process(process.pid).started)
     watching.unwatch_process(process.pid, read_process(process.pid).started)
-    watching.forget(process.pid, 7)
+    watching.unwatch_process(process.pid, 7)
     assert len(os.listdir("/proc/self/fd")) == len(before)
     process.kill()
     process.wait()
@@ -67,7 +67,7 @@ async def test_what_is_forgotten_is_not_told_and_leaves_nothing_open(process, to
     assert queue.empty()
 
 
-async def test_where_the_kernel_gives_no_handle_it_is_said(process, told, monkeypatch):
+async def test_without_a_kernel_handle_watching_returns_false(process, told, monkeypatch):
     def none_left(pid: int) -> int:
         raise OSError(24, "Too many open files")
 

@@ -1,10 +1,12 @@
-"""A pid and its start name one life of a process."""
+"""Start times, children and ancestors of real processes."""
 
 import os
 import subprocess
+import sys
 
-from termvisor.system import process_start
-from termvisor.system.process_start import count_children, read_start_time
+from termvisor.clock import NS, SystemClock
+from termvisor.system import procfs
+from termvisor.system.process_start import compute_start_instant, count_children, read_start_time
 from tests.unit.wait_until import wait_until
 
 
@@ -25,17 +27,12 @@ async def test_a_process_that_ended_has_no_start_even_before_it_is_reaped():
     assert read_start_time(child.pid) == 0
 
 
-def test_a_name_with_brackets_and_blanks_confuses_nobody(tmp_path):
+def test_a_process_name_with_parentheses_is_parsed(tmp_path):
     odd = tmp_path / "a) Z (b"
     odd.symlink_to("/bin/sleep")
     with subprocess.Popen([str(odd), "100"]) as child:
         assert read_start_time(child.pid) > 0
         child.kill()
-
-
-def test_where_there_is_no_proc_ps_is_asked():
-    assert process_start._read_from_ps(os.getpid()) > 1_600_000_000
-    assert process_start._read_from_ps(2**22 + 1) == 0
 
 
 async def test_what_a_process_has_started_is_counted_while_it_runs():
@@ -49,3 +46,10 @@ async def test_what_a_process_has_started_is_counted_while_it_runs():
         await wait_until(lambda: count_children(shell.pid) == 0)
         shell.kill()
     assert count_children(2**22 + 1) is None
+
+
+def test_a_process_began_before_now_and_after_the_machine_did():
+    now, entry = SystemClock().now(), procfs.read_process(os.getpid())
+    assert now - 3600 * NS < compute_start_instant(entry.started, now) < now
+    assert compute_start_instant(1 << 50, now) == now
+    assert sys.platform == "linux"

@@ -1,4 +1,4 @@
-"""What a process costs."""
+"""Memory and CPU use of a process."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What the kernel tells of real processes."""
+"""Real processes as /proc shows them."""
 
 import json
 import os
@@ -77,13 +77,14 @@ def test_nothing_is_known_of_a_process_that_is_not_there():
     assert procfs.read_environment(4_200_000, ("HOME",)) == {}
 
 
-def test_of_somebody_elses_process_what_is_not_ours_to_see_is_left_out():
+def test_private_values_of_another_users_process_are_left_out():
     root = os.path.dirname(os.path.dirname(termvisor.__file__))
     code = (
         f"import sys, json; sys.path[:0] = {[root, *sys.path]!r}\n"
-        "from termvisor.system import procfs as kernel\n"
+        "from termvisor.system import procfs\n"
         f"import os; os.getuid() or os.setuid({NOBODY})\n"
-        "print(json.dumps([kernel.entry(1).pid, kernel.cwd(1), kernel.variables(1, ['PATH', 'HOME'])]))"
+        "found = [procfs.read_process(1).pid, procfs.read_cwd(1), procfs.read_environment(1, ['PATH', 'HOME'])]\n"
+        "print(json.dumps(found))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert json.loads(out.stdout) == [1, "", {}]

@@ -1,4 +1,4 @@
-"""Starting programs: tied ones die with us, detached ones go on, short ones answer or are said to be missing."""
+"""Child processes: tied, detached, short, isolated and bounded."""
 
 import asyncio
 import os
@@ -17,8 +17,8 @@ from tests.unit.wait_until import wait_until
 
 OWNER = """
 import os, sys
-from termvisor.system import subprocesses as spawn
-child = spawn.tied(["sleep", "60"], stdin=0, stdout=2)
+from termvisor.system import subprocesses
+child = subprocesses.start_tied(["sleep", "60"], stdin=0, stdout=2)
 print(child.pid, flush=True)
 sys.stdin.read()
 """
@@ -42,7 +42,7 @@ def test_a_program_is_installed_where_the_library_finds_it(name: str) -> None:
     assert subprocesses.is_installed(name) == (shutil.which(name) is not None)
 
 
-def test_a_short_program_hears_what_it_is_given() -> None:
+def test_a_short_program_reads_its_stdin() -> None:
     assert subprocesses.run_and_capture(["cat"], stdin=b"hello") == (0, b"hello", b"")
 
 
@@ -52,7 +52,7 @@ def test_a_missing_program_is_status_127() -> None:
 
 def test_a_program_that_does_not_answer_is_status_124() -> None:
     status, _, errors = subprocesses.run_and_capture(["sleep", "60"], timeout_s=0.05)
-    assert (status, b"no answer within" in errors) == (124, True)
+    assert (status, b"timed out after" in errors) == (124, True)
 
 
 def test_a_program_that_is_given_an_environment_sees_only_that() -> None:
@@ -112,7 +112,7 @@ async def test_one_that_does_not_listen_is_fine() -> None:
     assert await subprocesses.run_isolated(["true"], stdin=b"x" * 1_000_000) == (0, b"", b"")
 
 
-async def test_what_a_program_apart_leaves_running_goes_on_and_holds_nobody_up() -> None:
+async def test_background_processes_of_an_isolated_program_keep_running() -> None:
     status, out, _ = await subprocesses.run_isolated(["sh", "-c", "sleep 600 & echo $!"], timeout_s=60)
     os.kill(int(out), signal.SIGKILL)  # it would raise if nobody were there
     assert status == 0
@@ -132,22 +132,22 @@ async def test_a_program_apart_ends_with_all_it_started(tmp_path: Path, end: str
         await wait_until(lambda: held.read(1) == b"")
 
 
-async def test_a_program_that_is_missing_or_cannot_be_run_apart_is_told_as_such(tmp_path: Path) -> None:
+async def test_an_isolated_program_that_cannot_be_started_reports_why(tmp_path: Path) -> None:
     (tmp_path / "page").write_text("no program")
     assert await subprocesses.run_isolated(["/nowhere/beep"]) == (127, b"", b"/nowhere/beep: No such file or directory")
     denied = await subprocesses.run_isolated([str(tmp_path / "page")])
     assert denied == (126, b"", f"{tmp_path}/page: Permission denied".encode())
 
 
-async def test_only_the_end_of_what_is_said_is_kept() -> None:
+async def test_only_the_end_of_the_output_is_kept() -> None:
     _, out, errors = await subprocesses.run_isolated(["sh", "-c", "yes | head -c 100000 >&2; echo last >&2"])
     assert (out, len(errors), errors.endswith(b"last\n")) == (b"", 4096, True)
 
 
-BOUNDED = {"timeout": 60.0, "most": 10_000, "env": {"PATH": "/usr/bin:/bin", "KEPT": "yes"}}
+BOUNDED = {"timeout_s": 60.0, "max_bytes": 10_000, "env": {"PATH": "/usr/bin:/bin", "KEPT": "yes"}}
 
 
-async def test_a_bounded_program_hears_nothing_and_knows_nothing_of_us(monkeypatch) -> None:
+async def test_a_bounded_program_has_no_input_and_only_its_environment(monkeypatch) -> None:
     monkeypatch.setenv("HUSH", "secret")
     said = await subprocesses.run_bounded(["sh", "-c", "cat; pwd; env; echo oh >&2; exit 3"], **BOUNDED)
     names = {line.partition("=")[0] for line in said.out.decode().splitlines()[1:]}
@@ -156,13 +156,13 @@ async def test_a_bounded_program_hears_nothing_and_knows_nothing_of_us(monkeypat
     assert "HUSH" not in names
 
 
-async def test_a_bounded_program_is_heard_to_its_last_word() -> None:
+async def test_all_output_of_a_bounded_program_is_read() -> None:
     said = await subprocesses.run_bounded(["sh", "-c", "yes | head -c 9990; echo last"], **BOUNDED)
     assert (len(said.out), said.out.endswith(b"last\n"), said.failure) == (9995, True, "")
 
 
 @pytest.mark.parametrize("flood", ["yes", "yes >&2"])
-async def test_a_bounded_program_that_says_too_much_is_ended_at_once(flood: str) -> None:
+async def test_a_bounded_program_above_the_output_limit_is_killed(flood: str) -> None:
     said = await subprocesses.run_bounded(["sh", "-c", f"{flood} & wait"], **BOUNDED)
     assert said.failure == "too_much"
     assert len(said.out) + len(said.errors) < 200_000
@@ -174,7 +174,7 @@ async def test_nothing_that_a_bounded_program_started_goes_on(tmp_path: Path, en
     with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as held:
         rest = "exit 0" if end == "itself" else "wait"
         argv = ["sh", "-c", f"exec 3>{tmp_path}/held; echo on >&3; sleep 600 & {rest}"]
-        bounds = BOUNDED | {"timeout": 1.0 if end == "timeout" else 60.0}
+        bounds = BOUNDED | {"timeout_s": 1.0 if end == "timeout" else 60.0}
         task = asyncio.ensure_future(subprocesses.run_bounded(argv, **bounds))
         await wait_until(lambda: held.read(100) == b"on\n")
         if end == "cancel":
@@ -184,7 +184,7 @@ async def test_nothing_that_a_bounded_program_started_goes_on(tmp_path: Path, en
         await wait_until(lambda: held.read(1) == b"")
 
 
-async def test_a_bounded_program_that_is_missing_or_cannot_be_run_is_told_as_such(tmp_path: Path) -> None:
+async def test_a_bounded_program_that_cannot_be_started_reports_why(tmp_path: Path) -> None:
     (tmp_path / "page").write_text("no program")
     assert (await subprocesses.run_bounded(["no-such-beep"], **BOUNDED)).failure == "missing"
     assert (await subprocesses.run_bounded([str(tmp_path / "page")], **BOUNDED)).failure == "cannot_start"

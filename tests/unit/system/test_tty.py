@@ -1,4 +1,4 @@
-"""What can be known of a real pane's terminal from outside."""
+"""Inspection of a real pane's terminal."""
 
 import os
 
@@ -70,11 +70,11 @@ def test_what_is_not_there_is_not_known():
         ("stty raw -echo; exec sleep 600", False),
     ],
 )
-async def test_what_surely_does_not_read_is_told_where_the_terminal_shows_what_is_typed(tmux, command, expected):
+async def test_a_program_that_reads_no_input_is_busy_if_the_terminal_echoes(tmux, command, expected):
     pane = tmux.start_session(command=command)
     pid, tty = int(tmux.read_format(pane, "#{pane_pid}")), tmux.read_format(pane, "#{pane_tty}")
     await wait_until(lambda: is_busy(pid, tty) is expected)
 
 
-def test_of_a_terminal_that_is_not_there_nothing_is_said():
+def test_a_missing_terminal_is_not_busy():
     assert is_busy(os.getpid(), "/dev/pts/99999") is False

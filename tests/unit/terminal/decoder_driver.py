@@ -1,4 +1,4 @@
-"""Feed bytes to a text stage in pieces, with or without dying on the way, and see what came out in all."""
+"""Decode bytes in chunks, with or without restarts from checkpoints, and collect the output."""
 
 from collections.abc import Iterable
 from itertools import pairwise

@@ -1,3 +1,5 @@
+"""Derive the activity of a pane from marks."""
+
 import pytest
 
 from termvisor.model.terminal.mark import Mark, MarkKind
@@ -128,7 +130,7 @@ CONVERSATIONS: list[tuple[str, list[Mark], PaneActivity]] = [
 @pytest.mark.parametrize(
     ("marks", "expected"), [case[1:] for case in CONVERSATIONS], ids=[case[0] for case in CONVERSATIONS]
 )
-def test_marks_tell_what_a_pane_is_doing(marks: list[Mark], expected: PaneActivity) -> None:
+def test_marks_determine_the_activity(marks: list[Mark], expected: PaneActivity) -> None:
     assert after(*marks) == expected
 
 
@@ -136,6 +138,6 @@ def test_without_a_nonce_of_ours_nothing_is_proven() -> None:
     assert after(ours("prompt_start"), mark("command_start"), nonce=None) == PaneActivity(kind="command", since=2)
 
 
-def test_a_mark_that_says_nothing_new_changes_nothing() -> None:
+def test_a_repeated_mark_changes_nothing() -> None:
     following = ActivityState(activity=PaneActivity(kind="prompt", since=1))
     assert apply_mark(following, mark("title", "x"), 2, NONCE) is following

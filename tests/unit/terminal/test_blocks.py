@@ -1,4 +1,4 @@
-"""Settled lines become blocks that are neither too long nor too wide in time."""
+"""Group settled lines into blocks of bounded size and time span."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Where people type, on screens as agents and other programs paint them."""
+"""Find the input area on screens of agents and other programs."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_beside_a_short_bar_it_is_all_rows_of_the_bar():
     assert typed(rows, 3) == rows[2:5]
 
 
-def test_what_a_dialog_asks_is_not_input():
+def test_a_dialog_is_not_input():
     rows = [RULE, "Which database?", "", "❯ 1. Postgres", "  2. SQLite", RULE]
     assert typed(rows, 3) == ["❯ 1. Postgres"]
     rows = ["╌" * 40, "Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
@@ -47,7 +47,7 @@ def test_a_cursor_on_the_frame_itself_takes_that_row_only():
     assert typed(rows, 1) == [rows[1]]
 
 
-def test_a_hidden_cursor_counts_only_where_a_frame_or_a_prompt_says_that_people_type():
+def test_a_hidden_cursor_counts_only_in_a_frame_or_after_a_prompt():
     assert typed(["load 1.2", "  42 root zebrad"], 1, has_cursor=False) == []
     assert typed(["answer", " >  Type your message"], 1, has_cursor=False) == [" >  Type your message"]
     assert typed([RULE, "❯ fix it", RULE], 1, has_cursor=False) == [RULE, "❯ fix it", RULE]

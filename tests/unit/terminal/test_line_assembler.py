@@ -1,3 +1,5 @@
+"""Assemble lines from text and cursor movements."""
+
 import unicodedata
 
 import pytest
@@ -55,16 +57,16 @@ def test_a_line_is_what_a_terminal_would_show(data: bytes, text: str) -> None:
 
 
 @pytest.mark.parametrize("move", [b"\x1b[A", b"\x1b[2B", b"\x1b[E", b"\x1b[F", b"\x1b[3;4H", b"\x1b[f", b"\x1b[5d"])
-def test_a_leap_to_another_row_settles_what_stands_here(move: bytes) -> None:
+def test_a_row_jump_settles_the_line(move: bytes) -> None:
     assert decode(b"here" + move + b"there\n").texts == ["here", "there"]
 
 
 @pytest.mark.parametrize("move", [b"\x1b[2J", b"\x1b[L", b"\x1b[M", b"\x1b[S", b"\x1b[T", b"\x1bM", b"\x1bD", b"\x1b8"])
-def test_a_repaint_settles_what_stands_here(move: bytes) -> None:
+def test_a_repaint_settles_the_line(move: bytes) -> None:
     assert decode(b"here" + move + b"there\n").texts == ["here", "there"]
 
 
-def test_a_leap_from_an_empty_line_leaves_nothing() -> None:
+def test_a_row_jump_from_an_empty_line_settles_nothing() -> None:
     assert decode(b"\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[Gnew\n").texts == ["new"]
 
 
@@ -138,7 +140,7 @@ def test_a_line_of_many_overwrites_is_cut_between_two_of_them() -> None:
 @pytest.mark.parametrize(
     "silence", [b"\x00", b"\x1b[m", b"\x1b[5n", b"\x1b]1;x\x07", b"\x07", b"\r", b"\x1b[?2004h", b"\x1b[12\x18"]
 )
-def test_what_shows_nothing_does_not_hold_the_checkpoint_back(silence: bytes) -> None:
+def test_invisible_output_does_not_delay_the_checkpoint(silence: bytes) -> None:
     stage = TextDecoder()
     data = silence * (2 * RAW_LIMIT // len(silence))
     assert stage.feed(build_delta(data)).lines == ()

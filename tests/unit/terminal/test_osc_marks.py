@@ -1,3 +1,5 @@
+"""Parse marks from OSC and CSI sequences."""
+
 import base64
 from urllib.parse import unquote
 
@@ -80,12 +82,12 @@ NONE += ["1337;SetUserVar=name=not base64!", "1337;RemoteHost=me@box", "99999999
 
 
 @pytest.mark.parametrize(("payload", "expected"), SHELL + OTHERS)
-def test_a_payload_becomes_its_mark(payload: str, expected: Mark) -> None:
+def test_a_payload_is_parsed_to_its_mark(payload: str, expected: Mark) -> None:
     assert mark(payload) == expected
 
 
 @pytest.mark.parametrize("payload", NONE)
-def test_what_is_not_understood_is_no_mark(payload: str) -> None:
+def test_unknown_sequences_give_no_mark(payload: str) -> None:
     assert mark(payload) is None
 
 
@@ -93,7 +95,7 @@ def test_a_title_loses_its_newlines_and_escapes() -> None:
     assert mark(b"2;one\r\ntwo\x00\x7f\xc2\x9b three") == Mark(kind="title", offset=7, text="one two three")
 
 
-def test_what_is_no_utf8_is_replaced() -> None:
+def test_invalid_utf8_is_replaced() -> None:
     assert mark(b"2;caf\xe9") == Mark(kind="title", offset=7, text="caf�")
 
 
@@ -111,7 +113,7 @@ def test_texts_and_parameters_are_bounded() -> None:
 
 
 @given(st.text("%0aAfFcC3é密/+ ", max_size=30))
-def test_what_is_percent_encoded_is_read_as_the_library_reads_it(text: str) -> None:
+def test_percent_encoding_is_decoded_like_urllib(text: str) -> None:
     assert decode_percent(text) == unquote(text)
 
 
@@ -136,5 +138,5 @@ def test_white_space_becomes_one_blank() -> None:
         (b"?25", "h", []),
     ],
 )
-def test_private_modes_become_marks(parameters: bytes, final: str, kinds: list[str]) -> None:
+def test_private_modes_are_parsed_to_marks(parameters: bytes, final: str, kinds: list[str]) -> None:
     assert [mark.kind for mark in parse_csi_marks(parameters, final, 7)] == kinds

@@ -1,4 +1,4 @@
-"""What was written over is given out when a piece of a run is left, and then only."""
+"""Report overwritten text exactly if a piece of a run remains."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def covered(data: str) -> list[str]:
         "\x1b[9D\x1b[2X",
     ],
 )
-def test_a_run_that_loses_a_part_is_given_out_as_it_was(over):
+def test_a_partly_overwritten_run_is_reported_as_it_was(over):
     assert covered(RUN + over) == [RUN]
 
 
@@ -41,7 +41,7 @@ def test_a_run_that_loses_a_part_is_given_out_as_it_was(over):
         (f"{RUN}\r\x1b[{len(RUN)}Cok", RUN),
     ],
 )
-def test_a_run_that_is_joined_to_something_is_given_out_as_it_was(data, whole):
+def test_a_run_joined_to_other_text_is_reported_as_it_was(data, whole):
     assert covered(data) == [whole]
 
 
@@ -64,15 +64,15 @@ def test_a_run_that_is_joined_to_something_is_given_out_as_it_was(data, whole):
         f"{RUN}\x1b[3C more",
     ],
 )
-def test_nothing_is_given_out_where_all_goes_or_all_stays_or_little_is_left(data):
+def test_nothing_is_reported_if_all_is_erased_or_kept_or_little_remains(data):
     assert covered(data) == []
 
 
-def test_a_run_that_is_joined_freed_and_joined_again_is_given_out_free():
+def test_a_run_joined_freed_and_joined_again_is_reported_free():
     assert covered(f"ok{RUN}\r- \rok") == [f"ok{RUN}", f"- {RUN}"]
 
 
-def test_one_that_goes_character_by_character_is_given_out_once():
+def test_a_run_overwritten_character_by_character_is_reported_once():
     assert covered(RUN + "\r" + "x y z " * 2) == [RUN]
 
 
@@ -84,7 +84,7 @@ def test_each_line_is_named_by_its_start():
     assert second.overwritten == (OverwrittenLine(5 + len(RUN) + 5, RUN),)
 
 
-def test_a_line_is_not_given_out_without_end():
+def test_overwrites_of_one_line_are_bounded():
     covering = OverwriteTracker()
     for number in range(1000):
         covering.record_overwrite(f"piece{number:04}", 0, f"another{number:04}")

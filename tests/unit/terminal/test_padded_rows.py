@@ -16,7 +16,7 @@ def lines(data: bytes, width: int, cut: int = 0) -> list[str]:
     return [line.text for one in derived for line in one.lines]
 
 
-def test_what_was_padded_over_the_edge_stays_however_it_is_cut():
+def test_a_padded_row_is_kept_however_it_is_cut():
     for cut in range(len(ZSH)):
         assert lines(ZSH, 20, cut) == ["unended%", "$ ls"], cut
 

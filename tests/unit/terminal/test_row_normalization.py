@@ -1,4 +1,4 @@
-"""What counts as the same row, and what does not."""
+"""Normalize rows: which are equal and which are not."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_rows_that_differ_in_counters_spinners_and_spacing_are_one(one, other):
         ("naïve", "naive"),
     ],
 )
-def test_rows_that_say_something_else_stay_two(one, other):
+def test_different_rows_stay_distinct(one, other):
     assert normalize_row(one) != normalize_row(other)
     assert build_row_hasher(LIFE)(one) != build_row_hasher(LIFE)(other)
 
@@ -48,7 +48,7 @@ def test_a_blank_row_folds_to_nothing():
     assert normalize_row(" \t ") == ""
 
 
-def test_the_same_row_is_another_one_in_another_life():
+def test_the_same_row_has_another_hash_in_another_lifetime():
     lives = [
         LIFE,
         ScreenLifetime(PaneId(1), EpochId(2), True, 5),

@@ -1,4 +1,4 @@
-"""Captured rows that can be painted alone."""
+"""Make captured rows self-contained."""
 
 import pytest
 

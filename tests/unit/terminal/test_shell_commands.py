@@ -1,4 +1,4 @@
-"""Marks of shells become commands; each conversation is what a real shell, or a hostile program, says."""
+"""Derive commands from marks as real shells and hostile programs print them."""
 
 import pytest
 
@@ -131,7 +131,7 @@ CONVERSATIONS = [
 @pytest.mark.parametrize(
     ("pane", "story"), [case[1:] for case in CONVERSATIONS], ids=[case[0] for case in CONVERSATIONS]
 )
-def test_marks_tell_what_was_run(pane: Pane, story: list) -> None:
+def test_marks_determine_the_commands(pane: Pane, story: list) -> None:
     assert pane.story == story
 
 
@@ -151,7 +151,7 @@ def test_a_lost_command_has_an_edge_but_no_end_in_time() -> None:
     assert pane.edges == [CommandBoundary(10, 9, False), CommandBoundary(10, 19, True)]
 
 
-def test_an_unproven_command_is_lost_where_the_first_proof_with_a_row_stands() -> None:
+def test_an_unproven_command_is_lost_at_the_first_proven_mark_with_a_row() -> None:
     pane = Pane().start("evil").line("ls", ours=True)
     assert pane.story == [("evil", "running", None)]
     pane.start(ours=True)
@@ -165,7 +165,7 @@ def test_only_a_start_and_an_end_with_proof_are_proof(ours: bool, theirs: bool) 
     assert not Pane().start("a", ours=ours).end(ours=theirs).told[10].is_proven
 
 
-def test_the_folder_that_visual_studio_code_tells_counts_too() -> None:
+def test_the_folder_reported_by_visual_studio_code_counts() -> None:
     told = Mark(kind="prompt_property", offset=1, params={"Cwd": "/a b"})
     assert apply_folder(ShellState(), told).cwd == "/a b"
     assert apply_folder(ShellState(cwd="/x"), Mark(kind="prompt_property", offset=2)).cwd == "/x"

@@ -1,4 +1,4 @@
-"""Rows that are written, erased and written anew: read in bundles they say what they say byte by byte."""
+"""Rows that are written, erased and rewritten decode the same bundled and byte by byte."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +43,7 @@ def read_at(width: int, data: bytes, cuts: list[int]) -> DecodedText:
 
 
 @given(spinning, st.sampled_from([0, 10, 40, 80]))
-def test_however_a_spinner_is_cut_it_says_the_same(data: bytes, width: int) -> None:
+def test_a_spinner_decodes_the_same_however_it_is_cut(data: bytes, width: int) -> None:
     assert read_at(width, data, []) == read_at(width, data, list(range(1, len(data))))
 
 
@@ -60,7 +60,7 @@ def test_only_what_a_spinner_showed_last_is_kept() -> None:
     ]
 
 
-def test_rows_that_were_taken_back_are_one_token() -> None:
+def test_erased_rows_are_one_token() -> None:
     tokens = Tokenizer()
     tokens.feed(b"one\r\x1b[2Ktwo\r\x1b[Kthree four")
     erased, kept = tokens.next_token("lines"), tokens.next_token("lines")

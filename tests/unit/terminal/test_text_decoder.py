@@ -37,7 +37,7 @@ def test_byte_by_byte_is_the_same_too() -> None:
     assert decode_with_restarts(EVERY_MARK, range(1, len(EVERY_MARK))) == decode(EVERY_MARK)
 
 
-def test_a_mark_stands_just_after_its_sequence() -> None:
+def test_the_offset_of_a_mark_is_just_after_its_sequence() -> None:
     assert [mark.offset for mark in decode(b"ab\x07\x1b]2;t\x1b\\c\x1b[?2004h").marks] == [3, 10, 19]
 
 
@@ -129,7 +129,7 @@ def test_the_carry_holds_no_text() -> None:
     assert b"hunter2" not in carry
 
 
-def test_marks_that_were_given_out_are_not_given_out_again() -> None:
+def test_reported_marks_are_not_reported_again() -> None:
     stage, data = TextDecoder(), b"\n$ \x1b]133;B\x07\x07ls"
     assert len(stage.feed(build_delta(data)).marks) == 2
     offset, carry = stage.build_checkpoint()

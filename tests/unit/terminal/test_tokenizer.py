@@ -101,7 +101,7 @@ def test_a_byte_that_continues_a_character_is_no_c1_control() -> None:
         (b"\xe2\xe2x", "��x"),
     ],
 )
-def test_what_is_no_utf8_becomes_the_replacement_character(data: bytes, text: str) -> None:
+def test_invalid_utf8_becomes_the_replacement_character(data: bytes, text: str) -> None:
     assert "".join(token.text for token in tokens(data)) == text
 
 
@@ -110,7 +110,7 @@ def test_an_unfinished_character_waits_for_the_rest_of_it() -> None:
 
 
 @pytest.mark.parametrize("data", [b"\x00\x01\x7f\x0b\x0c", b"\x80\x99", b"\x1b\x1b\x1b", b"\x18"])
-def test_what_shows_nothing_is_dropped_as_one(data: bytes) -> None:
+def test_invisible_controls_are_dropped_as_one_token(data: bytes) -> None:
     assert kinds(data + b"x") in (["dropped", "text"], ["dropped", "esc"])
 
 
@@ -134,7 +134,7 @@ def test_moves_in_an_empty_line_are_one_token() -> None:
     ]
 
 
-def test_a_run_that_was_given_back_comes_again_token_by_token() -> None:
+def test_a_rejected_run_is_read_again_token_by_token() -> None:
     tokenizer = Tokenizer()
     tokenizer.feed(b"one\ntwo")
     run = tokenizer.next_token("lines")

@@ -31,7 +31,7 @@ KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
         ("visor-anything_else.1", "event"),
     ],
 )
-def test_the_name_says_the_kind(name: str, kind: str) -> None:
+def test_the_kind_is_parsed_from_the_name(name: str, kind: str) -> None:
     assert parse_variable(name, '{"a": 1}', NONCE) == UserVariable(name=name, kind=kind, value='{"a":1}')
 
 
@@ -51,7 +51,7 @@ def test_the_name_says_the_kind(name: str, kind: str) -> None:
         ("visor-x", '"' + "x" * MAX_VALUE_LENGTH + '"'),
     ],
 )
-def test_what_is_malformed_is_nothing(name: str, value: str) -> None:
+def test_malformed_variables_are_ignored(name: str, value: str) -> None:
     assert parse_variable(name, value, NONCE) is None
 
 
@@ -77,7 +77,7 @@ def test_a_nonce_in_the_wrong_place_is_not_kept_either() -> None:
     assert variable is not None and NONCE not in variable.value
 
 
-def test_secrets_are_taken_out_of_the_value() -> None:
+def test_the_value_is_redacted() -> None:
     variable = parse_variable("visor-event", f'{{"login": "{KEY}"}}', NONCE)
     assert variable is not None and KEY not in variable.value and "login" in variable.value
 
@@ -89,7 +89,7 @@ def test_a_hook_may_give_base64_or_json() -> None:
     assert decode_value("/w==") == "/w=="
 
 
-def test_a_flood_is_counted_and_told_with_the_next_one() -> None:
+def test_a_flood_is_counted_in_the_next_event() -> None:
     pace, kept = VariableRate(), []
     for at in [*range(MAX_EVENTS_PER_SECOND + 5), NS + 1]:
         before, (pace, is_kept) = pace, admit_variable(pace, at)
@@ -98,7 +98,7 @@ def test_a_flood_is_counted_and_told_with_the_next_one() -> None:
     assert pace == VariableRate(1, 1, 0)
 
 
-def test_an_event_says_all_of_it() -> None:
+def test_an_event_has_all_fields_of_the_variable() -> None:
     variable = UserVariable(name="visor-ready", kind="ready", value="{}", is_proven=True)
     told = build_event(PaneId(7), 5, variable, 0, "stream")
     assert (told.kind, told.pane, told.at) == ("user_var", 7, 5)

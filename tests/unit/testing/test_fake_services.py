@@ -5,10 +5,11 @@ import pytest
 from termvisor.clock import NS
 from termvisor.errors import InvalidCursor
 from termvisor.model.terminal.search_query import SearchQuery
-from termvisor.testing.fake_services import NOON, FakeClock, FakeServices, build_shell_facts, let_tasks_run
+from termvisor.testing.fake_clock import NOON, FakeClock, let_tasks_run
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 
-async def test_time_stands_still_until_it_is_told_to_go_on() -> None:
+async def test_time_moves_only_in_advance() -> None:
     clock = FakeClock()
     sleeping = asyncio.create_task(clock.sleep(5))
     await clock.wait_until_asleep()
@@ -20,24 +21,24 @@ async def test_time_stands_still_until_it_is_told_to_go_on() -> None:
 
 
 async def test_lines_are_numbered_and_paged_as_the_protocol_says() -> None:
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts()).id
-    world.print_lines(pane, "a", "b", "c", "d")
-    assert [line.text for line in await world.history.list_lines(pane, limit=2)] == ["c", "d"]
-    assert [line.text for line in await world.history.list_lines(pane, after=1, limit=2)] == ["b", "c"]
-    assert [line.text for line in await world.history.list_lines(pane, after=0, before=3)] == ["a", "b"]
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts()).id
+    services.print_lines(pane, "a", "b", "c", "d")
+    assert [line.text for line in await services.history.list_lines(pane, limit=2)] == ["c", "d"]
+    assert [line.text for line in await services.history.list_lines(pane, after=1, limit=2)] == ["b", "c"]
+    assert [line.text for line in await services.history.list_lines(pane, after=0, before=3)] == ["a", "b"]
 
 
-async def test_what_happens_is_stored_and_told() -> None:
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts()).id
-    with world.updates.subscribe_events() as events, world.updates.subscribe_output() as output:
-        world.print_lines(pane, "x")
-        world.remove_pane(pane)
+async def test_events_are_stored_and_published() -> None:
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts()).id
+    with services.updates.subscribe_events() as events, services.updates.subscribe_output() as output:
+        services.print_lines(pane, "x")
+        services.remove_pane(pane)
         assert ([event.kind for event in events.drain()], output.drain()) == (["pane_gone"], [pane])
-    assert await world.panes.list_panes() == []
-    assert [view.id for view in await world.panes.list_panes(include_gone=True)] == [pane]
-    assert world.updates.listener_count == 0
+    assert await services.panes.list_panes() == []
+    assert [view.id for view in await services.panes.list_panes(include_gone=True)] == [pane]
+    assert services.updates.listener_count == 0
 
 
 async def test_a_foreign_event_cursor_is_refused() -> None:
@@ -46,9 +47,9 @@ async def test_a_foreign_event_cursor_is_refused() -> None:
 
 
 async def test_search_finds_lines_with_every_word() -> None:
-    world = FakeServices()
-    world.print_lines(world.add_pane(build_shell_facts()).id, "red apple", "green apple")
-    found = await world.history.search(SearchQuery(text="Apple red"))
+    services = FakeServices()
+    services.print_lines(services.add_pane(build_shell_facts()).id, "red apple", "green apple")
+    found = await services.history.search(SearchQuery(text="Apple red"))
     assert [(hit.line.text, hit.spans) for hit in found.hits] == [("red apple", ((0, 3), (4, 9)))]
 
 

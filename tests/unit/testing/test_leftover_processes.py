@@ -1,4 +1,4 @@
-"""What a test starts ends with its folder, however the program hides and however the test ends."""
+"""Processes of a test end with its folder, however they hide and however the test ends."""
 
 import os
 import shlex
@@ -77,9 +77,9 @@ def test_it_ends_where_the_test_fails(tmp_path: Path) -> None:
 def test_it_ends_where_the_whole_process_is_killed(tmp_path: Path) -> None:
     killed = (
         "import os, sys, time\n"
-        "from termvisor.testing.private_tmux import private_tmux, short_folder\n"
-        "with short_folder() as folder, private_tmux(folder) as tmux:\n"
-        "    tmux.start(command=sys.argv[1])\n"
+        "from termvisor.testing.private_tmux import make_short_folder, run_private_tmux\n"
+        "with make_short_folder() as folder, run_private_tmux(folder) as tmux:\n"
+        "    tmux.start_session(command=sys.argv[1])\n"
         "    print(folder, tmux('display-message', '-p', '#{pid}'), flush=True)\n"
         "    time.sleep(1000)\n"
     )
@@ -93,7 +93,7 @@ def test_it_ends_where_the_whole_process_is_killed(tmp_path: Path) -> None:
     assert (is_there(pid), is_there(int(server))) == (False, False)
 
 
-def test_nobody_else_is_ended(tmp_path: Path) -> None:
+def test_other_processes_are_not_killed(tmp_path: Path) -> None:
     near = {"HOME": f"{tmp_path}/one-more", "WORDS": f"see {tmp_path}/one/", "OLDPWD": str(tmp_path)}
     with subprocess.Popen(["sleep", "1000"], env={**os.environ, **near}) as other:
         assert not belongs_to_folder(other.pid, f"{tmp_path}/one")

@@ -1,11 +1,11 @@
-"""A daemon's engine for as long as a test wants it, and words to wait with the clock standing still."""
+"""Run an engine during a test, and wait with a fake clock."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunId
-from termvisor.testing.fake_services import let_tasks_run
+from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.engine.engine import WorkflowEngine
 

@@ -8,5 +8,5 @@ def test_the_wait_before_another_try_doubles_up_to_its_limit():
     assert [retry.compute_delay(attempt) for attempt in (1, 2, 3, 4, 99)] == [2.0, 4.0, 8.0, 10.0, 10.0]
 
 
-def test_every_call_has_something_that_comes_of_it():
+def test_every_call_has_a_result_type():
     assert set(RESULT_TYPES) == set(WorkflowCall.__args__)

@@ -1,4 +1,4 @@
-"""What a workflow may ask for, and how."""
+"""The calls that Context methods make."""
 
 import pytest
 
@@ -37,7 +37,7 @@ class ScriptedExecutor:
         return made.get(type(wanted), calls.EmptyResult())
 
 
-async def test_every_wish_is_one_call():
+async def test_every_context_method_is_one_call():
     effects = ScriptedExecutor()
     context = Context(RUN, None, effects)
     await context.send("a")

@@ -1,4 +1,4 @@
-"""The workflows that there are."""
+"""The workflow registry."""
 
 import os
 
@@ -13,7 +13,7 @@ async def nothing(_context) -> None:
     return None
 
 
-def test_files_are_read_anew_when_they_change_and_a_wrong_one_is_left_out(tmp_path):
+def test_changed_files_are_reloaded_and_an_invalid_one_is_skipped(tmp_path):
     shelf = WorkflowRegistry(str(tmp_path / "workflows"), [Workflow(name="own", summary="", run=nothing)])
     assert [one.name for one in shelf.list_workflows()] == ["own"]
     folder = tmp_path / "workflows"
@@ -33,7 +33,7 @@ def test_files_are_read_anew_when_they_change_and_a_wrong_one_is_left_out(tmp_pa
     assert shelf.problems == ()
 
 
-def test_a_link_that_leads_nowhere_or_a_pipe_takes_no_other_file_with_it(tmp_path):
+def test_a_broken_link_or_a_pipe_does_not_affect_other_files(tmp_path):
     (tmp_path / "a.yaml").write_text(f"name: a\n{STEPS}")
     (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe.yaml")
@@ -42,12 +42,12 @@ def test_a_link_that_leads_nowhere_or_a_pipe_takes_no_other_file_with_it(tmp_pat
     assert [os.path.basename(one.file) for one in shelf.problems] == ["gone.yaml", "pipe.yaml"]
 
 
-def test_a_name_is_taken_once(tmp_path):
+def test_a_workflow_name_is_unique(tmp_path):
     (tmp_path / "a.yaml").write_text(f"name: own\n{STEPS}")
     shelf = WorkflowRegistry(str(tmp_path), [Workflow(name="own", summary="built-in", run=nothing)])
     assert [one.summary for one in shelf.list_workflows()] == ["built-in"]
-    assert "there is a workflow 'own' already (built-in)" in shelf.problems[0].why
+    assert "the workflow 'own' already exists (built-in)" in shelf.problems[0].why
 
 
-def test_a_folder_that_is_not_there_holds_nothing():
+def test_a_missing_folder_has_no_workflows():
     assert WorkflowScene().registry.list_workflows() == []

@@ -1,4 +1,4 @@
-"""Which workflow answers an event."""
+"""Selection of the workflow for an event."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_the_lowest_priority_wins_then_the_name_and_the_others_are_noted():
         {"severity": "error"},
     ],
 )
-def test_what_does_not_fit_is_not_chosen(trigger):
+def test_a_workflow_that_does_not_match_is_not_chosen(trigger):
     assert match_workflow(found(agent="codex", severity="warning"), [workflow("a", **trigger)], on, NOW) is None
 
 

@@ -1,1 +1,4 @@
-"""How people are told: four ways, and the manners of all of them. Only the gate sends what stands here."""
+"""Send notifications to people by four channels: terminal, desktop, webhook, command.
+
+In: a ``Notify`` action from the gate, the only caller. Out: an outcome. Read ``notifier`` first.
+"""

@@ -1,14 +1,15 @@
-"""A way to tell people something: what it is given, and what it answers."""
+"""Define the interface of a notification channel and its result."""
 
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
 
 
 class NotificationResult(Struct, frozen=True):
-    """What came of it. ``why`` is a stable code; ``text`` is for a person and holds no secret."""
+    """``why`` is a stable code; ``text`` is for a person."""
 
     status: Literal["done", "failed"]
     why: str = ""
@@ -16,15 +17,15 @@ class NotificationResult(Struct, frozen=True):
 
 
 class NotificationChannel(Protocol):
-    """One way. It ends in bounded time and never raises for what the world does."""
-
-    async def send(self, notice: UserNotification, settings: NotificationSettings) -> NotificationResult: ...
+    async def send(self, notice: UserNotification, settings: NotificationSettings) -> NotificationResult:
+        """Send it within a bounded time; report failures in the result instead of raising."""
 
 
 def build_program_result(program: str, status: int, errors: bytes) -> NotificationResult:
-    """What the end of a program means; 127 and 124 are those of `spawn`: there is none, and it took too long."""
+    """Build the result from a program's exit status; `run_isolated` returns 127 for not found, 124 for a timeout."""
     if status == 0:
-        return NotificationResult("done", text=f"{program} took it")
-    said = errors.decode("utf-8", "replace").strip()[-200:]
+        return NotificationResult("done", text=f"{program} accepted it")
+    detail = errors.decode("utf-8", "replace").strip()[-200:]
     why = {127: "no_program", 124: "timeout"}.get(status, "program_failed")
-    return NotificationResult("failed", why, f"{program} ended with status {status}" + (f": {said}" if said else ""))
+    text = f"{program} exited with status {status}" + (f": {detail}" if detail else "")
+    return NotificationResult("failed", why, text)

@@ -1,11 +1,12 @@
-"""The way `command`: a program of the user's that reads the notice as one JSON object."""
+"""Send a notification to a program of the user, as one JSON object on stdin."""
 
 import os
 
 import msgspec
 
 from termvisor.actions.notifications.channel import NotificationResult, build_program_result
-from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
 from termvisor.system.subprocesses import run_isolated
 
 

@@ -1,10 +1,11 @@
-"""The way `desktop`: `notify-send` on Linux; `osascript` on macOS, which is untested."""
+"""Send a desktop notification: `notify-send` on Linux; `osascript` on macOS, which is untested."""
 
 import sys
 from collections.abc import Sequence
 
 from termvisor.actions.notifications.channel import NotificationResult, build_program_result
-from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
 from termvisor.system.subprocesses import run_isolated
 
 _APPLESCRIPT = (
@@ -22,7 +23,7 @@ class DesktopChannel:
 
 
 def build_argv(notice: UserNotification, platform: str) -> Sequence[str]:
-    """The texts stand behind ``--``, so that none of them is taken for an option."""
+    """Return the command line; ``--`` keeps a title or body from being parsed as an option."""
     if platform == "darwin":
         script = [word for line in _APPLESCRIPT for word in ("-e", line)]
         return ["osascript", *script, "--", notice.title, notice.body]
@@ -30,5 +31,5 @@ def build_argv(notice: UserNotification, platform: str) -> Sequence[str]:
 
 
 def _escape_markup(text: str) -> str:
-    """The body of a desktop notification is markup, its title is not."""
+    # The body of a desktop notification is markup, its title is plain text.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

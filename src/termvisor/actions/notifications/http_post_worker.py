@@ -1,7 +1,7 @@
-"""A process that makes one HTTP request and ends: a Letter on stdin, an Answer on stdout.
+"""Make one signed HTTP request in a process of its own: a ``PostRequest`` on stdin, a ``PostResult`` on stdout.
 
-It loads TLS, which the daemon does not. The secret comes on stdin, so that no list of processes shows it. A redirect is
-not followed: the notice goes where the user said, and nowhere else. The signature is that of Standard Webhooks.
+The process loads TLS so that the daemon need not. The secret comes on stdin, so that the process list does not show it.
+Redirects are not followed: the notice goes only to the configured address. The signature follows Standard Webhooks.
 """
 
 import sys
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from termvisor.model.action.notification import WebhookAddress, parse_webhook_url
+from termvisor.model.settings.notifications import WebhookAddress, parse_webhook_url
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
 
 
 class PostRequest(Struct, frozen=True, kw_only=True):
-    """``timestamp`` in seconds; an empty ``secret`` means that nothing is signed."""
+    """``timestamp`` is in seconds; with an empty ``secret`` the request is not signed."""
 
     url: str
     id: str
@@ -28,7 +28,7 @@ class PostRequest(Struct, frozen=True, kw_only=True):
 
 
 class PostResult(Struct, frozen=True, kw_only=True):
-    """``why`` is empty when it was taken. ``may_pass``: another try may be luckier."""
+    """``why`` is empty if the request was accepted; ``may_pass`` means that a retry may succeed."""
 
     why: str = ""
     text: str = ""
@@ -36,14 +36,14 @@ class PostResult(Struct, frozen=True, kw_only=True):
 
 
 def build_headers(request: PostRequest) -> dict[str, str]:
-    """Who verifies: HMAC-SHA256 over ``<id>.<timestamp>.<body>``, in Base64."""
-    found = {
+    """Return the headers; the signature is the Base64 HMAC-SHA256 of ``<id>.<timestamp>.<body>``."""
+    headers = {
         "content-type": "application/json",
         "user-agent": "Termvisor",
         "webhook-id": request.id,
         "webhook-timestamp": str(request.timestamp),
     }
-    return found | ({"webhook-signature": f"v1,{_sign_request(request)}"} if request.secret else {})
+    return headers | ({"webhook-signature": f"v1,{_sign_request(request)}"} if request.secret else {})
 
 
 def _sign_request(request: PostRequest) -> str:
@@ -57,22 +57,22 @@ def _sign_request(request: PostRequest) -> str:
 
 
 def post_notice(request: PostRequest) -> PostResult:
-    where = parse_webhook_url(request.url)
-    if where is None:
-        return PostResult(why="bad_address", text="notify_webhook_url is no address that we send to")
+    address = parse_webhook_url(request.url)
+    if address is None:
+        return PostResult(why="bad_address", text="notify_webhook_url is not a supported address")
+    host = address.host
     try:
-        signed = build_headers(request)
+        headers = build_headers(request)
     except ValueError:
-        return PostResult(why="no_secret", text="the secret begins with whsec_, and what follows is not Base64")
+        return PostResult(why="no_secret", text="the secret begins with whsec_, but the rest is not Base64")
     try:
-        status = _send_request(where, request, signed)
+        status = _send_request(address, request, headers)
     except TimeoutError:
-        return PostResult(
-            why="timeout", text=f"{where.host} did not answer within {request.timeout:g} s", may_pass=True
-        )
-    except (OSError, ValueError) as error:  # a certificate that is not good is both, and will not get better
-        return PostResult(why="not_reached", text=f"{where.host}: {error}", may_pass=not isinstance(error, ValueError))
-    return classify_status(status, where.host)
+        return PostResult(why="timeout", text=f"{host} timed out after {request.timeout:g} s", may_pass=True)
+    except (OSError, ValueError) as error:
+        # An invalid certificate is both OSError and ValueError, and a retry cannot mend it.
+        return PostResult(why="not_reached", text=f"{host}: {error}", may_pass=not isinstance(error, ValueError))
+    return classify_status(status, host)
 
 
 def classify_status(status: int, host: str) -> PostResult:
@@ -94,7 +94,7 @@ def _send_request(address: WebhookAddress, request: PostRequest, headers: dict[s
         connection.request("POST", address.path, request.body.encode(), headers)
         return connection.getresponse().status
     except HTTPException as error:
-        raise ConnectionError(f"it does not speak HTTP ({type(error).__name__})") from error
+        raise ConnectionError(f"not an HTTP server ({type(error).__name__})") from error
     finally:
         connection.close()
 
@@ -107,16 +107,16 @@ def _open_connection(address: WebhookAddress, timeout: float) -> "HTTPConnection
 
 
 def _check_peer(address: WebhookAddress, connection: "HTTPConnection") -> None:
-    """What is not encrypted stays on this machine, whatever a name resolves to."""
+    """Raise ``ValueError`` if an unencrypted request would leave this machine, whatever the name resolves to."""
     from ipaddress import ip_address
 
     if not address.is_secure and not ip_address(connection.sock.getpeername()[0]).is_loopback:
-        raise ValueError("its name does not mean this machine, and http:// is for this machine only")
+        raise ValueError("the name does not resolve to this machine, and http:// is for this machine only")
 
 
 def main() -> None:
-    letter = msgspec.json.decode(sys.stdin.buffer.read(), type=PostRequest)
-    sys.stdout.buffer.write(msgspec.json.encode(post_notice(letter)))
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=PostRequest)
+    sys.stdout.buffer.write(msgspec.json.encode(post_notice(request)))
 
 
 if __name__ == "__main__":

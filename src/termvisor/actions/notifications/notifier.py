@@ -1,9 +1,9 @@
-"""Tells people, with manners: not what they have before them, not twice, not too often.
+"""Send notifications, except repeated ones, too many, or those about a pane that a user is looking at.
 
-notify ─► words made harmless ─► do they see it anyway? ─► too much? ─► one of the ways
+Notify action → check settings → pane watched? → throttled? → sanitize → channel
 """
 
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL, 4 MB of memory
 from collections.abc import Callable, Mapping
 
 from termvisor.actions.notifications.channel import NotificationChannel
@@ -17,8 +17,9 @@ from termvisor.actions.notifications.webhook import WebhookChannel
 from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import MuxError
 from termvisor.model.action.action import NotificationWay, Notify
-from termvisor.model.action.notification import NotificationSettings, UserNotification, find_missing_settings
+from termvisor.model.action.notification import UserNotification
 from termvisor.model.action.outcome import Outcome
+from termvisor.model.settings.notifications import NotificationSettings, find_missing_settings
 from termvisor.redaction import redact
 
 
@@ -44,24 +45,25 @@ class Notifier:
 
     async def send_notification(self, action: Notify, correlation: str) -> Outcome:
         settings = self._get_settings()
-        if lacks := find_missing_settings(settings).get(action.way):
-            return Outcome(status="failed", why="not_set_up", text=f"{lacks} is not set", pane=action.pane)
+        if missing := find_missing_settings(settings).get(action.way):
+            return Outcome(status="failed", why="not_set_up", text=f"{missing} is not set", pane=action.pane)
         if await self._is_pane_watched(action, settings):
-            return _build_suppressed_outcome(action, "looking", "somebody has that pane before them")
+            return _build_suppressed_outcome(action, "looking", "a user is looking at that pane (notify_looking)")
         if why := self._throttle.check_and_reserve(action, settings):
             return _build_suppressed_outcome(action, why, _SUPPRESSION_TEXTS[why])
         return await self._send(action, correlation, settings)
 
     async def _send(self, action: Notify, correlation: str, settings: NotificationSettings) -> Outcome:
         count = self._throttle.take_suppressed_count(action.way)
-        is_told = False
+        is_sent = False
         try:
             notice = await self._build_notice(action, correlation, count)
-            sent = await self._channels[action.way].send(notice, settings)
-            is_told = sent.status == "done"
+            result = await self._channels[action.way].send(notice, settings)
+            is_sent = result.status == "done"
         finally:
-            self._throttle.finish(action, is_sent=is_told, count=count)
-        return Outcome(status=sent.status, why=sent.why, text=redact(sent.text), pane=action.pane)
+            # Also when cancelled: the throttle must free its slot and keep the suppressed count.
+            self._throttle.finish(action, is_sent=is_sent, count=count)
+        return Outcome(status=result.status, why=result.why, text=redact(result.text), pane=action.pane)
 
     async def _build_notice(self, action: Notify, correlation: str, count: int) -> UserNotification:
         return UserNotification(
@@ -76,7 +78,7 @@ class Notifier:
         )
 
     async def _is_pane_watched(self, action: Notify, settings: NotificationSettings) -> bool:
-        """Who cannot be asked what they look at is told."""
+        """Return True if a user who shows the pane typed a moment ago; False if tmux does not answer."""
         if action.pane is None or not settings.notify_looking:
             return False
         try:
@@ -88,15 +90,15 @@ class Notifier:
 
 
 def build_notice_id(action: Notify, correlation: str) -> str:
-    """The same for the same words of the same story: who gets it twice, also from two daemons, knows it again."""
-    said = "\0".join((correlation, action.way, action.title, action.text))
-    return blake2b(said.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    """Return an id that is the same for the same text of the same action, so that receivers can deduplicate it."""
+    content = "\0".join((correlation, action.way, action.title, action.text))
+    return blake2b(content.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 _SUPPRESSION_TEXTS = {
-    "repeated": "the same was told a moment ago (notify_window)",
-    "too_many": "there were too many in a minute (notify_rate)",
-    "busy": "too many others are still on their way",
+    "repeated": "the same notification was sent a moment ago (notify_window)",
+    "too_many": "too many notifications in a minute (notify_rate)",
+    "busy": "too many notifications are still being sent",
 }
 
 

@@ -1,4 +1,4 @@
-"""The people who may be told: where they are attached, and what they have before them."""
+"""Define how channels find the attached tmux clients and the panes they show."""
 
 from typing import Protocol
 
@@ -8,10 +8,10 @@ from termvisor.model.ids import PaneId
 
 class NotificationRecipients(Protocol):
     async def list_clients(self) -> list[AttachedClient]:
-        """Everybody who is attached to a server that is watched; `MuxError` when no server answers."""
+        """Return the clients attached to the watched servers. Raises ``MuxError`` if no server answers."""
 
     async def list_viewers(self, pane: PaneId) -> list[AttachedClient]:
-        """Those of them who have this pane before them; nobody looks at a pane that is gone."""
+        """Return the clients that show this pane; none for a pane that is gone."""
 
     async def describe_pane(self, pane: PaneId) -> str:
-        """Where the pane is, for people; empty when it is gone."""
+        """Return the pane's location for people; empty if it is gone."""

@@ -1,4 +1,4 @@
-"""A secret behind its reference. It is read when it is needed, and kept nowhere."""
+"""Read a secret by its reference, ``env:NAME`` or ``file:/path``; it is never stored."""
 
 import os
 import stat
@@ -10,14 +10,14 @@ _MAX_SECRET_BYTES = 4096
 
 
 def read_secret(reference: str) -> str:
-    """What ``env:NAME`` or ``file:/path`` stands for; nothing for no reference. Raises `ConfigError`."""
+    """Return the secret; an empty string for an empty reference. Raises ``ConfigError``."""
     kind, _, name = reference.partition(":")
     if kind == "file":
         return _read_secret_file(name)
-    found = get_environment().get(name, "") if kind == "env" else ""
-    if reference and not found:
+    secret = get_environment().get(name, "") if kind == "env" else ""
+    if reference and not secret:
         raise ConfigError(f"{name} is not set in the daemon's environment", hint="Set it, then restart the daemon.")
-    return found
+    return secret
 
 
 def _read_secret_file(path: str) -> str:
@@ -25,7 +25,7 @@ def _read_secret_file(path: str) -> str:
         with open(path, "rb", opener=_open_private) as file:
             text = file.read(_MAX_SECRET_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"the secret in {path} cannot be read: {why}") from error
     if not text:
         raise ConfigError(f"the secret in {path} is empty")
@@ -33,9 +33,10 @@ def _read_secret_file(path: str) -> str:
 
 
 def _open_private(path: str, flags: int) -> int:
+    # O_NONBLOCK: opening a named pipe must not block the daemon.
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) and not mode & 0o077:
         return descriptor
     os.close(descriptor)
-    raise ConfigError(f"the secret in {path} is open to others, or no file", hint=f"Run `chmod 600 {path}`.")
+    raise ConfigError(f"{path} is readable by others, or not a regular file", hint=f"Run `chmod 600 {path}`.")

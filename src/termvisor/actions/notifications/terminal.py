@@ -1,7 +1,7 @@
-"""The way `terminal`: a bell and a message (OSC 9) to the terminals at which somebody is attached.
+"""Write a bell and a message (OSC 9) to the terminals of the attached tmux clients.
 
-Invariant: nothing but a terminal of this very user is ever written to, nobody waits for one that does not take it, and
-a message that was begun is ended: a terminal that got half of one would swallow what its program draws next.
+Invariants: only terminals of this user are written to; a terminal that does not accept bytes never blocks; a message
+that was started is completed, because a terminal with half of one would swallow what its program draws next.
 """
 
 import os
@@ -13,7 +13,8 @@ from termvisor.actions.notifications.sanitize import sanitize_line
 from termvisor.backends.pane_control import AttachedClient
 from termvisor.clock import Clock
 from termvisor.errors import MuxError
-from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
 
 _MAX_MESSAGE_CHARS = 200
 _BELL = b"\x07"
@@ -30,13 +31,12 @@ class TerminalChannel:
         except MuxError as error:
             return NotificationResult("failed", "no_answer", error.message)
         if not clients:
-            return NotificationResult(
-                "failed", "nobody_attached", "nobody is attached to a tmux server that is watched"
-            )
-        told = [await self._write_to_client(client, notice, settings) for client in clients.values()]
-        if not any(told):
-            return NotificationResult("failed", "not_writable", "no attached terminal is yours and takes a message now")
-        return NotificationResult("done", text=f"{sum(told)} of {len(told)} attached terminals")
+            return NotificationResult("failed", "nobody_attached", "no client is attached to a watched tmux server")
+        written = [await self._write_to_client(client, notice, settings) for client in clients.values()]
+        if not any(written):
+            text = "no attached terminal is yours and accepts a message now"
+            return NotificationResult("failed", "not_writable", text)
+        return NotificationResult("done", text=f"{sum(written)} of {len(written)} attached terminals")
 
     async def _write_to_client(
         self, client: AttachedClient, notice: UserNotification, settings: NotificationSettings
@@ -52,7 +52,7 @@ class TerminalChannel:
             os.close(descriptor)
 
     async def _write_all(self, descriptor: int, data: bytes) -> bool:
-        """A terminal that takes nothing at all is left alone; one that took a part gets the rest."""
+        """Write all bytes, with retries once the first were accepted; give up if none were."""
         rest = data[_write_some(descriptor, data) :]
         tries = _MAX_WRITE_TRIES if len(rest) < len(data) else 0
         while rest and tries:
@@ -63,23 +63,24 @@ class TerminalChannel:
 
 
 def open_terminal(tty: str) -> int | None:
-    """A descriptor that never blocks; None for what is no terminal, or is not this user's."""
+    """Return a non-blocking descriptor; None if the path is not a terminal of this user."""
     try:
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    found = os.fstat(descriptor)
-    if stat.S_ISCHR(found.st_mode) and found.st_uid == os.getuid() and os.isatty(descriptor):
+    status = os.fstat(descriptor)
+    if stat.S_ISCHR(status.st_mode) and status.st_uid == os.getuid() and os.isatty(descriptor):
         return descriptor
     os.close(descriptor)
     return None
 
 
 def encode_notice(notice: UserNotification, settings: NotificationSettings, *, is_utf8: bool) -> bytes:
-    """The bell stands first: it is heard also where the message is not understood.
+    """Return the bell and the message as `notify_terminal` selects them.
 
-    The message begins with our name. One that began with a digit and a semicolon would be a command to some terminals.
-    Where the terminal does not read UTF-8, a byte of a letter may be a control, so only ASCII is sent.
+    The bell comes first: it works where the message is not supported. The message begins with our name, because some
+    terminals take one that begins with a digit and a semicolon as a command. A terminal without UTF-8 gets only ASCII,
+    because a byte of an encoded character may be a control code there.
     """
     text = sanitize_line(": ".join(filter(None, ("Termvisor", notice.title, notice.body))), _MAX_MESSAGE_CHARS)
     message = b"\x1b]9;" + text.encode("utf-8" if is_utf8 else "ascii", "replace") + _BELL

@@ -1,6 +1,6 @@
-"""When it is better to say nothing: it was just said, it would be too much, or the way is busy. Each way on its own.
+"""Suppress notifications that repeat, exceed the rate, or wait for a busy channel; each channel by itself.
 
-Invariant: whatever is held back here is counted, and the next notice by the same way says how many there were.
+Invariant: every suppressed notification is counted, and the next one by the same channel reports the count.
 """
 
 from collections import Counter
@@ -8,13 +8,13 @@ from collections import Counter
 from termvisor.actions.audit_entry import hash_action
 from termvisor.clock import NS, Clock
 from termvisor.model.action.action import NotificationWay, Notify
-from termvisor.model.action.notification import NotificationSettings
+from termvisor.model.settings.notifications import NotificationSettings
 from termvisor.policy.token_bucket import FULL_BUCKET, TokenBucket, take_token
 
 _MAX_IN_FLIGHT = 8
-"""Notices that may be on their way: a receiver that hangs must not gather processes."""
+"""Notifications being sent at once per channel: a receiver that hangs must not pile up child processes."""
 _MAX_REMEMBERED = 1000
-"""Of more notices than these, the oldest are forgotten early."""
+"""Sent notifications remembered for deduplication; beyond this the oldest are dropped early."""
 
 
 class NotificationThrottle:
@@ -26,9 +26,9 @@ class NotificationThrottle:
         self._in_flight: Counter[NotificationWay] = Counter()
 
     def check_and_reserve(self, action: Notify, settings: NotificationSettings) -> str:
-        """Why it is not to be said now, as a code; empty when it may be: then it counts as said until `ended`."""
+        """Return the code why the notification is suppressed; empty if not: then the caller must call ``finish``."""
         now, key = int(self._clock.monotonic() * NS), hash_action(action, None)
-        self._forget_old(now - int(settings.notify_window * NS))
+        self._drop_old(now - int(settings.notify_window * NS))
         if key in self._sent_at:
             return self._count_suppressed(action.way, "repeated")
         if self._in_flight[action.way] >= _MAX_IN_FLIGHT:
@@ -42,11 +42,11 @@ class NotificationThrottle:
         return ""
 
     def take_suppressed_count(self, way: NotificationWay) -> int:
-        """How many were held back since the last one; from now on they count as told."""
+        """Return how many were suppressed since the last one, and reset the count."""
         return self._suppressed_counts.pop(way, 0)
 
     def finish(self, action: Notify, *, is_sent: bool, count: int) -> None:
-        """What did not get through may be said again, and its count is still to be told."""
+        """Free the slot; if it was not sent, allow a repetition and restore the count."""
         self._in_flight[action.way] -= 1
         if not is_sent:
             self._sent_at.pop(hash_action(action, None), None)
@@ -56,6 +56,6 @@ class NotificationThrottle:
         self._suppressed_counts[way] += 1
         return why
 
-    def _forget_old(self, before: int) -> None:
+    def _drop_old(self, before: int) -> None:
         while self._sent_at and (len(self._sent_at) > _MAX_REMEMBERED or next(iter(self._sent_at.values())) <= before):
             del self._sent_at[next(iter(self._sent_at))]

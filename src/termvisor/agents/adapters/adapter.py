@@ -1,10 +1,9 @@
-"""Adapter: what the product knows of one agent program.
+"""The adapter contract: everything that is known about one agent program.
 
-Each has a package of its own that says how to recognise it, what its signals mean, and what its states look like. How
-to type to it is its `channel`, which only the gate may import.
+Each adapter has its own package: how to recognize the process, what its signals mean, what its screens show. How to
+type to it is in its module `keyboard`, which only the gate may import.
 
-An adapter is pure: it is handed what was read and answers with values. Reading is done by whoever holds the files and
-sockets, once for all adapters.
+Invariant: an adapter is pure. It gets records and screens and returns values; it never opens files or sockets itself.
 """
 
 from collections.abc import Sequence
@@ -19,31 +18,30 @@ from termvisor.model.agent.state import StateName
 from termvisor.model.event import Scalar
 from termvisor.model.terminal.screen import Screen
 
-CONTRACT_VERSION = (1, 1)
-"""Major, minor. A minor step keeps older adapters loading. 1.1: a look is told the version of the program."""
-VERSION_AWARE_CONTRACT = (1, 1)
+CONTRACT_VERSION = (2, 0)
+"""Major and minor. A minor version keeps older adapters loading; a major one does not."""
 
 Capability = Literal[
-    "recognise",  # tells its process from others
-    "signals",  # its own words are understood
-    "look",  # its screens are known
+    "recognise",  # its process is told apart from others
+    "signals",  # its own reports are parsed
+    "look",  # its screens are classified
     "subtasks",  # sub-agents and background work are counted
-    "usage_limit",  # tells a limit and when it ends
+    "usage_limit",  # reports a usage limit and its reset time
     "compaction",
     "auth",
-    "resume",  # a session can be taken up again
-    "event_driven",  # it tells by itself what changes
-    "polling_required",  # only looking at it tells
-    "supports_waiting_approval",  # that it waits for a permission can be known
+    "resume",  # a session can be resumed
+    "event_driven",  # reports changes by itself
+    "polling_required",  # only its screen shows the state
+    "supports_waiting_approval",  # waiting for a permission is detected
     "supports_waiting_input",
     "supports_completed",
-    "native_send",  # a prompt gets to it without typing
-    "native_approve",  # the answer to a permission request gets to it without typing
+    "native_send",  # prompts can be sent without typing
+    "native_approve",  # permission requests can be answered without typing
 ]
 EVENT_DRIVEN_CAPABILITIES: frozenset[Capability] = frozenset(
     {"event_driven", "supports_waiting_approval", "supports_waiting_input", "supports_completed"}
 )
-"""An agent that tells all that it waits for, and when it is done."""
+"""Capabilities of an agent that reports every wait and every end of a turn."""
 FULL_CAPABILITIES: frozenset[Capability] = EVENT_DRIVEN_CAPABILITIES | {
     "recognise",
     "signals",
@@ -54,11 +52,11 @@ FULL_CAPABILITIES: frozenset[Capability] = EVENT_DRIVEN_CAPABILITIES | {
     "auth",
     "resume",
 }
-"""One of which nothing is missing but a way to answer it without its keyboard."""
+"""All capabilities except sending and answering without typing."""
 
 
 class ProcessInfo(Struct, frozen=True, kw_only=True):
-    """One process of a pane's tree."""
+    """One process in the process tree of a pane."""
 
     pid: int
     pid_started: int = 0
@@ -66,50 +64,50 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...] = ()
     cwd: str = ""
     env: dict[str, str] = {}
-    """Of its environment only what adapters ask for by name; the rest may hold secrets and is never read."""
+    """Only the variables that adapters name in ``env_names``; the others may hold secrets and are not kept."""
 
 
 class WatchedPath(Struct, frozen=True, kw_only=True):
-    """A place on disk in which one process of the agent leaves word.
+    """Files that one process of the agent writes.
 
-    ``files``: whenever a file that fits changes, its whole text is one record; when it is gone, an empty text is.
-    ``lines``: every line that is added to a file that fits is a record.
+    ``files``: when a matching file changes, its whole text is one record; when it is removed, an empty text is.
+    ``lines``: every line that is appended to a matching file is a record.
     """
 
     source: str
     kind: Literal["files", "lines"]
     folder: str
     pattern: str
-    """Of the file's name, with ``*``."""
+    """Pattern of the file name, with ``*``."""
     is_deep: bool = False
-    """Files in folders below count, too."""
+    """Also watch files in subfolders."""
     required_sibling: str = ""
-    """Only files that stand beside one of this name count: a lock that names the process."""
+    """Watch a file only if its folder contains a file of this name, such as a lock file named after the process."""
     from_start: bool = False
-    """Lines that stood there before we looked are read as well."""
+    """Also read the lines that exist when watching starts."""
     hint: ProcessHint = ProcessHint()
-    """What is known of the process, for every record."""
+    """What is known about the process; copied to every record."""
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
-    """One thing that was read from a source, redacted: a hook's payload, a line of a log, a mark, a registry file."""
+    """One record of an evidence source, redacted: a hook payload, a log line, an OSC mark, a registry file."""
 
     source: str
     text: str
     at: int
-    """When we read it."""
+    """When it was read."""
     path: str = ""
-    """The file that it stood in; an agent's session may be named there."""
+    """The file that contained it; its name may contain the session id."""
     hint: ProcessHint = ProcessHint()
     event_id: str = ""
     seq: int | None = None
     life: int = 0
     bookmark: ReadPosition | None = None
-    """How far its place is read once this is stored; of the last record of a look."""
+    """Read position of the file after this record; set on the last record of each read."""
 
 
 class ScreenReading(Struct, frozen=True, kw_only=True):
-    """What a look found, by the rule with that id. A screen that is not known is `unknown`, never `idle`."""
+    """The state that a screen shows and the rule that matched. Without a match it is `unknown`, never `idle`."""
 
     state: StateName = "unknown"
     rule: str = ""
@@ -117,46 +115,48 @@ class ScreenReading(Struct, frozen=True, kw_only=True):
     confidence: float = 0.0
     details: dict[str, Scalar] = {}
     tasks: int | None = None
-    """How many sub-tasks the screen counts; None where screens of this agent do not tell."""
+    """Number of sub-tasks on the screen; None if screens of this agent do not show it."""
 
     @property
     def rule_name(self) -> str:
-        """The rule's own name, without those of its agent and scope."""
+        """The last part of the rule id, without agent and scope."""
         return self.rule.rpartition(".")[2]
 
 
 class Adapter(Protocol):
-    """One agent program."""
+    """One agent program. Optional methods are listed in docs/extend.md."""
 
     name: str
     contract_version: tuple[int, int]
     capabilities: frozenset[Capability]
     sources: tuple[EvidenceSource, ...]
-    """Where it speaks, and how far each place is believed."""
+    """Its evidence sources, each with its rank."""
     env_names: tuple[str, ...]
-    """Variables of its process that move its folders, such as ``HOME``."""
+    """Environment variables that determine where it keeps its files, such as ``HOME``."""
 
     def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-        """Which process of a pane is this agent."""
+        """Return the process of a pane that is this agent; None if there is none."""
 
-    def title_matches(self, title: str) -> bool:
-        """Whether a pane's title names this agent. That alone proves nothing."""
+    def matches_title(self, title: str) -> bool:
+        """Return True if a pane title names this agent. That alone is no proof."""
 
     def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
-        """Where this process leaves word on disk."""
+        """Return the files that this process writes."""
 
     def read_record(self, record: SourceRecord) -> Sequence[Signal]:
-        """What one record of one of its sources says. One that is not understood gives a signal
-        `unknown` with the reason `unsupported_signal`; one that says nothing gives none.
+        """Parse one record of one of its sources.
+
+        Returns a signal `unknown` with the reason `unsupported_signal` for a record of an unsupported format, and
+        nothing for one that is irrelevant.
         """
 
     def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
-        """What its screen says; ``version`` is the program's, where it is known."""
+        """Return the state that a screen shows. ``version`` is that of the program; empty if unknown."""
 
     def build_resume_command(self, session: str) -> tuple[str, ...]:
-        """The argv that takes a session up again; empty where that is not possible."""
+        """Return the argv that resumes a session; empty if that is not possible."""
 
 
 def is_supported_contract(version: tuple[int, int]) -> bool:
-    """Whether an adapter written for this version of the contract can be loaded."""
+    """Return True if an adapter written for this contract version can be loaded."""
     return version[0] == CONTRACT_VERSION[0] and version[1] <= CONTRACT_VERSION[1]

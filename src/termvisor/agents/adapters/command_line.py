@@ -1,4 +1,4 @@
-"""How a process was started: the program that it is, and the words that were said to it."""
+"""Parse command lines of agents: recognize the program, find option values and resumed sessions."""
 
 import posixpath
 import re
@@ -9,79 +9,85 @@ from msgspec import Struct
 from termvisor.agents.adapters.adapter import ProcessInfo
 
 SCRIPT_RUNTIMES = frozenset({"node", "nodejs", "bun", "deno", "MainThread"})
-"""Programs that run scripts; node calls its first thread, and so itself, `MainThread`."""
+"""Programs that run scripts. Recent versions of node name the process after its main thread, `MainThread`."""
 UUID_PATTERN = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _FORK_OPTIONS = frozenset({"--fork", "--fork-session"})
 _INFO_ARGUMENTS = frozenset({"-h", "--help", "-v", "-V", "--version", "help", "version"})
 
 
 class ProgramMatcher(Struct, frozen=True, kw_only=True):
-    """By which a program is known."""
+    """Recognize the process of an agent by its command line."""
 
     program_names: frozenset[str]
-    """Of the program itself."""
     script_pattern: str
-    """A pattern of the path that an engine runs as the program."""
+    """Pattern of the path of the script, if a runtime such as node runs the program."""
     non_agent_commands: frozenset[str] = frozenset()
-    """First words with which it does something else than to talk, and ends."""
+    """Subcommands that start no conversation."""
 
     def get_arguments(self, process: ProcessInfo) -> tuple[str, ...] | None:
-        """What stands behind the program; None for another program."""
-        argv = process.argv
-        if not argv:
+        """Return the arguments of the program; None if the process is another program."""
+        if not process.argv:
             return None
-        called = posixpath.basename(argv[0].removesuffix(" (deleted)"))
-        return argv[1:] if called in self.program_names else get_script_arguments(process, self.script_pattern)
+        if _get_program_name(process) in self.program_names:
+            return process.argv[1:]
+        return get_script_arguments(process, self.script_pattern)
 
     def is_agent(self, process: ProcessInfo) -> bool:
-        words = self.get_arguments(process)
-        if words is None or _INFO_ARGUMENTS.intersection(words):
+        """Return True if the process holds a conversation."""
+        arguments = self.get_arguments(process)
+        if arguments is None or _INFO_ARGUMENTS.intersection(arguments):
             return False
-        return next(iter(words), "") not in self.non_agent_commands
+        return next(iter(arguments), "") not in self.non_agent_commands
 
     def find_agent(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-        """The innermost: those around it only started it, and do nothing but wait.
+        """Return the innermost agent process: the outer ones are launchers that wait for it.
 
-        One that has the same words as another around it has just been forked, and is about to become something else.
+        Of processes with the same command line it is the outer one: the inner one was just forked and has not called
+        exec yet.
         """
-        agents = [one for one in processes if self.is_agent(one)]
-        return next((one for one in agents if one.argv == agents[-1].argv), None)
+        agents = [process for process in processes if self.is_agent(process)]
+        return next((process for process in agents if process.argv == agents[-1].argv), None)
 
 
 class SessionResume(Struct, frozen=True):
-    """How a session is taken up again."""
+    """How to resume a session of an agent."""
 
     command_template: tuple[str, ...]
-    """The command, with `{}` in the place of the session."""
+    """The command, with `{}` in place of the session id."""
     session_pattern: str = UUID_PATTERN
-    """What the name of a session looks like."""
+    """Pattern of a session id."""
 
     def is_session(self, text: str) -> bool:
         return re.fullmatch(self.session_pattern, text) is not None
 
     def find_resumed_session(self, options: Collection[str], arguments: Sequence[str]) -> str:
-        """The session that one of these options takes up; empty where none is named. A fork gets another id."""
-        said = arguments[: arguments.index("--")] if "--" in arguments else arguments
-        session = get_option_value(options, said)
-        return session if self.is_session(session) and not _FORK_OPTIONS.intersection(said) else ""
+        """Return the session that one of these options resumes; empty if none. A forked session gets a new id."""
+        options_part = arguments[: arguments.index("--")] if "--" in arguments else arguments
+        session = get_option_value(options, options_part)
+        return session if self.is_session(session) and not _FORK_OPTIONS.intersection(options_part) else ""
 
     def build_command(self, session: str) -> tuple[str, ...]:
-        """Empty for what cannot be a session."""
+        """Return the command that resumes a session; empty if the id is malformed."""
         return tuple(word.replace("{}", session) for word in self.command_template) if self.is_session(session) else ()
 
 
 def get_script_arguments(process: ProcessInfo, script_pattern: str) -> tuple[str, ...] | None:
-    """What stands behind the script that an engine runs; None where it is another script, or no engine."""
+    """Return the arguments of a script that a runtime executes; None if it is another script or no runtime."""
     argv = process.argv
-    place = next((at for at, word in enumerate(argv[1:], 1) if not word.startswith("-")), 0)
-    is_engine = place > 0 and posixpath.basename(argv[0].removesuffix(" (deleted)")) in SCRIPT_RUNTIMES
-    return argv[place + 1 :] if is_engine and re.search(script_pattern, argv[place]) else None
+    script_index = next((index for index, word in enumerate(argv[1:], 1) if not word.startswith("-")), 0)
+    is_runtime = script_index > 0 and _get_program_name(process) in SCRIPT_RUNTIMES
+    return argv[script_index + 1 :] if is_runtime and re.search(script_pattern, argv[script_index]) else None
+
+
+def _get_program_name(process: ProcessInfo) -> str:
+    # Linux appends " (deleted)" after an update has replaced the running program.
+    return posixpath.basename(process.argv[0].removesuffix(" (deleted)"))
 
 
 def get_option_value(names: Collection[str], arguments: Sequence[str]) -> str:
-    """Of an option, said as `--port 1` or as `--port=1`; empty where it is not said."""
-    for at, word in enumerate(arguments):
+    """Return the value of an option, given as `--port 1` or `--port=1`; empty if it is not given."""
+    for index, word in enumerate(arguments):
         name, has_value, value = word.partition("=")
         if name in names:
-            return value if has_value else next(iter(arguments[at + 1 : at + 2]), "")
+            return value if has_value else next(iter(arguments[index + 1 : index + 2]), "")
     return ""

@@ -1,4 +1,4 @@
-"""An adapter put together from its parts: each of them is a function or a value, and knows nothing of the others."""
+"""An adapter composed of independent parts. All built-in adapters except `generic` are one."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -34,8 +34,8 @@ def _is_never_printing_json(process: ProcessInfo) -> bool:
     return False
 
 
-class ComposedAdapter(Struct, kw_only=True):  # not frozen: a contract cannot say that its fields are only read
-    """The contract's own words are its methods; the fields are what they are made of."""
+class ComposedAdapter(Struct, kw_only=True):  # not frozen: a Protocol cannot declare read-only attributes
+    """Implement the adapter contract (see `adapter.Adapter`) with the functions and values in its fields."""
 
     name: str
     contract_version: tuple[int, int] = CONTRACT_VERSION
@@ -46,26 +46,26 @@ class ComposedAdapter(Struct, kw_only=True):  # not frozen: a contract cannot sa
     title_matcher: Callable[[str], bool]
     path_lister: Callable[[ProcessInfo], Sequence[WatchedPath]] = _list_no_paths
     readers: Mapping[str, RecordReader]
-    """By the name of the source."""
+    """Record readers by source name."""
     transcript_readers: Mapping[str, TranscriptReader] = {}
-    """What was said to it and by it, by the name of the source; it is one source, so that nothing is told twice."""
+    """Readers of conversation text by source name. At most one source, or every message would be stored twice."""
     screen_classifier: ScreenClassifier
     session_resume: SessionResume
     resumed_session_finder: Callable[[ProcessInfo], str] = _find_no_session
-    """The session that a command line takes up; empty where it names none."""
+    """Return the session that a command line resumes; empty if it names none."""
     package: str = ""
-    """Where its `channel` and `served` stand; those of ours are found without."""
+    """Package of its modules `keyboard` and `server_client`; required only for a plug-in."""
     json_output_check: Callable[[ProcessInfo], bool] = _is_never_printing_json
-    """Whether this process prints lines for programs, which the reader of that source understands."""
+    """Return True if a process prints JSON lines for the reader of the source `printed`."""
 
     def with_rules(self, rule_provider: ScreenRuleProvider) -> "ComposedAdapter":
-        """The same, with these rules for its screens."""
+        """Return a copy with other screen rules."""
         return replace(self, screen_classifier=self.screen_classifier.with_rules(rule_provider))
 
     def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         return self.process_finder(processes)
 
-    def title_matches(self, title: str) -> bool:
+    def matches_title(self, title: str) -> bool:
         return self.title_matcher(title)
 
     def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
@@ -75,7 +75,7 @@ class ComposedAdapter(Struct, kw_only=True):  # not frozen: a contract cannot sa
         reader = self.readers.get(record.source)
         if reader is None:
             return ()
-        source = next(one for one in self.sources if one.name == record.source)
+        source = next(source for source in self.sources if source.name == record.source)
         return build_signals(self.name, source, record, reader(record))
 
     def read_transcript(self, record: SourceRecord) -> Sequence[TranscriptText]:

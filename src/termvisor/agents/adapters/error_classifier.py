@@ -1,6 +1,6 @@
-"""What went wrong, from the words of an error: a usage limit and its end, a missing login, or something else.
+"""Classify error messages: usage limit and its reset time, missing login, rate limit, or other.
 
-An agent that has names of its own for errors keeps them in its package (`error_names`).
+An agent with its own error codes maps them in its package (`error_codes`).
 """
 
 import re
@@ -17,29 +17,27 @@ _KIND_EXPRESSIONS = {
     AUTH: r"api.?key|unauthori[sz]ed|unauthenticated|authenticat|not (?:logged|signed) in|\b40[13]\b|\bforbidden\b",
     RATE_LIMIT: r"rate.?limit|too many requests|\b429\b|overloaded",
 }
-_KIND_PATTERNS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _KIND_EXPRESSIONS.items()}
+_KIND_PATTERNS = {kind: re.compile(expression, re.IGNORECASE) for kind, expression in _KIND_EXPRESSIONS.items()}
 _RESET_SPAN = re.compile(r"\b(?:resets?|again|retry|available)\b.{0,20}?(\bin \d.{0,40})", re.IGNORECASE | re.DOTALL)
 _ZONE_EXPRESSION = r"\((?:[A-Z]{1,5}|[A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)[+-][\d:]+)\)"
 _ZONED_RESET_TIME = re.compile(
     rf"\bresets? (?:at )?(.{{1,40}}{_ZONE_EXPRESSION}|\d{{1,2}}:\d\d [AP]M (?:UTC|GMT)\b(?![+-]))"
 )
-"""The time of day with its zone; without a zone nobody says whose clock is meant."""
+"""A time of day with its zone; without a zone it is ambiguous."""
 _MAX_SCANNED_CHARS = 4000
-"""Characters of an error that are looked at."""
 
 
 def classify_error(message: str, status: int | None = None) -> str:
-    """The first that fits: a limit is told with the status of too many requests, too."""
-    found = next(
-        (kind for kind, pattern in _KIND_PATTERNS.items() if pattern.search(message[:_MAX_SCANNED_CHARS])), OTHER
-    )
-    if found == OTHER and status in (401, 403):
+    """Return the kind of an error. The text comes before the HTTP status: a usage limit has status 429 as well."""
+    text = message[:_MAX_SCANNED_CHARS]
+    kind = next((kind for kind, pattern in _KIND_PATTERNS.items() if pattern.search(text)), OTHER)
+    if kind == OTHER and status in (401, 403):
         return AUTH
-    return RATE_LIMIT if found == OTHER and status == 429 else found
+    return RATE_LIMIT if kind == OTHER and status == 429 else kind
 
 
 def find_reset_time(message: str, now: int) -> int | None:
-    """When a limit ends: by a number in the vendor's JSON, or as a span of time. A bare time of day says too little."""
+    """Return when a limit ends, from the vendor's JSON or a duration. A time of day without a zone is ignored."""
     fields = _parse_embedded_json(message)
     if at := get_int(fields, "resets_at"):
         return at * NS_PER_SECOND
@@ -50,38 +48,36 @@ def find_reset_time(message: str, now: int) -> int | None:
 
 
 def find_any_reset_time(message: str, now: int) -> int | None:
-    """As a time of day with its zone, or in any other way."""
+    """Return when a limit ends, from a time of day with its zone, the vendor's JSON or a duration."""
     return find_zoned_reset_time(message, now) or find_reset_time(message, now)
 
 
 def find_zoned_reset_time(message: str, now: int) -> int | None:
-    """The instant behind ``resets 7:19am (UTC)``; None where the words do not say it surely."""
-    found = _ZONED_RESET_TIME.search(message)
-    return parse_reset_time(found[1], ResetTimeContext(now, UTC, _load_zone)) if found else None
+    """Return when a limit ends, from ``resets 7:19am (UTC)``; None if the text is not certain."""
+    match = _ZONED_RESET_TIME.search(message)
+    return parse_reset_time(match[1], ResetTimeContext(now, UTC, _load_zone)) if match else None
 
 
 def find_local_reset_time(message: str, now: int) -> int | None:
-    """The instant behind ``try again at 11:02 PM``, for an agent that writes the time of its machine, which is ours."""
-    _, found, when = message.partition("try again ")
-    zone = datetime.fromtimestamp(now // NS_PER_SECOND).astimezone().tzinfo if found else None
-    return (
-        parse_reset_time(when, ResetTimeContext(now=now, zone=zone, find_zone=lambda _: None))
-        if zone is not None
-        else None
-    )
+    """Return when a limit ends, from ``try again at 11:02 PM`` in the time zone of this machine."""
+    _, separator, text = message.partition("try again ")
+    zone = datetime.fromtimestamp(now // NS_PER_SECOND).astimezone().tzinfo if separator else None
+    if zone is None:
+        return None
+    return parse_reset_time(text, ResetTimeContext(now=now, zone=zone, find_zone=lambda _: None))
 
 
 def build_error_flags(
     kind: str, message: str, now: int, reset_time_finder: Callable[[str, int], int | None] = find_reset_time
 ) -> FlagUpdate:
-    """What an error of this kind says beside the state; its words may tell when a limit ends."""
+    """Return the flags that an error of this kind sets."""
     if kind == USAGE_LIMIT:
         return FlagUpdate(usage_limited=True, resets_at=reset_time_finder(message, now))
     return FlagUpdate(auth_needed=True) if kind == AUTH else NO_FLAG_UPDATE
 
 
 def extract_message(error_text: str) -> str:
-    """The message alone, where the words are the vendor's JSON."""
+    """Return the message of an error that is JSON; any other text unchanged."""
     fields = _parse_embedded_json(error_text)
     inner = fields.get("error")
     for value in (fields, inner):
@@ -91,13 +87,13 @@ def extract_message(error_text: str) -> str:
 
 
 def _parse_embedded_json(message: str) -> JsonObject:
-    """The JSON that stands in the words; nothing where there is none."""
+    """Parse the JSON object inside a text; empty if there is none."""
     start, end = message.find("{"), message[:_MAX_SCANNED_CHARS].rfind("}")
     return (parse_json_object(message[start : end + 1]) if 0 <= start < end else None) or EMPTY_OBJECT
 
 
 def _load_zone(name: str) -> tzinfo | None:
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # half a megabyte for what is rarely told
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # imported late: half a megabyte, rarely needed
 
     try:
         return ZoneInfo(name)

@@ -1,4 +1,4 @@
-"""Safe ways to look into JSON of strangers: what is missing or of another kind is empty, and nothing is raised."""
+"""Read untrusted JSON without exceptions: a missing value, or one of another type, is returned as empty."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,11 +9,11 @@ NS_PER_MS, NS_PER_SECOND = 10**6, 10**9
 JsonObject = Mapping[str, object]
 EMPTY_OBJECT: JsonObject = {}
 JSON_ERRORS = (msgspec.DecodeError, UnicodeEncodeError, RecursionError)
-"""What reading it may raise."""
+"""Exceptions that parsing untrusted JSON may raise."""
 
 
 def parse_json_object(message: str) -> JsonObject | None:
-    """None for what is no JSON object."""
+    """Parse a JSON object; None if the text is anything else."""
     try:
         value = msgspec.json.decode(message)
     except JSON_ERRORS:
@@ -22,32 +22,32 @@ def parse_json_object(message: str) -> JsonObject | None:
 
 
 def get_object(value: JsonObject, *names: str) -> JsonObject:
-    """The object at that place; an empty one where there is none."""
+    """Return the nested object at this path; empty if there is none."""
     for name in names:
-        found = value.get(name)
-        value = found if isinstance(found, dict) else EMPTY_OBJECT
+        inner = value.get(name)
+        value = inner if isinstance(inner, dict) else EMPTY_OBJECT
     return value
 
 
 def get_str(value: JsonObject, name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
+    text = value.get(name)
+    return text if isinstance(text, str) else ""
 
 
 def get_int(value: JsonObject, name: str) -> int | None:
-    """None for what is no count."""
-    found = value.get(name)
-    if not isinstance(found, int | float) or isinstance(found, bool):
+    """Return a number from 0 to 10**15 as an integer; None for anything else."""
+    number = value.get(name)
+    if not isinstance(number, int | float) or isinstance(number, bool):
         return None
-    return int(found) if 0 <= found < 10**15 else None
+    return int(number) if 0 <= number < 10**15 else None
 
 
 def parse_timestamp(value: object) -> int:
-    """Nanoseconds since 1970, from milliseconds or as ISO 8601 with its zone; 0 where nothing is told."""
+    """Return nanoseconds since 1970, from milliseconds or ISO 8601 with a zone; 0 for anything else."""
     if isinstance(value, str):
         try:
-            when = datetime.fromisoformat(value)
-            return int(when.timestamp() * 1000) * NS_PER_MS if when.tzinfo else 0
+            time = datetime.fromisoformat(value)
+            return int(time.timestamp() * 1000) * NS_PER_MS if time.tzinfo else 0
         except (ValueError, OverflowError):
             return 0
     return int(value) * NS_PER_MS if isinstance(value, int) and 0 < value < 10**15 else 0

@@ -1,7 +1,7 @@
-"""Channel: how one agent is spoken to at its terminal. A module `channel` beside its adapter; only the gate imports it.
+"""The contract for typing to an agent, implemented by the module `keyboard` of its adapter. Only the gate imports it.
 
-Every part is optional and pure: it is shown a screen and says which keys mean the wish there, or None where that cannot
-be said surely. Whoever presses them looks whether they had their effect.
+Every function is optional and pure: it gets a screen and returns the keys that perform the action there, or None if
+that is not certain. The gate verifies the effect of the keys.
 """
 
 from typing import Protocol
@@ -11,20 +11,22 @@ from termvisor.model.terminal.screen import Screen
 
 
 class AgentKeymap(Protocol):
+    """The functions of a module `keyboard`."""
+
     def format_hook_answer(self, decision: Decision, message: str = "") -> str:
-        """What its hook prints in the place of its dialog."""
+        """Return what the permission hook prints to answer instead of the dialog."""
 
     def find_answer_keys(self, screen: Screen, decision: Decision) -> KeyPress | None:
-        """Allow, this once, or refuse what its dialog asks."""
+        """Return the keys that allow once, or deny, the request in the dialog."""
 
     def find_option_keys(self, screen: Screen, label: str) -> KeyPress | None:
-        """Pick this very choice of its dialog."""
+        """Return the keys that choose the option with exactly this label."""
 
     def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
-        """Stop what it is at; only while the screen shows work."""
+        """Return the keys that interrupt a turn; None unless the screen shows that the agent is working."""
 
     def find_exit_keys(self, screen: Screen) -> KeyPress | None:
-        """End it; only while it rests and nothing is written in its composer."""
+        """Return the keys that exit the agent; None unless it is resting and its composer is shown."""
 
     def read_composer(self, screen: Screen) -> str | None:
-        """What is written in its composer, or its invitation to write; None where there is no composer."""
+        """Return the text in the composer, or its placeholder; None if there is no composer."""

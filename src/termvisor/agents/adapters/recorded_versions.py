@@ -1,6 +1,6 @@
-"""The versions of each agent of which there are recordings: what is said of others may rest on less.
+"""List the versions of each agent that were tested with recordings; detection of other versions is less certain.
 
-They stand in ``<agent>/versions``, a line each; a test keeps the files as the recordings are.
+They are in ``<agent>/versions``, one per line; a test keeps these files in step with the recordings.
 """
 
 import os
@@ -11,7 +11,7 @@ _ADAPTERS_FOLDER = os.path.dirname(__file__)
 
 @cache
 def list_recorded_versions(agent: str) -> tuple[str, ...]:
-    """None where nothing of the agent was ever recorded."""
+    """Return the recorded versions of an agent; empty if there are none."""
     if not agent.isidentifier():
         return ()
     try:

@@ -1,7 +1,7 @@
-"""The one engine for screens. An adapter cuts its screen into named parts; the first rule that fits its part decides.
+"""Classify agent screens by rules: an adapter splits its screen into named regions, and the first matching rule wins.
 
-Where a text stands is what makes it mean something: an agent that prints the words of a dialog has none open. A
-screen that fits no rule is unknown, never idle. The rules are data (see `termvisor.packs`).
+A rule matches only within its region, because an agent may print the text of a dialog without showing one. A screen
+that matches no rule is unknown, never idle. The rules are data (see `termvisor.detection.packs`).
 """
 
 import re
@@ -19,17 +19,18 @@ from termvisor.model.detection.rule import Rule, ScreenCondition
 from termvisor.model.terminal.screen import Screen
 
 ScreenRegions = Mapping[str, Sequence[str]]
-"""Rows by the part of the screen in which they stand; a part that is not there has none."""
+"""Rows by region name; an absent region has none."""
 ScreenRuleProvider = Callable[[str], Sequence[Rule]]
-"""The rules for the screens of an agent, in the order in which they are tried."""
+"""Return the screen rules of an agent, in the order in which they are tried."""
 TASK_COUNT_GROUP = "tasks"
-"""What a rule calls a count of sub-tasks."""
+"""Name of the capture group that holds a number of sub-tasks."""
 _MAX_TASKS, _MAX_COUNT_DIGITS = 99, 10
+"""Bounds of a number read from the screen, which may show anything."""
 _BOX_TOP, _BOX_BOTTOM, _BOX_SIDE = re.compile(r" ?╭─+╮"), re.compile(r" ?╰─+╯"), re.compile(r" ?│ ?(.*?)\s*│")
 
 
 class ScreenClassifier:
-    """``ends_at`` reads from an agent's words when its usage limit ends."""
+    """Classify the screens of one agent. ``reset_time_finder`` parses when a usage limit ends from a message."""
 
     def __init__(
         self,
@@ -43,13 +44,14 @@ class ScreenClassifier:
         self._reset_time_finder, self._rule_provider = reset_time_finder, rule_provider
 
     def with_rules(self, rule_provider: ScreenRuleProvider) -> "ScreenClassifier":
+        """Return a classifier for the same screens with other rules."""
         return ScreenClassifier(
             self.agent, self.split_regions, reset_time_finder=self._reset_time_finder, rule_provider=rule_provider
         )
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """Read when the first screen is seen: most programs never show one of this agent's."""
+        """The rules, loaded with the first screen: most agents are never used."""
         return tuple(self._rule_provider(self.agent))
 
     @cached_property
@@ -58,7 +60,7 @@ class ScreenClassifier:
             (
                 rule,
                 [_compile_region_pattern(rule), *map(_compile_region_pattern, rule.also)],
-                [_compile_region_pattern(one) for one in rule.unless],
+                [_compile_region_pattern(condition) for condition in rule.unless],
             )
             for rule in self.rules
         ]
@@ -68,17 +70,18 @@ class ScreenClassifier:
         return any(TASK_COUNT_GROUP in compile_pattern(rule.pattern).groupindex for rule in self.rules)
 
     def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
-        """``version`` is the agent's, where it is known: rules for others are left out then."""
+        """Return the state that a screen shows. Rules for other versions are skipped if ``version`` is not empty."""
         return self.classify_regions(self.split_regions(screen), screen.at, version)
 
     def classify_regions(self, regions: ScreenRegions, at: int, version: str = "") -> ScreenReading:
+        """Return the reading of the first rule whose conditions all match."""
         texts = {name: "\n".join(rows) for name, rows in regions.items() if rows}
-        for rule, wanted, unwanted in self._compiled_rules:
-            if not is_in_range(version, rule.versions) or any(_search_region(one, texts) for one in unwanted):
+        for rule, required, excluded in self._compiled_rules:
+            if not is_in_range(version, rule.versions) or any(_search_region(part, texts) for part in excluded):
                 continue
-            found = [_search_region(one, texts) for one in wanted]
-            if all(found):
-                return self._build_reading(rule, _collect_captures(found), regions, at)
+            matches = [_search_region(part, texts) for part in required]
+            if all(matches):
+                return self._build_reading(rule, _collect_captures(matches), regions, at)
         return ScreenReading()
 
     def _build_reading(
@@ -101,9 +104,9 @@ class ScreenClassifier:
         )
 
     def _find_reset_time(self, message: str, regions: ScreenRegions, at: int) -> int | None:
-        """Where the rule itself took no message, any row may tell it."""
-        told = [message] if message else [row for rows in regions.values() for row in rows]
-        return next((end for words in told if (end := self._reset_time_finder(words, at)) is not None), None)
+        """Return the reset time from the captured message, or from any row if the rule captures none."""
+        texts = [message] if message else [row for rows in regions.values() for row in rows]
+        return next((time for text in texts if (time := self._reset_time_finder(text, at)) is not None), None)
 
 
 _RegionPattern = tuple[str, re.Pattern[str]]
@@ -114,32 +117,30 @@ def _compile_region_pattern(rule: Rule | ScreenCondition) -> _RegionPattern:
 
 
 def _search_region(region_pattern: _RegionPattern, region_texts: Mapping[str, str]) -> re.Match[str] | None:
-    part, pattern = region_pattern
-    return pattern.search(region_texts.get(part, ""))
+    region, pattern = region_pattern
+    return pattern.search(region_texts.get(region, ""))
 
 
 def _collect_captures(matches: Sequence[re.Match[str] | None]) -> dict[str, str]:
-    """What the rule takes from the screen."""
     return {name: value for match in matches if match for name, value in extract_captures(match).items()}
 
 
 def _parse_count(digits: str) -> int:
-    """What a screen says may be anything, so it is bounded."""
     return min(int(digits), _MAX_TASKS) if digits.isdecimal() and len(digits) < _MAX_COUNT_DIGITS else 0
 
 
 def trim_rows(rows: Sequence[str]) -> list[str]:
-    """Without what nobody sees: trailing space, and rows below the last text."""
-    shown = [row.rstrip() for row in rows]
-    while shown and not shown[-1]:
-        shown.pop()
-    return shown
+    """Return the rows without trailing space and without blank rows at the end."""
+    trimmed = [row.rstrip() for row in rows]
+    while trimmed and not trimmed[-1]:
+        trimmed.pop()
+    return trimmed
 
 
 def find_bottom_box(rows: Sequence[str]) -> list[tuple[str, str]]:
-    """A frame with which the screen ends: its rows that say something, as they are shown and without their sides."""
+    """Return the rows of the box at the end of the screen that are not blank, each as shown and without its borders."""
     if not rows or not _BOX_BOTTOM.fullmatch(rows[-1]):
         return []
-    start = next((at for at in range(len(rows) - 1, -1, -1) if _BOX_TOP.fullmatch(rows[at])), len(rows))
-    found = [(row, side[1]) for row in rows[start + 1 : -1] if (side := _BOX_SIDE.fullmatch(row))]
-    return [(row, inner) for row, inner in found if inner.strip()]
+    start = next((index for index in range(len(rows) - 1, -1, -1) if _BOX_TOP.fullmatch(rows[index])), len(rows))
+    inside = [(row, match[1]) for row in rows[start + 1 : -1] if (match := _BOX_SIDE.fullmatch(row))]
+    return [(row, text) for row, text in inside if text.strip()]

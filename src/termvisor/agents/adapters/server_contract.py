@@ -1,11 +1,11 @@
-"""Server: how an agent with a server of its own is heard by it, and spoken to. A module `served` beside its adapter.
+"""The contract for agents that have their own server: the package `server_client` beside the adapter implements it.
 
-    Host      is the module itself: which server a process uses, and a way in
-    Server    one of them, for as long as a process of the agent lives that uses it
-    Line      one conversation in it, which is the gate's alone
+    ServerProvider   the package itself: which server a process uses, and how to connect to it
+    AgentServer      one server, while a process of the agent uses it
+    SessionControl   one session on it, for the gate only
 
-Whoever holds a Server connects it again, tells its health, masks secrets, and stores what it says. So a Server only
-converses: it says what it hears as records, with the process that each is proven to be about, and guesses nothing.
+`agents/sources/server_connection.py` owns an AgentServer: it reconnects, reports health, redacts and stores records.
+An AgentServer only turns messages into records, each with the process it provably belongs to; it never guesses.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from termvisor.agents.adapters.dialog_options import Decision
 from termvisor.clock import Clock
 
 ProcessKey = tuple[int, int]
-"""A pid and its start."""
+"""Pid and start time."""
 
 
 class ServedAgent(Struct, frozen=True):
-    """A living agent, and when its process started."""
+    """A running agent process and its start in nanoseconds since 1970."""
 
     process: ProcessInfo
     started_at: int
     is_unwatched: bool = False
-    """It works in no pane that we watch."""
+    """It runs in no observed pane."""
 
     @property
     def process_key(self) -> ProcessKey:
@@ -40,88 +40,88 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
     """A permission that an agent waits for."""
 
     id: str
-    """The server's own name for it; no two that wait at once have the same."""
+    """The server's id, unique among pending requests."""
     tool: str
     command: str = ""
     given: str = ""
-    """Whatever else it tells of it, as JSON."""
+    """All other fields of the request, as JSON."""
     cwd: str = ""
 
 
 class SessionControl(Protocol):
-    """One conversation of one agent. Raises ``Unavailable`` or ``TimedOut`` where it cannot be said what came of it."""
+    """One session of one agent. Methods raise ``Unavailable`` or ``TimedOut`` if the outcome is unknown."""
 
     session: str
-    """The agent's own name for it; empty where there is none yet."""
+    """The agent's session id; empty if it has none yet."""
 
     def wait_for_request(self, known_ids: Collection[str] = ()) -> AbstractAsyncContextManager[PermissionRequest]:
-        """What waits for a yes or a no and is none of those, heard for as long as it is held.
+        """Yield a pending permission request that is not in ``known_ids``, and follow it while the context is open.
 
-        Raises ``TimedOut`` where nothing does.
+        Raises ``TimedOut`` if none is pending.
         """
 
     async def answer_request(self, permission_request: PermissionRequest, decision: Decision) -> bool:
-        """Say it to exactly this one, this once. False where it waits no longer, or was answered by us before."""
+        """Answer exactly this request, once. Returns False if it is no longer pending or was answered before."""
 
     async def wait_until_answered(self, permission_request: PermissionRequest) -> bool:
-        """Whether it was answered, by anybody; False when the server cannot be heard any more."""
+        """Return True when any client has answered the request; False if the connection is lost."""
 
     def can_prompt(self, pane_title: str) -> bool:
-        """Whether it is sure which conversation a pane with this title shows."""
+        """Return True if it is certain which session a pane with this title shows."""
 
     async def send_prompt(self, prompt_text: str, pane_title: str) -> bool:
-        """Whether they were seen to begin a turn. Raises ``BadRequest`` where they were refused."""
+        """Send a prompt; return True if it started a turn. Raises ``BadRequest`` if the server rejects it."""
 
     async def stop_turn(self) -> bool | None:
-        """Whether what it was at was seen to end; None where it is at nothing that could be stopped so."""
+        """Interrupt the running turn; return True if it ended. None if there is no turn that can be interrupted."""
 
 
 class AgentServer(Protocol):
     """One server of one agent program."""
 
     location: str
-    """For a person."""
+    """Its address, for messages to the user."""
 
     async def find_absence_reason(self) -> str:
-        """Why there is nobody to connect to right now, in words for a person; empty where there is."""
+        """Return why there is no server to connect to, for the user; empty if there is one."""
 
     async def run_connection(self, group: asyncio.TaskGroup) -> None:
-        """One connection, from its beginning to its end, which is raised. What it must do beside it, it does there."""
+        """Run one connection until it ends, and raise the error that ended it. Background tasks belong in ``group``."""
 
     def build_lost_records(self) -> Sequence[SourceRecord]:
-        """What is to be told of everybody who was told of, now that nothing is heard any more."""
+        """Return the records that mark every reported agent as unknown after the connection was lost."""
 
     def refresh(self) -> None:
-        """Another process lives that uses it, or one less."""
+        """React to a change in the set of processes that use this server."""
 
     def find_session_control(self, process: ProcessInfo) -> SessionControl | None:
-        """The conversation that the pane of this process is proven to show; None where that is not proven now."""
+        """Return the session that the pane of this process provably shows; None if there is no proof."""
 
 
 class ServerDependencies(Struct, frozen=True, kw_only=True):
-    """What a Server is given. Whatever it says goes out by these, and nothing else does."""
+    """What an AgentServer may use."""
 
     clock: Clock
     store_records: Callable[[Sequence[SourceRecord]], Awaitable[None]]
     """Returns when the records are stored."""
     report_health: Callable[[str, float | None], None]
-    """It is heard: what a person should know all the same, and how many seconds late its words come."""
+    """Report a working connection: a warning for the user or an empty text, and its lag in seconds."""
     list_agents: Callable[[], Sequence[ServedAgent]]
-    """The processes in our panes that use it."""
+    """The processes in observed panes that use this server."""
     list_unwatched_agents: Callable[[], Awaitable[Sequence[ServedAgent]]]
-    """Those that use it and live elsewhere."""
+    """The processes outside of observed panes that use it."""
     list_ports: Callable[[ProcessInfo], Awaitable[Sequence[int]]]
-    """The TCP ports of this machine at which that very process listens."""
+    """The local TCP ports on which exactly this process listens."""
 
 
 class ServerProvider(Protocol):
-    """Which server a process of the agent uses, and a way in."""
+    """Find and create the servers of one agent program."""
 
     source: str
-    """The adapter's source in which it speaks."""
+    """Name of the adapter's evidence source that the server's records belong to."""
 
     def get_server_key(self, process: ProcessInfo) -> str:
-        """Processes with the same place share one server; empty where this one has none."""
+        """Return the key of the process's server; processes with the same key share one. Empty if it has none."""
 
     def create_server(self, server_key: str, dependencies: ServerDependencies) -> AgentServer:
-        """The one at that place. Nothing is done yet."""
+        """Create the server with this key without connecting to it."""

@@ -1,9 +1,10 @@
-"""How what an agent says becomes Signals.
+"""Turn records of evidence sources into signals.
 
-`Said` is one thing that a record says; the record says by whom and when, unless what it says knows that better.
+A record reader parses a record into statements; `build_signals` adds the source, process and time of the record unless
+a statement knows them better.
 """
 
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
 from collections.abc import Callable, Iterable
 from typing import Literal
 
@@ -22,6 +23,8 @@ MAX_TEXT_CHARS = 2000
 
 
 class AgentStatement(Struct, frozen=True, kw_only=True):
+    """One fact in a record, such as a new state."""
+
     kind: SignalKind = "state"
     state: StateName | None = None
     reason: UnknownReason | None = None
@@ -32,15 +35,15 @@ class AgentStatement(Struct, frozen=True, kw_only=True):
     payload: dict[str, Scalar] = {}
     session: str = ""
     at: int = 0
-    """When it happened, by the agent's own clock; 0 where it told no time."""
+    """When it happened by the agent's clock; 0 if unknown."""
     hint: ProcessHint | None = None
-    """Whose word it is, where that is known better than by the record."""
+    """The process it is about, if known better than from the record."""
     key: str = ""
-    """By which the same evidence is known again; without one, the record's id or its text is."""
+    """Key that detects the same statement in another record; by default the record's id or text."""
 
 
 class HookEvent(Struct, frozen=True):
-    """A line of the hooks' spool."""
+    """One line of the hook spool."""
 
     event: str
     at: int
@@ -48,43 +51,43 @@ class HookEvent(Struct, frozen=True):
 
 
 RecordReader = Callable[[SourceRecord], Iterable[AgentStatement]]
-"""What one record of a source says."""
+"""Parse one record of a source."""
 EventInterpreter = Callable[[JsonObject, int], AgentStatement | None]
-"""What one event says, from its fields and the instant at which it was read."""
+"""Interpret the fields of one event, given the time at which it was read."""
 CLEARED_FLAGS = FlagUpdate(compacting=False, usage_limited=False, auth_needed=False)
-"""A prompt was taken: what stood in the way is over."""
+"""Set when the agent accepts a prompt, which it does only if nothing blocks it."""
 INTERRUPTED_PAYLOAD: dict[str, Scalar] = {"message": "interrupted"}
 
 
 def build_signals(
     agent: str, source: EvidenceSource, record: SourceRecord, statements: Iterable[AgentStatement]
 ) -> list[Signal]:
-    """One for each thing that a record says, in their order."""
-    known = record.event_id or f"{record.at}:{_hash_text(record.text)}"
+    """Return one signal for each statement of a record, in order."""
+    record_key = record.event_id or f"{record.at}:{hash_text(record.text)}"
     return [
         Signal(
             source=source.name,
             tier=source.tier,
             agent=agent,
-            hint=said.hint or record.hint,
-            session=said.session,
+            hint=statement.hint or record.hint,
+            session=statement.session,
             source_event_id=record.event_id,
             source_seq=record.seq,
             source_life=record.life,
-            event_at=said.at or record.at,
+            event_at=statement.at or record.at,
             ingested_at=record.at,
-            dedupe_key=f"{said.key or known}/{number}",
-            kind=said.kind,
-            state=said.state,
-            reason=said.reason,
-            task=said.task,
-            tasks=said.tasks,
-            flags=said.flags,
-            title=said.title,
+            dedupe_key=f"{statement.key or record_key}/{index}",
+            kind=statement.kind,
+            state=statement.state,
+            reason=statement.reason,
+            task=statement.task,
+            tasks=statement.tasks,
+            flags=statement.flags,
+            title=statement.title,
             moved_at=record.at if source.tier == "heuristic" else None,
-            payload=said.payload,
+            payload=statement.payload,
         )
-        for number, said in enumerate(statements)
+        for index, statement in enumerate(statements)
     ]
 
 
@@ -96,16 +99,17 @@ def add_context(
     hint: ProcessHint | None = None,
     key: str = "",
 ) -> list[AgentStatement]:
-    """The same words, with what is true of all of them."""
-    return [replace(said, at=at, session=session, hint=hint, key=key) for said in statements]
+    """Return the statements with these values, which apply to all of them."""
+    return [replace(statement, at=at, session=session, hint=hint, key=key) for statement in statements]
 
 
 def build_unknown_statement(description: str) -> AgentStatement:
+    """Return the statement for a record whose format is not supported."""
     return AgentStatement(state="unknown", reason="unsupported_signal", payload=build_payload(said=description))
 
 
 def parse_hook_event(record: SourceRecord) -> HookEvent | None:
-    """None for what no hook of ours wrote."""
+    """Parse a line of the hook spool; None if it is malformed."""
     line = parse_json_object(record.text)
     event = get_str(line, "event") if line is not None else ""
     if line is None or not event:
@@ -118,33 +122,34 @@ def read_hook_event(
     find_interpreter: Callable[[HookEvent], EventInterpreter | None],
     read_context: Callable[[JsonObject], AgentStatement],
 ) -> list[AgentStatement]:
-    """What a line of the spool says; ``frame`` tells the session, and what else is true of every event."""
+    """Read one line of the hook spool. ``read_context`` returns the session and payload that all events have."""
     hook = parse_hook_event(record)
     if hook is None:
         return [build_unknown_statement(record.text)]
-    meaning = find_interpreter(hook)
-    said = meaning(hook.payload, record.at) if meaning is not None else None
-    if said is None:
+    interpret = find_interpreter(hook)
+    statement = interpret(hook.payload, record.at) if interpret is not None else None
+    if statement is None:
         return []
-    around = read_context(hook.payload)
-    about = {**build_payload(event=hook.event), **around.payload, **said.payload}
-    return [replace(said, session=around.session, at=hook.at, payload=about)]
+    context = read_context(hook.payload)
+    payload = {**build_payload(event=hook.event), **context.payload, **statement.payload}
+    return [replace(statement, session=context.session, at=hook.at, payload=payload)]
 
 
 def build_subtask_interpreter(kind: Literal["task_began", "task_ended"], field_name: str) -> EventInterpreter:
-    """The sub-task that the field of this name names; nothing where it names none."""
-    return lambda told, now: AgentStatement(kind=kind, task=task) if (task := get_str(told, field_name)) else None
+    """Return an interpreter for the start or end of the sub-task whose id is in this field."""
+    return lambda fields, now: AgentStatement(kind=kind, task=task) if (task := get_str(fields, field_name)) else None
 
 
 def build_payload(**fields: Scalar) -> dict[str, Scalar]:
-    """What says something; texts redacted and bounded."""
-    found = {name: redact_text(value) if isinstance(value, str) else value for name, value in fields.items()}
-    return {name: value for name, value in found.items() if value is not None and value != ""}
+    """Return the fields that are not empty, with texts redacted and truncated."""
+    clean = {name: redact_text(value) if isinstance(value, str) else value for name, value in fields.items()}
+    return {name: value for name, value in clean.items() if value is not None and value != ""}
 
 
-def redact_text(text_to_redact: str) -> str:
-    return redact(text_to_redact[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS].strip()
+def redact_text(text: str) -> str:
+    """Redact and truncate a text. More is redacted than is kept, so that a secret at the cut is still recognized."""
+    return redact(text[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS].strip()
 
 
-def _hash_text(message: str) -> str:
-    return blake2b(message.encode("utf-8", "replace"), digest_size=8).hexdigest()
+def hash_text(text: str) -> str:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

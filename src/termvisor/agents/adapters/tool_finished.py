@@ -1,4 +1,4 @@
-"""Reads from an agent's hook that a tool came to its end. Agents that have such hooks tell it in the same words."""
+"""Parse hook records that report the end of a tool call. All agents with such hooks use the same format."""
 
 from typing import Any
 
@@ -26,15 +26,15 @@ class _ToolHookLine(Struct, frozen=True):
 
 
 def parse_tool_end(record: SourceRecord) -> ToolFinished | None:
-    """None for whatever else was told."""
+    """Return the finished tool call; None for any other record."""
     if record.source != "hook" or not any(f'"{name}"' in record.text for name in _TOOL_END_EVENTS):
         return None
     try:
         line = msgspec.json.decode(record.text, type=_ToolHookLine)
     except JSON_ERRORS:
         return None
-    told = line.payload
     if line.event not in _TOOL_END_EVENTS:
         return None
-    given = redact(encode_tool_input(told.tool_input))
-    return ToolFinished(session=told.session_id, tool=told.tool_name, given=given, at=line.at * NS_PER_MS)
+    payload = line.payload
+    tool_input = redact(encode_tool_input(payload.tool_input))
+    return ToolFinished(session=payload.session_id, tool=payload.tool_name, given=tool_input, at=line.at * NS_PER_MS)

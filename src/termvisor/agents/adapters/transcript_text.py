@@ -1,18 +1,17 @@
-"""What was said in a conversation, out of the records in which agents keep it: who said it, and the whole of it."""
+"""Extract the messages of a conversation, with their role and full text, from records of agents."""
 
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.json_access import get_str
-from termvisor.agents.adapters.statements import parse_hook_event
+from termvisor.agents.adapters.statements import hash_text, parse_hook_event
 from termvisor.model.agent.transcript_message import MessageRole
 
 
 class TranscriptText(Struct, frozen=True, kw_only=True):
-    """``key`` names them within their session; ``at`` is the agent's own time, 0 where it tells none."""
+    """One message. ``key`` is unique within the session; ``at`` is the agent's time, 0 if unknown."""
 
     role: MessageRole
     text: str
@@ -23,27 +22,22 @@ class TranscriptText(Struct, frozen=True, kw_only=True):
 
 TranscriptReader = Callable[[SourceRecord], Iterable[TranscriptText]]
 HookTextField = tuple[str, MessageRole, str]
-"""An event of a hook, who speaks in it, and the field that holds what they say."""
-
-
-def hash_text(message: str) -> str:
-    return blake2b(message.encode("utf-8", "replace"), digest_size=8).hexdigest()
+"""Name of a hook event, the role of its message, and the field with the text."""
 
 
 def build_hook_transcript_reader(*text_fields: HookTextField) -> TranscriptReader:
-    """The reader for an agent that tells them in its hooks; a turn's name makes them one of a kind, else their time."""
-    fields = {event: (role, field) for event, role, field in text_fields}
+    """Return a reader for hooks that contain messages. The key of a message has the turn id, or else its time."""
+    fields_by_event = {event: (role, field) for event, role, field in text_fields}
 
     def read_transcript_text(record: SourceRecord) -> Iterable[TranscriptText]:
         hook = parse_hook_event(record)
-        if hook is None or hook.event not in fields:
+        if hook is None or hook.event not in fields_by_event:
             return
-        role, field = fields[hook.event]
-        said, session = get_str(hook.payload, field), get_str(hook.payload, "session_id")
-        if said.strip() and session:
+        role, field = fields_by_event[hook.event]
+        text, session = get_str(hook.payload, field), get_str(hook.payload, "session_id")
+        if text.strip() and session:
             turn = get_str(hook.payload, "turn_id") or str(hook.at)
-            yield TranscriptText(
-                role=role, text=said, session=session, key=f"{turn}:{role}:{hash_text(said)}", at=hook.at
-            )
+            key = f"{turn}:{role}:{hash_text(text)}"
+            yield TranscriptText(role=role, text=text, session=session, key=key, at=hook.at)
 
     return read_transcript_text

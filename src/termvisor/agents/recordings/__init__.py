@@ -1,4 +1,4 @@
-"""Recordings of agents, read again: the same adapters and the same fold as for a living one, without a daemon.
+"""Replay recordings of agents without a daemon, with the same adapters and the same fold as for a running agent.
 
-file ─► scenes.py or cast.py ─► Recording ─► play.py ─► Replayed
+file → `scene_files` or `asciicast` → AgentRecording → `replay` → ReplayResult
 """

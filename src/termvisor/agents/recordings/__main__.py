@@ -1,27 +1,25 @@
-"""`python -m termvisor.agents.recordings <file> <agent> <at>`: a `Replayed` as JSON on stdout, or a complaint.
+"""`python -m termvisor.agents.recordings <file> <agent> <at>`: print a `ReplayResult` as JSON, or an error line.
 
-Empty words stand for what was not given. A process of its own: whoever asks need not hold all adapters.
+Empty arguments mean not given. Runs in its own process so that the caller does not have to load all adapters.
 """
 
 import sys
 
 import msgspec
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.agents.recordings import asciicast, scene_files
 from termvisor.agents.recordings.recording import AgentRecording, build_recording_error
 from termvisor.agents.recordings.replay import replay_recording
-from termvisor.agents.state.thresholds import Thresholds
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
-from termvisor.agents.tracking.transition import TrackingConfig
+from termvisor.agents.tracking.tracking_config import build_tracking_config
 from termvisor.clock import NS, parse_duration, parse_timestamp
 from termvisor.errors import BadRequest, VisorError
 from termvisor.model.agent.replay_result import ReplayResult
 from termvisor.protocol.error_line import format_error
-from termvisor.settings import Settings, load_settings, resolve_paths
+from termvisor.settings import load_settings, resolve_paths
 
 _MAX_RECORDING_BYTES = 256 << 20
-"""Bytes of a recording."""
 
 
 def explain_recording(path: str, agent: str, at: str) -> ReplayResult:
@@ -29,8 +27,10 @@ def explain_recording(path: str, agent: str, at: str) -> ReplayResult:
     if agent:
         recording = msgspec.structs.replace(recording, agent=agent)
     settings = load_settings(resolve_paths())
-    circle = AdapterRegistry(lambda: agents.load_adapters((), settings.agent_programs))
-    return replay_recording(recording, resolve_instant(recording, at), circle, _build_config(circle, settings))
+    registry = AdapterRegistry(lambda: loader.load_adapters((), settings.agent_programs))
+    return replay_recording(
+        recording, resolve_instant(recording, at), registry, build_tracking_config(registry, settings)
+    )
 
 
 def open_recording(path: str) -> AgentRecording:
@@ -38,11 +38,11 @@ def open_recording(path: str) -> AgentRecording:
         with open(path, "rb") as file:
             data = file.read(_MAX_RECORDING_BYTES + 1)
     except OSError as error:
-        raise BadRequest(f"{path} cannot be read: {error.strerror}", hint="Name a file that you may read.") from error
+        raise BadRequest(f"cannot read {path}: {error.strerror}", hint="Check the path and its permissions.") from error
     if not data.strip():
         raise build_recording_error(path, "it is empty")
     if len(data) > _MAX_RECORDING_BYTES:
-        raise build_recording_error(path, f"it has more than {_MAX_RECORDING_BYTES >> 20} MB")
+        raise build_recording_error(path, f"it is larger than {_MAX_RECORDING_BYTES >> 20} MB")
     first = data.partition(b"\n")[0]
     return (
         asciicast.read_cast(path, data)
@@ -52,7 +52,7 @@ def open_recording(path: str) -> AgentRecording:
 
 
 def resolve_instant(recording: AgentRecording, at: str) -> int:
-    """So long after its beginning, or an instant; without a word its end."""
+    """Parse ``at`` as an offset from the start or a timestamp; empty means the end of the recording."""
     if not at:
         return recording.ended_at
     try:
@@ -61,23 +61,13 @@ def resolve_instant(recording: AgentRecording, at: str) -> int:
         return parse_timestamp(at, recording.ended_at)
 
 
-def _build_config(registry: AdapterRegistry, settings: Settings) -> TrackingConfig:
-    measure = Thresholds(
-        sources=registry.sources,
-        completed_for=int(settings.agent_completed_for * NS),
-        contradicted_after=int(settings.agent_contradicted_after * NS),
-        idle_after=int(settings.agent_idle_after * NS),
-    )
-    return TrackingConfig(thresholds=measure, build_resume_command=registry.build_resume_command)
-
-
 def main() -> None:
     try:
-        told = explain_recording(*sys.argv[1:4])
+        result = explain_recording(*sys.argv[1:4])
     except VisorError as error:
         sys.stderr.write(format_error(error))
         sys.exit(error.exit_status)
-    sys.stdout.buffer.write(msgspec.json.encode(told))
+    sys.stdout.buffer.write(msgspec.json.encode(result))
 
 
 if __name__ == "__main__":

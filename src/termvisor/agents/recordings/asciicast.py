@@ -1,7 +1,7 @@
-"""Films of `visor export --cast`: asciicast 3, of which only what we paint ourselves is understood.
+"""Read asciicast 3 recordings written by `visor export --cast`; only the sequences that it writes are supported.
 
-Rows are painted whole and places are given by number, so no terminal is needed to know what stood on the screen. A film
-of another maker says more than that and is refused. Who the agent was stands in the markers.
+Such a cast paints whole rows at absolute positions, so no terminal emulator is needed to know the screen. A cast of
+another program uses more sequences and is rejected. The agent is named in the markers.
 """
 
 import re
@@ -22,11 +22,11 @@ _TOKEN = re.compile(r"\x1b\[(\??[0-9;:]*)([A-Za-z])|([^\x1b\x00-\x1f\x7f]+)")
 _AGENT_MARKER = re.compile(r"^(agent_began|state_changed|agent_ended)\b.*?\bagent=(\S+)(?:.*?\bpid=(\d{1,9}))?")
 _PANE_ID = PaneId(1)
 _MAX_DIMENSION = 1000
-"""Columns or rows of a film."""
+"""Limit of columns and rows."""
 
 
 class UnsupportedCast(Exception):
-    """Something that we never write into a film."""
+    """The cast contains something that `visor export --cast` never writes."""
 
 
 class CastHeader(Struct, frozen=True):
@@ -37,7 +37,7 @@ class CastHeader(Struct, frozen=True):
 
 
 class CastScreen(Struct):
-    """What the film shows at one instant."""
+    """The screen of the cast at one instant."""
 
     width: int
     height: int
@@ -46,31 +46,31 @@ class CastScreen(Struct):
     y: int = 0
 
     def paint(self, data: str) -> None:
-        """One line of the film."""
+        """Apply the output of one event."""
         reached = 0
-        for piece in _TOKEN.finditer(data):
-            if piece.start() != reached:
-                raise UnsupportedCast(f"it prints {data[reached : piece.start()]!r}")
-            reached = piece.end()
-            self._apply_token(*piece.groups(""))
+        for token in _TOKEN.finditer(data):
+            if token.start() != reached:
+                raise UnsupportedCast(f"it prints {data[reached : token.start()]!r}")
+            reached = token.end()
+            self._apply_token(*token.groups(""))
         if reached != len(data):
             raise UnsupportedCast(f"it prints {data[reached : reached + 8]!r}")
 
-    def _apply_token(self, given: str, what: str, text: str) -> None:
-        match (what, given):
+    def _apply_token(self, params: str, final: str, text: str) -> None:
+        match (final, params):
             case ("", _):
                 self.rows[self.y] = self.rows.get(self.y, "") + text
             case ("J", "2"):
                 self.rows = {}
             case ("K", "2"):
                 self.rows.pop(self.y, None)
-            case ("H", place) if re.fullmatch(r"\d{1,4};\d{1,4}", place):
-                y, x = place.split(";")
+            case ("H", position) if re.fullmatch(r"\d{1,4};\d{1,4}", position):
+                y, x = position.split(";")
                 self.y, self.x = int(y) - 1, int(x) - 1
             case ("m", _) | ("h" | "l", "?7" | "?25"):
                 return
             case _:
-                raise UnsupportedCast(f"it uses the control sequence CSI {given}{what}")
+                raise UnsupportedCast(f"it uses the control sequence CSI {params}{final}")
 
     def resize(self, data: str) -> None:
         width, _, height = data.partition("x")
@@ -86,55 +86,55 @@ class CastScreen(Struct):
 
 
 def read_cast(path: str, data: bytes) -> AgentRecording:
-    first, _, rest = data.partition(b"\n")
+    header_line, _, events = data.partition(b"\n")
     try:
-        head = msgspec.json.decode(first, type=CastHeader)
-        if head.version != 3:
-            raise build_recording_error(
-                path, f"it is an asciicast of version {head.version}, and only version 3 is read"
-            )
-        film = _CastReader(head)
-        moments = tuple(film.read_moments(rest.splitlines()))
+        header = msgspec.json.decode(header_line, type=CastHeader)
+        if header.version != 3:
+            raise build_recording_error(path, f"asciicast version {header.version} is not supported, only version 3")
+        reader = _CastReader(header)
+        moments = tuple(reader.read_moments(events.splitlines()))
     except (msgspec.DecodeError, UnicodeDecodeError, UnsupportedCast) as error:
-        raise build_recording_error(path, f"as a film it is not one of ours: {error}") from error
+        raise build_recording_error(path, f"it was not written by `visor export --cast`: {error}") from error
     if not moments:
-        raise build_recording_error(path, "the film shows nothing")
-    place = PaneLocation(LOCAL.name, "", MuxPaneId(""))
-    began = AgentProcess(
-        id=RuntimeId(1), pane=_PANE_ID, place=place, agent=film.agent, pid=film.pid, started_at=moments[0].at
+        raise build_recording_error(path, "it contains no output")
+    location = PaneLocation(LOCAL.name, "", MuxPaneId(""))
+    agent_process = AgentProcess(
+        id=RuntimeId(1), pane=_PANE_ID, place=location, agent=reader.agent, pid=reader.pid, started_at=moments[0].at
     )
-    return AgentRecording(kind="cast", agent=film.agent, runtime=began, moments=moments, gone_at=film.gone_at)
+    return AgentRecording(
+        kind="cast", agent=reader.agent, runtime=agent_process, moments=moments, gone_at=reader.gone_at
+    )
 
 
 class _CastReader:
-    def __init__(self, head: CastHeader):
-        width, height = head.term.get("cols"), head.term.get("rows")
+    def __init__(self, header: CastHeader):
+        width, height = header.term.get("cols"), header.term.get("rows")
         if not isinstance(width, int) or not isinstance(height, int):
-            raise UnsupportedCast("its header names no size")
+            raise UnsupportedCast("its header has no terminal size")
         self._cast_screen = CastScreen(width, height)
-        self._at = head.timestamp * NS
+        self._at = header.timestamp * NS
         self.agent, self.pid = "", 0
         self.gone_at: int | None = None
 
     def read_moments(self, lines: list[bytes]) -> Iterator[RecordedMoment]:
-        """One for every line that changed what is shown; those of one instant are one."""
+        """Yield one moment per instant with output."""
         last: RecordedMoment | None = None
         for line in lines:
             if not line.strip() or line.startswith(b"#"):
                 continue
-            shown = self._read_event(*msgspec.json.decode(line, type=tuple[float, str, str]))
-            if shown is None:
+            moment = self._read_event(*msgspec.json.decode(line, type=tuple[float, str, str]))
+            if moment is None:
                 continue
-            if last is not None and last.at != shown.at:
+            if last is not None and last.at != moment.at:
                 yield last
-            last = shown
+            last = moment
         if last is not None:
             yield last
 
     def _read_event(self, after: float, code: str, data: str) -> RecordedMoment | None:
         self._at += round(after * 1000) * (NS // 1000)
-        if code == "m" and (told := _AGENT_MARKER.match(data)):
-            self._set_agent(*told.groups(""))
+        if code == "m" and (marker := _AGENT_MARKER.match(data)):
+            self._set_agent(*marker.groups(""))
         if code == "r":
             self._cast_screen.resize(data)
         if code != "o":

@@ -1,4 +1,4 @@
-"""A Recording is what was kept of one agent: moments in order, each with what was heard up to it and its screen."""
+"""A recording of one agent: moments in order, each with the records since the one before and the screen."""
 
 from msgspec import Struct
 
@@ -8,25 +8,25 @@ from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.replay_result import RecordingKind
 from termvisor.model.terminal.screen import Screen
 
-RECORDING_HINT = "Give a moment that the live tests recorded (JSON), or a film of `visor export --cast`."
+RECORDING_HINT = "Pass a scene file of the live tests (JSON) or a cast written by `visor export --cast`."
 
 
 class RecordedMoment(Struct, frozen=True, kw_only=True):
     at: int
     records: tuple[SourceRecord, ...] = ()
-    """What was heard since the moment before."""
+    """The records since the previous moment."""
     screen: Screen | None = None
 
 
 class AgentRecording(Struct, frozen=True, kw_only=True):
     kind: RecordingKind
     agent: str
-    """Empty where the recording does not say."""
+    """Empty if the recording does not name it."""
     version: str = ""
     runtime: AgentProcess
     moments: tuple[RecordedMoment, ...]
     gone_at: int | None = None
-    """When the agent ended, where the recording tells it."""
+    """When the agent exited, if the recording contains that."""
 
     @property
     def began_at(self) -> int:
@@ -38,4 +38,4 @@ class AgentRecording(Struct, frozen=True, kw_only=True):
 
 
 def build_recording_error(path: str, reason: str) -> BadRequest:
-    return BadRequest(f"{path} is no recording of an agent: {reason}", hint=RECORDING_HINT)
+    return BadRequest(f"{path} is not a recording of an agent: {reason}", hint=RECORDING_HINT)

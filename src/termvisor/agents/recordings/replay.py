@@ -1,7 +1,7 @@
-"""Plays a recording as the product would have heard it, and explains what it would have said at an instant. Pure.
+"""Replay a recording through the tracker's fold, and explain the state at an instant. Pure.
 
-Invariant: the same facts go through the same fold as those of a living agent, so what is explained here is what a
-daemon with these settings would have shown.
+Invariant: the facts go through the same fold as those of a running agent, so the result is what a daemon with these
+settings would have shown.
 """
 
 from collections.abc import Iterator
@@ -17,81 +17,83 @@ from termvisor.agents.tracking import screen_signal
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.fact_redaction import redact_fact
 from termvisor.agents.tracking.screen_signal import ClassifiedScreen
-from termvisor.agents.tracking.transition import TrackerState, TrackingConfig, compute_transition
+from termvisor.agents.tracking.tracking_config import TrackingConfig
+from termvisor.agents.tracking.transition import TrackerState, compute_transition
 from termvisor.clock import NS
 from termvisor.errors import AgentNotFound, BadRequest
 from termvisor.model.agent.agent_process import AgentStarted, Fact
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.attention import find_need
 from termvisor.model.agent.replay_result import ReplayResult
-from termvisor.model.agent.session import AgentView
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.screen import Screen
 
 _SCREEN_INTERVAL_NS = 2 * NS
 _MAX_EXTRA_SCREENS = 300
-"""So many looks, at most, are taken at the last screen when it is asked what would follow if it stood."""
+"""Limit of repeated samples of the last screen when ``at`` is after the end of the recording."""
 
 
 def replay_recording(
     recording: AgentRecording, at: int, registry: AdapterRegistry, config: TrackingConfig
 ) -> ReplayResult:
-    """What is known at this instant; after the end of the recording its last screen is taken to stand still."""
+    """Return the state at this instant; after the end of the recording its last screen is repeated.
+
+    Raises BadRequest if ``at`` is before the start, AgentNotFound if the agent is unknown or had exited by then.
+    """
     if at < recording.began_at:
-        raise BadRequest("--at lies before the recording begins")
+        raise BadRequest("--at is before the start of the recording")
     recording = _resolve_agent(recording, registry, at)
     if recording.gone_at is not None and at >= recording.gone_at:
-        raise AgentNotFound("the agent had ended by then", hint="Name an earlier instant with --at.")
-    told = _apply_recording(recording, at, registry, config)
-    return _build_result(recording, at, told, config)
+        raise AgentNotFound("the agent had exited by then", hint="Pass an earlier --at.")
+    return _build_result(recording, at, _apply_recording(recording, at, registry, config), config)
 
 
 def _resolve_agent(recording: AgentRecording, registry: AdapterRegistry, at: int) -> AgentRecording:
-    """With its agent: the one that the recording tells, else the only one whose screens are like this."""
+    """Set the agent: the one named in the recording, else the only one whose screen rules match."""
     agent = recording.agent or _identify_agent(recording, registry, at)
     if agent not in registry.adapters:
         known = ", ".join(sorted(registry.adapters))
-        raise BadRequest(f"no agent is known by the name {agent}", hint=f"These are: {known}.")
+        raise BadRequest(f"unknown agent {agent}", hint=f"Known agents: {known}.")
     return replace(recording, agent=agent, runtime=replace(recording.runtime, agent=agent))
 
 
 def _identify_agent(recording: AgentRecording, registry: AdapterRegistry, at: int) -> str:
     screens = [one.screen for one in recording.moments if one.at <= at and one.screen is not None]
-    found = {
-        agent: seen
+    readings = {
+        agent: reading
         for agent in registry.adapters
-        if (seen := registry.classify_screen(agent, screens[-1])) and seen.rule
+        if (reading := registry.classify_screen(agent, screens[-1])) and reading.rule
     }
-    named = [agent for agent, seen in found.items() if seen.state != "unknown"]
-    if len(named) != 1:
-        why = "several agents' screens look like this" if named else "no known agent looks like this"
-        raise AgentNotFound(f"the recording does not say whose it is, and {why}", hint="Name the agent with --agent.")
-    return named[0]
+    agents = [agent for agent, reading in readings.items() if reading.state != "unknown"]
+    if len(agents) != 1:
+        problem = "its screen matches several agents" if agents else "its screen matches no known agent"
+        raise AgentNotFound(f"the recording does not name its agent, and {problem}", hint="Pass --agent.")
+    return agents[0]
 
 
 def _apply_recording(
     recording: AgentRecording, at: int, registry: AdapterRegistry, config: TrackingConfig
 ) -> tuple[TrackerState, list[Signal]]:
-    runtime = recording.runtime
-    began = AgentStarted(at=recording.began_at, runtime=runtime)
-    standing = compute_transition(TrackerState(), [began], recording.began_at, config).state
+    agent_process = recording.runtime
+    started = AgentStarted(at=recording.began_at, runtime=agent_process)
+    state = compute_transition(TrackerState(), [started], recording.began_at, config).state
     signals: list[Signal] = []
     for now, facts in _read_facts(recording, at, registry):
-        outcome = compute_transition(standing, [redact_fact(fact) for fact in facts], now, config)
-        standing = outcome.state
-        signals += [fact for _, fact in outcome.turn.facts if isinstance(fact, Signal)]
-    if runtime.id not in standing.knowledge.roster.tenants:
-        raise AgentNotFound("the agent had ended by then", hint="Name an earlier instant with --at.")
-    return compute_transition(standing, (), at, config).state, signals
+        outcome = compute_transition(state, [redact_fact(fact) for fact in facts], now, config)
+        state = outcome.state
+        signals += [fact for _, fact in outcome.batch.facts if isinstance(fact, Signal)]
+    if agent_process.id not in state.knowledge.roster.agents:
+        raise AgentNotFound("the agent had exited by then", hint="Pass an earlier --at.")
+    return compute_transition(state, (), at, config).state, signals
 
 
 def _read_facts(recording: AgentRecording, at: int, registry: AdapterRegistry) -> Iterator[tuple[int, list[Fact]]]:
-    """What becomes known, instant by instant."""
+    """Yield the facts of the recording with their instants, in order."""
     last: ClassifiedScreen | None = None
     moved_at = recording.began_at
     for moment in [*recording.moments, *_repeat_last_screen(recording, at)]:
-        heard = [record for record in moment.records if record.at <= at]
-        for record in heard:
+        for record in [record for record in moment.records if record.at <= at]:
             yield record.at, list(registry.read_record(recording.agent, record))
         if moment.screen is None or moment.at > at:
             continue
@@ -107,31 +109,34 @@ def _read_facts(recording: AgentRecording, at: int, registry: AdapterRegistry) -
 
 
 def _repeat_last_screen(recording: AgentRecording, at: int) -> Iterator[RecordedMoment]:
-    """Looks at the last screen after the end."""
+    """Yield samples of the last screen after the end of the recording."""
     last: Screen | None = recording.moments[-1].screen
-    pace = max(_SCREEN_INTERVAL_NS, (at - recording.ended_at) // _MAX_EXTRA_SCREENS)
-    for now in range(recording.ended_at + pace, at + 1, pace):
+    interval_ns = max(_SCREEN_INTERVAL_NS, (at - recording.ended_at) // _MAX_EXTRA_SCREENS)
+    for now in range(recording.ended_at + interval_ns, at + 1, interval_ns):
         yield RecordedMoment(at=now, screen=last)
 
 
 def _build_result(
     recording: AgentRecording, at: int, applied: tuple[TrackerState, list[Signal]], config: TrackingConfig
 ) -> ReplayResult:
-    standing, signals = applied
-    runtime = recording.runtime
-    found = explain_state(standing.knowledge, runtime.id, at, config.thresholds)
-    named = {found.state.evidence, *(one.evidence for one in found.testimonies)} - {None, SignalId(0)}
+    state, signals = applied
+    agent_process = recording.runtime
+    explanation = explain_state(state.knowledge, agent_process.id, at, config.thresholds)
+    evidence_ids = {explanation.state.evidence, *(one.evidence for one in explanation.testimonies)} - {
+        None,
+        SignalId(0),
+    }
     own, past = find_session_titles(
-        standing.knowledge.ledgers.get(runtime.id, EMPTY_SOURCE_SLOTS), runtime.agent, config.thresholds
+        state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS), agent_process.agent, config.thresholds
     )
-    wanted, projection = find_need(found.state), standing.projections.get(runtime.id)
+    need, projection = find_need(explanation.state), state.projections.get(agent_process.id)
     view = AgentView(
-        state=found.state,
+        state=explanation.state,
         version=projection.version if projection is not None else 0,
-        title=select_title(TitleCandidates(own_name=own, past_title=past, path=runtime.cwd), runtime.agent),
-        need=wanted.kind if wanted is not None else None,
-        needs_action=wanted is not None and wanted.is_action,
-        session=standing.story.going_on.get(runtime.id),
+        title=select_title(TitleCandidates(own_name=own, past_title=past, path=agent_process.cwd), agent_process.agent),
+        need=need.kind if need is not None else None,
+        needs_action=need is not None and need.is_action,
+        session=state.sessions.open_sessions.get(agent_process.id),
     )
     return ReplayResult(
         kind=recording.kind,
@@ -140,8 +145,8 @@ def _build_result(
         ended_at=recording.ended_at,
         at=at,
         moments=sum(one.at <= at for one in recording.moments),
-        runtime=runtime,
+        runtime=agent_process,
         view=view,
-        explanation=found,
-        signals=tuple(one for one in signals if one.id in named),
+        explanation=explanation,
+        signals=tuple(one for one in signals if one.id in evidence_ids),
     )

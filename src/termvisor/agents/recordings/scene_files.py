@@ -1,6 +1,6 @@
-"""Recordings as the live tests write them: a file a moment, the moments of one run side by side in a folder.
+"""Read scene files written by the live tests: one JSON file per moment, all moments of a run in one folder.
 
-A moment holds only what was heard since the one before, so the earlier ones of its run are read with it.
+A file contains only the records since the previous moment, so the earlier files of its run are read as well.
 """
 
 import os
@@ -30,7 +30,7 @@ _SCENE_DECODER = msgspec.json.Decoder(RecordedScene)
 
 
 def read_scenes(path: str, data: bytes) -> AgentRecording:
-    """The moment of this file and those of its run before it, as far as they lie beside it."""
+    """Read a scene and the earlier scenes of its run in the same folder."""
     try:
         last = _SCENE_DECODER.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -48,14 +48,14 @@ def read_scenes(path: str, data: bytes) -> AgentRecording:
 def _find_earlier_scenes(path: str, last: RecordedScene) -> Iterator[RecordedScene]:
     folder = os.path.dirname(path) or "."
     for name in sorted(os.listdir(folder)):
-        if name.endswith(".json") and not os.path.samefile(beside := os.path.join(folder, name), path):
-            scene = _read_scene(beside)
+        if name.endswith(".json") and not os.path.samefile(other := os.path.join(folder, name), path):
+            scene = _read_scene(other)
             if scene is not None and _is_before(scene, last):
                 yield scene
 
 
 def _read_scene(path: str) -> RecordedScene | None:
-    """None for a file that is something else."""
+    """Return None for a file that is not a scene."""
     try:
         with open(path, "rb") as file:
             return _SCENE_DECODER.decode(file.read())
@@ -64,10 +64,10 @@ def _read_scene(path: str) -> RecordedScene | None:
 
 
 def _is_before(scene: RecordedScene, last: RecordedScene) -> bool:
-    same = (scene.agent, scene.run, scene.runtime.id) == (last.agent, last.run, last.runtime.id)
-    return bool(last.run) and same and scene.number < last.number
+    is_same_run = (scene.agent, scene.run, scene.runtime.id) == (last.agent, last.run, last.runtime.id)
+    return bool(last.run) and is_same_run and scene.number < last.number
 
 
 def _build_moment(scene: RecordedScene) -> RecordedMoment:
-    heard = max((one.at for one in scene.records), default=scene.runtime.started_at)
-    return RecordedMoment(at=max(scene.screen.at, heard), records=scene.records, screen=scene.screen)
+    last_record_at = max((record.at for record in scene.records), default=scene.runtime.started_at)
+    return RecordedMoment(at=max(scene.screen.at, last_record_at), records=scene.records, screen=scene.screen)

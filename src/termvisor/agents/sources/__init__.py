@@ -1,5 +1,5 @@
-"""What agents leave on this machine is read here and handed on as records; no agent is known by name.
+"""Read the files, hook spool, servers and processes of agents, and deliver what they contain as records.
 
-Processes come from the kernel, word from files, lines and the hooks' spool. What any of it means is the adapters' to
-say.
+Records are redacted and passed on one batch at a time; adapters interpret them. No agent is known by name here.
+Start with `source_watcher`.
 """

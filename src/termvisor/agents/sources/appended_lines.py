@@ -1,8 +1,8 @@
-"""The watch kind ``lines``: every line that is added to a file that fits is a record, once.
+"""Read the lines appended to matching files (watch kind ``lines``): each line becomes one record, once.
 
-A file is known by its inode: renamed, it is followed under its new name, and what takes its place is read from the
-start. Files that were there at the first look begin where an earlier daemon stopped; of an agent that none knew, at
-their end, unless the watch says otherwise.
+A file is identified by its inode: a renamed file is followed under its new name, and a file that replaces it is read
+from the start. Files present at the first scan are resumed at the stored read position; without one they are read from
+their end, unless the watch says ``from_start``.
 """
 
 import os
@@ -18,6 +18,7 @@ from termvisor.agents.sources.file_scan import (
     compile_name_pattern,
     open_for_reading,
     read_fingerprint,
+    scan_folder,
 )
 from termvisor.agents.sources.read_positions import ReadPositions
 from termvisor.agents.sources.reader import SourceScanResult
@@ -32,9 +33,9 @@ class AppendedLinesReader:
         self._name_pattern = compile_name_pattern(watch.pattern)
         self._tails_by_inode: dict[int, FileTail] = {}
         self._fully_read_files: dict[int, FileFingerprint] = {}
-        """Files that are read to their end, and have been at rest since."""
+        """Files read to their end and unchanged since."""
         self._renamed_paths: set[str] = set()
-        """Files that fitted once and are followed under a name that does not."""
+        """Followed files whose new name no longer matches the pattern."""
         self._is_first_scan = True
         self._has_unread_data = False
 
@@ -42,50 +43,52 @@ class AppendedLinesReader:
         return self._name_pattern.fullmatch(os.path.basename(path)) is not None or path in self._renamed_paths
 
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
-        known = None if changed_paths is None or self._has_unread_data else self._find_known_files(changed_paths)
-        if known is not None:
-            return self._attach_read_position(self._read_files(SourceScanResult(records=[], is_full_scan=False), known))
-        began_at = self._clock.now()
-        survey = FolderScan().scan(self._watch)
-        detail = "some folders are not watched: too many" if survey.is_truncated else ""
-        look = SourceScanResult(records=[], folders=survey.folders, awaited_folder=survey.awaited_folder, detail=detail)
-        self._read_files(look, self._update_tracked_files(survey))
+        files = None if changed_paths is None or self._has_unread_data else self._find_known_files(changed_paths)
+        if files is not None:
+            return self._attach_read_position(self._read_files(SourceScanResult(records=[], is_full_scan=False), files))
+        began_at = self._clock.now()  # before the scan: a file that changes during it counts as changed since
+        folder_scan = scan_folder(self._watch)
+        result = folder_scan.to_result()
+        self._read_files(result, self._update_tracked_files(folder_scan))
         if self._read_positions is not None and not self._has_unread_data:
             self._read_positions.record_full_scan(began_at)
-        return self._attach_read_position(look)
+        return self._attach_read_position(result)
 
     def confirm_stored(self) -> None:
         if self._read_positions is not None:
             self._read_positions.save()
 
     def _attach_read_position(self, result: SourceScanResult) -> SourceScanResult:
-        """How far we are is stored with the last of what we found."""
+        """Attach the read position to the last record, so that both are stored together."""
         if result.records and self._read_positions is not None:
             result.records[-1] = replace(result.records[-1], bookmark=self._read_positions.take_snapshot())
         return result
 
     def _find_known_files(self, paths: Collection[str]) -> list[tuple[str, FileFingerprint]] | None:
-        """These files, where each of them is known; None where it takes a whole look to tell."""
-        found = [(path, read_fingerprint(path)) for path in paths]
-        files = [(path, one) for path, one in found if one and one.inode in self._tails_by_inode]
-        strange = {path for path, one in found if not one or one.inode not in self._tails_by_inode}
-        return None if any(map(self.is_relevant_path, strange)) else files
+        """Return these files with their fingerprints; None if a relevant one is new or gone (needs a full scan)."""
+        files = []
+        for path in paths:
+            fingerprint = read_fingerprint(path)
+            if fingerprint is not None and fingerprint.inode in self._tails_by_inode:
+                files.append((path, fingerprint))
+            elif self.is_relevant_path(path):
+                return None
+        return files
 
     def _update_tracked_files(self, folder_scan: FolderScan) -> list[tuple[str, FileFingerprint]]:
-        """Takes up new files, forgets those that are gone; those to be read."""
+        """Add new files, drop removed ones, and return those that have to be read."""
         files = dict(folder_scan.files)
-        unseen = self._tails_by_inode.keys() - {one.inode for one in files.values()}
-        self._renamed_paths = {
-            folder_scan.other_paths_by_inode[inode] for inode in unseen & folder_scan.other_paths_by_inode.keys()
-        }
-        files |= {path: found for path in self._renamed_paths if (found := read_fingerprint(path))}
-        present = {one.inode: one for one in files.values()}
+        missing = self._tails_by_inode.keys() - {file.inode for file in files.values()}
+        other_paths = folder_scan.other_paths_by_inode
+        self._renamed_paths = {other_paths[inode] for inode in missing & other_paths.keys()}
+        files |= {path: file for path in self._renamed_paths if (file := read_fingerprint(path))}
+        present = {file.inode: file for file in files.values()}
         self._tails_by_inode = {
-            inode: self._tails_by_inode.get(inode) or self._open_tail(one) for inode, one in present.items()
+            inode: self._tails_by_inode.get(inode) or self._open_tail(file) for inode, file in present.items()
         }
-        self._fully_read_files = {inode: one for inode, one in self._fully_read_files.items() if inode in present}
+        self._fully_read_files = {inode: file for inode, file in self._fully_read_files.items() if inode in present}
         self._is_first_scan = False
-        return [(path, one) for path, one in files.items() if self._fully_read_files.get(one.inode) != one]
+        return [(path, file) for path, file in files.items() if self._fully_read_files.get(file.inode) != file]
 
     def _open_tail(self, fingerprint: FileFingerprint) -> FileTail:
         if not self._is_first_scan:
@@ -95,12 +98,12 @@ class AppendedLinesReader:
         return FileTail(0 if self._watch.from_start else fingerprint.size)
 
     def _read_files(self, result: SourceScanResult, files: Iterable[tuple[str, FileFingerprint]]) -> SourceScanResult:
-        """Oldest change first; some of each, so that a long one does not hold up the others."""
+        """Read the files, oldest change first, up to a budget: a long file must not delay the others."""
         budget = 4 * READ_CHUNK_BYTES
         self._has_unread_data = False
-        for path, found in sorted(files, key=lambda each: each[1].changed_at):
+        for path, fingerprint in sorted(files, key=lambda file: file[1].changed_at):
             if budget > 0:
-                budget -= self._read_file(result, path, found)
+                budget -= self._read_file(result, path, fingerprint)
             else:
                 self._has_unread_data = True
         result.rescan_after_s = 0.0 if self._has_unread_data else None
@@ -126,8 +129,8 @@ class AppendedLinesReader:
         return sum(len(line.data) for line in lines)
 
     def _update_fully_read(self, tail: FileTail, fingerprint: FileFingerprint) -> None:
-        """A file that changed just now may change once more without its time showing it."""
         self._has_unread_data = self._has_unread_data or tail.has_unread_data
+        # A file that changed within the last second may change again with the same size and mtime.
         if tail.has_unread_data or self._clock.now() - fingerprint.changed_at < NS:
             self._fully_read_files.pop(fingerprint.inode, None)
         else:

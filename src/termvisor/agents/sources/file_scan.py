@@ -1,21 +1,21 @@
-"""Which files in a folder fit, and where to listen for news of them. Files are looked at, not opened."""
+"""List the files of a watched folder that match its pattern, and the folders to watch. Files are not opened."""
 
 import os
 import re
 import stat
-from collections.abc import Iterator
 
 from msgspec import Struct, field
 
 from termvisor.agents.adapters.adapter import WatchedPath
+from termvisor.agents.sources.reader import SourceScanResult
 from termvisor.system.regular_file import open_regular_file
 
 _MAX_FOLDERS = 2000
-"""Folders below one that is watched deep; what lies in further ones is not seen, and health says so."""
+"""Limit of a recursive watch; files in further folders are ignored, and the source's health says so."""
 
 
 class FileFingerprint(Struct, frozen=True):
-    """By which a change of a file shows."""
+    """Identity, size and mtime of a file: if one differs, the file changed."""
 
     inode: int
     size: int
@@ -24,83 +24,78 @@ class FileFingerprint(Struct, frozen=True):
 
 class FolderScan(Struct):
     files: dict[str, FileFingerprint] = field(default_factory=dict)
-    """Those that fit, by path."""
+    """The matching files, by path."""
     other_paths_by_inode: dict[int, str] = field(default_factory=dict)
-    """Paths of those that do not, by inode: one that fitted may have been renamed."""
+    """Paths that do not match, by inode: a followed file may have been renamed."""
     folders: list[str] = field(default_factory=list)
     awaited_folder: str = ""
-    """Where the folder itself, or one above it, will appear; empty once it is there."""
+    """The existing folder in which the missing watched folder will appear; empty if the watched folder exists."""
     is_truncated: bool = False
 
-    def scan(self, watch: WatchedPath) -> "FolderScan":
-        fits = compile_name_pattern(watch.pattern)
-        for folder in self._walk_folders(watch.folder, is_deep=watch.is_deep):
-            entries = _list_entries(folder)
-            is_ours = not watch.required_sibling or any(entry.name == watch.required_sibling for entry in entries)
-            for entry in entries:
-                self._add_entry(entry, is_match=is_ours and fits.fullmatch(entry.name) is not None)
-        if not self.folders:
-            self.awaited_folder = find_existing_parent(watch.folder)
-        return self
+    def to_result(self) -> SourceScanResult:
+        """Return the result of a full scan, without records yet."""
+        detail = f"more than {_MAX_FOLDERS} folders: the others are not watched" if self.is_truncated else ""
+        return SourceScanResult(records=[], folders=self.folders, awaited_folder=self.awaited_folder, detail=detail)
 
-    def _walk_folders(self, top: str, *, is_deep: bool) -> Iterator[str]:
-        waiting = [top] if os.path.isdir(top) else []
-        while waiting:
-            if len(self.folders) >= _MAX_FOLDERS:
-                self.is_truncated = True
-                return
-            folder = waiting.pop()
-            self.folders.append(folder)
-            yield folder
-            if is_deep:
-                waiting += [entry.path for entry in _list_entries(folder) if _is_real_folder(entry)]
 
-    def _add_entry(self, entry: os.DirEntry[str], *, is_match: bool) -> None:
-        if not is_match:
-            self.other_paths_by_inode[entry.inode()] = entry.path
-        elif (found := read_fingerprint(entry.path)) is not None:
-            self.files[entry.path] = found
+def scan_folder(watch: WatchedPath) -> FolderScan:
+    """List the files of a watch; only in folders that contain its required sibling, if it names one."""
+    scan, name_pattern = FolderScan(), compile_name_pattern(watch.pattern)
+    pending = [watch.folder] if os.path.isdir(watch.folder) else []
+    while pending and not scan.is_truncated:
+        folder = pending.pop()
+        scan.folders.append(folder)
+        entries = _list_entries(folder)
+        has_sibling = not watch.required_sibling or any(entry.name == watch.required_sibling for entry in entries)
+        for entry in entries:
+            if not (has_sibling and name_pattern.fullmatch(entry.name)):
+                scan.other_paths_by_inode[entry.inode()] = entry.path
+            elif (fingerprint := read_fingerprint(entry.path)) is not None:
+                scan.files[entry.path] = fingerprint
+        if watch.is_deep:
+            pending += [entry.path for entry in entries if _is_real_folder(entry)]
+        scan.is_truncated = bool(pending) and len(scan.folders) >= _MAX_FOLDERS
+    if not scan.folders:
+        scan.awaited_folder = find_existing_parent(watch.folder)
+    return scan
 
 
 def compile_name_pattern(text: str) -> re.Pattern[str]:
-    """Of a file's name; only ``*`` is special."""
+    """Compile a file name pattern in which only ``*`` is special."""
     return re.compile(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
 
 
 def read_fingerprint(path: str) -> FileFingerprint | None:
-    """None where no plain file is."""
+    """Return the fingerprint of a regular file; None if there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return FileFingerprint(found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+    return FileFingerprint(status.st_ino, status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def open_for_reading(path: str, *, follow_links: bool = True) -> int:
-    """A descriptor to read a plain file. OSError for anything else; a pipe without a writer does not hold us up."""
-    follow = 0 if follow_links else os.O_NOFOLLOW
-    return open_regular_file(path, os.O_RDONLY | follow)
+    """Open a regular file for reading, without blocking on a pipe. Raises OSError for anything else."""
+    return open_regular_file(path, os.O_RDONLY | (0 if follow_links else os.O_NOFOLLOW))
 
 
 def find_existing_parent(folder: str) -> str:
-    """The nearest folder above that is there."""
-    above = os.path.dirname(folder)
-    while above != "/" and not os.path.isdir(above):
-        above = os.path.dirname(above)
-    return above or "/"
+    parent = os.path.dirname(folder)
+    while parent != "/" and not os.path.isdir(parent):
+        parent = os.path.dirname(parent)
+    return parent or "/"
 
 
 def _list_entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
-    except OSError:  # removed since we saw it, or not ours to see
+    except OSError:  # removed since it was listed, or not readable
         return []
 
 
 def _is_real_folder(entry: os.DirEntry[str]) -> bool:
-    """A link to a folder is not followed: it may lead back to where we are."""
     try:
-        return entry.is_dir(follow_symlinks=False)
+        return entry.is_dir(follow_symlinks=False)  # a symlink may lead back to a parent folder
     except OSError:
         return False

@@ -1,7 +1,7 @@
-"""One reader and its ear: looks when the kernel says that something changed, hands on what it found, mends itself.
+"""Run one source reader: scan when inotify reports a change, deliver its records, retry after errors.
 
-A look is made in a thread, for a file system may hang. What could not be handed on is handed on again; nothing is read
-meanwhile. A failure concerns this listener alone, and is tried again later and later.
+Scans run in a thread because a file system may hang. Records that could not be delivered are delivered again before
+anything more is read. Errors affect this source only and are retried with backoff.
 """
 
 import asyncio
@@ -19,20 +19,20 @@ from termvisor.agents.sources.reader_health import SourceHealthTracker
 from termvisor.clock import Clock
 from termvisor.errors import VisorError
 from termvisor.log import get_logger
-from termvisor.model.agent.session import SourceHealth
+from termvisor.model.agent.evidence_source import SourceHealth
 from termvisor.system.backoff import Backoff
 from termvisor.system.inotify import ARRIVAL_EVENTS, CHANGE_EVENTS, FolderChange, FolderWatch, Inotify
 
 _POLL_INTERVAL_S = 1.0
 _FULL_SCAN_INTERVAL_S = 60.0
-"""Seconds after which everything is looked at, though nothing was heard: a link that was turned is not told."""
+"""Scan everything this often even without events: inotify does not report a symlink that points elsewhere now."""
 
 RecordHandler = Callable[[list[SourceRecord]], Awaitable[None]]
 log = get_logger("agents")
 
 
 class FileWatcher:
-    """``heard`` returns when the records are stored."""
+    """``on_records`` returns when the records are stored."""
 
     def __init__(self, reader: SourceReader, agent: str, on_records: RecordHandler, clock: Clock):
         self._reader, self._on_records, self._clock = reader, on_records, clock
@@ -42,7 +42,7 @@ class FileWatcher:
         self._inotify_watches: dict[tuple[str, int], FolderWatch] = {}
         self._wake_event = asyncio.Event()
         self._changed_paths: set[str] | None = None
-        """Paths to look at; None: all."""
+        """Paths to scan; None: all."""
         self._undelivered_records: list[SourceRecord] = []
         self._last_scan_at = self._last_full_scan_at = -_FULL_SCAN_INTERVAL_S
 
@@ -51,7 +51,7 @@ class FileWatcher:
         return self._health.health
 
     async def run(self, inotify: Inotify | None) -> None:
-        """Until it is cancelled."""
+        """Watch until cancelled."""
         self._inotify = inotify
         try:
             while True:
@@ -60,28 +60,29 @@ class FileWatcher:
             self._remove_inotify_watches(self._inotify_watches.keys())
 
     async def _scan_and_deliver(self) -> float:
-        """One look. The seconds until the next, if nothing is heard meanwhile."""
+        """Scan once and return the seconds until the next scan if no event arrives before."""
         try:
             pause = 0.0 if self._undelivered_records else await self._scan()
             await self._deliver_records()
-        except Exception as error:  # whatever is wrong with this one, the others go on
+        except Exception as error:  # plug-in boundary: an error of one source must not stop the others
             return self._handle_error(error)
         self._backoff.record_success()
         return pause
 
     async def _scan(self) -> float:
         now = self._clock.monotonic()
+        # Taken before the scan: a change during it must trigger the next one.
         changed, self._changed_paths = self._changed_paths, set()
         if now - self._last_full_scan_at >= self._max_scan_interval_s:
             changed = None
         self._last_scan_at = now
-        look = await asyncio.to_thread(self._reader.scan, changed)
-        self._undelivered_records = [replace(record, text=redact_json_text(record.text)) for record in look.records]
-        self._health.record_scan(is_absent=bool(look.awaited_folder), dropped=look.dropped, detail=look.detail)
-        if look.is_full_scan:
+        result = await asyncio.to_thread(self._reader.scan, changed)
+        self._undelivered_records = [replace(record, text=redact_json_text(record.text)) for record in result.records]
+        self._health.record_scan(is_absent=bool(result.awaited_folder), dropped=result.dropped, detail=result.detail)
+        if result.is_full_scan:
             self._last_full_scan_at = now
-            self._update_inotify_watches(look)
-        pauses = (RESCAN_DELAY_S if self._changed_paths is None else self._max_scan_interval_s, look.rescan_after_s)
+            self._update_inotify_watches(result)
+        pauses = (RESCAN_DELAY_S if self._changed_paths is None else self._max_scan_interval_s, result.rescan_after_s)
         return min(pause for pause in pauses if pause is not None)
 
     async def _deliver_records(self) -> None:
@@ -92,12 +93,12 @@ class FileWatcher:
         self._reader.confirm_stored()
 
     def _handle_error(self, error: Exception) -> float:
-        why = error.message if isinstance(error, VisorError) else str(error) or type(error).__name__
-        log.info("%s: %s: %s", self._reader.source, self._reader.where, why)
-        self._health.record_error(why)
-        self._changed_paths = None
+        reason = error.message if isinstance(error, VisorError) else str(error) or type(error).__name__
+        log.info("%s: %s: %s", self._reader.source, self._reader.where, reason)
+        self._health.record_error(reason)
+        self._changed_paths = None  # what the failed scan missed is unknown: scan everything next
         now = self._clock.monotonic()
-        self._last_scan_at = self._backoff.record_failure(now)  # not woken before
+        self._last_scan_at = self._backoff.record_failure(now)  # inotify events do not wake it before that
         return self._last_scan_at - now
 
     @property
@@ -109,7 +110,7 @@ class FileWatcher:
         return not self._inotify_watches
 
     async def _wait_for_change(self, seconds: float) -> None:
-        """For a change, but never two looks in a row: what is being written comes in many small pieces."""
+        """Wait for a change, at least RESCAN_DELAY_S after the last scan: files are written in many small pieces."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake_event.wait()
@@ -119,38 +120,38 @@ class FileWatcher:
         )
 
     def _update_inotify_watches(self, result: SourceScanResult) -> None:
-        """In all folders of this look and in no others. What happened before we listened is found by another look."""
-        wanted = {(folder, CHANGE_EVENTS) for folder in result.folders}
-        wanted |= {(result.awaited_folder, ARRIVAL_EVENTS)} if result.awaited_folder else set()
-        self._remove_inotify_watches([key for key in self._inotify_watches if key not in wanted])
+        """Watch exactly the folders of this scan; a new watch triggers a full scan for changes that preceded it."""
+        watch_keys = {(folder, CHANGE_EVENTS) for folder in result.folders}
+        watch_keys |= {(result.awaited_folder, ARRIVAL_EVENTS)} if result.awaited_folder else set()
+        self._remove_inotify_watches([key for key in self._inotify_watches if key not in watch_keys])
         try:
-            for folder, mask in wanted:
+            for folder, mask in watch_keys:
                 self._add_inotify_watch(folder, mask)
         except (FileNotFoundError, NotADirectoryError):
-            self._changed_paths = None  # it went away since we looked
-        except OSError as error:
+            self._changed_paths = None  # removed since the scan: scan again
+        except OSError as error:  # no inotify watches left: poll all folders of this source instead
             self._remove_inotify_watches(self._inotify_watches.keys())
             self._health.set_polling_reason(_explain_polling(error))
         else:
             self._health.set_polling_reason("")
 
     def _add_inotify_watch(self, folder: str, mask: int) -> None:
-        """Also where we listen already: another folder may have taken its place."""
+        """Watch a folder, also if it is watched already: another folder may have replaced it."""
         if self._inotify is None:
             raise OSError(errno.ENOSYS, "")
-        was = self._inotify_watches.get((folder, mask))
-        now = self._inotify.watch_folder(folder, mask, partial(self._handle_inotify_event, folder, mask))
-        self._inotify_watches[folder, mask] = now
-        if was is not None:
-            self._inotify.unwatch_folder(was)
-        if was is None or was.watch_id != now.watch_id:
+        old = self._inotify_watches.get((folder, mask))
+        new = self._inotify.watch_folder(folder, mask, partial(self._handle_inotify_event, folder, mask))
+        self._inotify_watches[folder, mask] = new
+        if old is not None:
+            self._inotify.unwatch_folder(old)
+        if old is None or old.watch_id != new.watch_id:
             self._changed_paths = None
 
     def _remove_inotify_watches(self, keys: Iterable[tuple[str, int]]) -> None:
         for key in list(keys):
-            hearing = self._inotify_watches.pop(key)
+            watch = self._inotify_watches.pop(key)
             if self._inotify is not None:
-                self._inotify.unwatch_folder(hearing)
+                self._inotify.unwatch_folder(watch)
 
     def _handle_inotify_event(self, folder: str, mask: int, event: FolderChange) -> None:
         path = f"{folder}/{event.name}"
@@ -171,5 +172,4 @@ def _explain_polling(error: OSError) -> str:
         errno.ENOSPC: "no inotify watch is left (fs.inotify.max_user_watches)",
         errno.EMFILE: "no inotify instance is left (fs.inotify.max_user_instances)",
     }
-    why = reasons.get(error.errno or 0) or error.strerror or str(error)
-    return f"looked at every second: {why}"
+    return f"polled every second: {reasons.get(error.errno or 0) or error.strerror or error}"

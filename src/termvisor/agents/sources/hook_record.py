@@ -1,4 +1,4 @@
-"""One line of the hooks' spool: what every hook writes, and its payload where that was too long for a line."""
+"""Parse one line of the hook spool, and embed its payload file if the payload was too long for a line."""
 
 import os
 
@@ -14,17 +14,17 @@ _FORMAT_VERSION = 1
 
 
 class HookRecord(Struct, frozen=True):
-    """The rest of the line is for the adapter."""
+    """The common fields of a hook line; the adapter parses the others."""
 
     v: int
     agent: str
     event: str
     pane: str = ""
     tmux: str = ""
-    """As in the variable ``TMUX``: the server's socket, its pid, the session."""
+    """The value of ``TMUX``: socket, server pid and session."""
     pid: int = 0
     file: str = ""
-    """The payload stands in this file beside the spool."""
+    """The payload file, in the folder of the spool."""
 
     @property
     def hint(self) -> ProcessHint:
@@ -33,23 +33,26 @@ class HookRecord(Struct, frozen=True):
 
 
 def parse_hook_record(data: bytes) -> HookRecord | None:
-    """None for what no hook of ours wrote."""
+    """Return None for a line that was not written by a termvisor hook."""
     try:
-        line = msgspec.json.decode(data, type=HookRecord)
+        record = msgspec.json.decode(data, type=HookRecord)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return line if line.v == _FORMAT_VERSION and line.agent and line.event else None
+    return record if record.v == _FORMAT_VERSION and record.agent and record.event else None
 
 
 def find_payload_name(folder: str, file: str) -> str:
-    """The name of a payload's file; empty when it is not one beside the spool."""
+    """Return the name of a payload file; empty if it is not in the folder of the spool."""
     name = os.path.basename(file)
-    is_here = file in (name, f"{folder}/{name}")
-    return name if is_here and name and not name.startswith(("hooks.", ".")) else ""
+    is_in_folder = file in (name, f"{folder}/{name}")
+    return name if is_in_folder and name and not name.startswith(("hooks.", ".")) else ""
 
 
 def embed_payload(data: bytes, path: str) -> str:
-    """The line with the payload in place of its file's name. OSError: it cannot be read; ValueError: it is no JSON."""
+    """Return the line with the payload in place of the file name.
+
+    Raises OSError if the file cannot be read, ValueError if it is not JSON.
+    """
     payload = _read_payload(path)
     msgspec.json.decode(payload)
     return _replace_payload(data, payload)
@@ -68,11 +71,11 @@ def _replace_payload(data: bytes, payload: bytes) -> str:
 def _read_payload(path: str) -> bytes:
     descriptor = open_for_reading(path, follow_links=False)
     try:
-        found = os.fstat(descriptor)
-        if found.st_uid != os.getuid():
-            raise OSError(f"{path} belongs to somebody else")
-        if found.st_size > MAX_PAYLOAD_BYTES:
-            raise OSError(f"{path} is longer than {MAX_PAYLOAD_BYTES:,} bytes")
+        status = os.fstat(descriptor)
+        if status.st_uid != os.getuid():
+            raise OSError(f"{path} is owned by another user")
+        if status.st_size > MAX_PAYLOAD_BYTES:
+            raise OSError(f"{path} is larger than {MAX_PAYLOAD_BYTES:,} bytes")
         return os.read(descriptor, MAX_PAYLOAD_BYTES)
     finally:
         os.close(descriptor)

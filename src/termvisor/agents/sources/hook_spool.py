@@ -1,8 +1,8 @@
-"""The hooks' spool: a file to which agents' hooks append a line each, also while nobody reads.
+"""Read the hook spool, a file to which agent hooks append one line per event, also while no daemon runs.
 
-Nothing is lost and nothing read twice: reading begins at the mark that was stored with the last record. A spool that is
-full is renamed, and what took its place is read once nobody can append to the old one any more. An old spool, and the
-files that its lines name, are removed when the records are stored.
+No line is lost or read twice: reading resumes at the position stored with the last record. A full spool is rotated (its
+file is renamed), and the new file is read once no process can append to the old one. Rotated spools and payload files
+are removed when their records are stored.
 """
 
 import contextlib
@@ -34,23 +34,23 @@ HOOK_SOURCE = "hook"
 SPOOL_FILE_NAME = "hooks.jsonl"
 MAX_SPOOL_BYTES = 8 << 20
 _MAX_WRITER_WAIT_NS = 5 * NS
-"""How long the new spool waits for a hook that has the old one open."""
+"""How long the new spool waits for a hook that still has the rotated one open."""
 _MAX_LATE_READ_NS = 60 * NS
-"""How long an old spool is read where the kernel does not tell who has it open."""
+"""How long a rotated spool is read if the kernel cannot report its writers."""
 _MAX_PAYLOAD_AGE_NS = 86_400 * NS
-"""A payload of that age that is still there was left by a hook that was killed."""
+"""An older payload file was left by a hook that was killed."""
 _ROTATED_NAME = re.compile(r"hooks\.(\d+)\.jsonl")
 
 
 class SpoolPosition(Struct, frozen=True, order=True):
-    """How far the spool is read: `life` and `seq` of the last record that is stored."""
+    """How far the spool is read: `life` and `seq` of the last stored record."""
 
     life: int = 0
     offset: int = 0
 
 
 class HookSpool:
-    """``folder`` is private; it and the spool in it are made when they are missing."""
+    """``folder`` is private to the user; it and the spool are created if they are missing."""
 
     source = HOOK_SOURCE
 
@@ -60,14 +60,14 @@ class HookSpool:
         self._current_path, self._base_life, self._tail = "", position.life, FileTail(position.offset)
         self._rotated_at = 0
         self._late_tails: dict[str, FileTail] = {}
-        """Old spools that somebody still has open though we went on."""
+        """Rotated spools that a hook still has open although the new one is being read."""
         self._finished_spools: list[str] = []
-        """Old spools that go when a record behind them is stored."""
+        """Rotated spools to remove when a later record is stored."""
         self._files_to_remove: list[str] = []
-        """Files that go when the records of this look are stored."""
+        """Files to remove when the records of this scan are stored."""
 
     def is_relevant_path(self, path: str) -> bool:
-        """Payloads come before the line that names them."""
+        """Return True for spools; a payload file is complete before the line that names it."""
         return os.path.basename(path).startswith("hooks.")
 
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
@@ -76,14 +76,14 @@ class HookSpool:
             self._resume()
         if not self._is_reading_rotated:
             _create_spool(self.where)
-        look = SourceScanResult(records=[], folders=[self._folder])
+        result = SourceScanResult(records=[], folders=[self._folder])
         for path in list(self._late_tails):
-            self._read_late_spool(look, path)
+            self._read_late_spool(result, path)
         with _open_private(self._current_path) as descriptor:
-            self._read_current(look, descriptor)
-        if look.records and not self._is_reading_rotated:
+            self._read_current(result, descriptor)
+        if result.records and not self._is_reading_rotated:
             self._files_to_remove, self._finished_spools = self._files_to_remove + self._finished_spools, []
-        return look
+        return result
 
     def confirm_stored(self) -> None:
         for path in self._files_to_remove:
@@ -103,14 +103,14 @@ class HookSpool:
         return f"{self._folder}/hooks.{life}.jsonl"
 
     def _resume(self) -> None:
-        """Where an earlier reader stopped: in a spool that was renamed since, or in the one that is being written."""
+        """Continue at the stored position: in a spool that was rotated since, or in the current one."""
         names = os.listdir(self._folder)
-        lives = sorted(int(found[1]) for name in names if (found := _ROTATED_NAME.fullmatch(name)))
+        lives = sorted(int(match[1]) for name in names if (match := _ROTATED_NAME.fullmatch(name)))
         self._files_to_remove += [self._build_rotated_path(life) for life in lives if life < self._base_life]
-        ahead = [life for life in lives if life >= self._base_life]
-        if ahead and ahead[0] > self._base_life:
-            self._base_life, self._tail = ahead[0], FileTail()
-        self._current_path = self._build_rotated_path(self._base_life) if ahead else self.where
+        unread = [life for life in lives if life >= self._base_life]
+        if unread and unread[0] > self._base_life:
+            self._base_life, self._tail = unread[0], FileTail()
+        self._current_path = self._build_rotated_path(self._base_life) if unread else self.where
         self._rotated_at = self._clock.now()
         for name in names:
             self._remove_stale_payload(f"{self._folder}/{name}")
@@ -122,35 +122,32 @@ class HookSpool:
                 os.remove(path)
 
     def _read_current(self, result: SourceScanResult, descriptor: int) -> None:
-        is_written = (
-            _has_writer(descriptor) if self._is_reading_rotated else True
-        )  # asked before what may be the last read
-        found = self._read_lines(result, self._tail, descriptor)
-        for line in found:
+        # Checked before the read: a line written in between would be lost if this read were taken as the last.
+        has_writer = _has_writer(descriptor) if self._is_reading_rotated else True
+        lines = self._read_lines(result, self._tail, descriptor)
+        for line in lines:
             self._add_record(result, line, SpoolPosition(self._current_life, line.end_offset))
-        if found or self._tail.has_unread_data:
-            result.rescan_after_s = (
-                0.0
-                if self._tail.has_unread_data or self._is_reading_rotated or self._tail.offset >= MAX_SPOOL_BYTES
-                else None
-            )
+        is_full = self._tail.offset >= MAX_SPOOL_BYTES
+        if lines or self._tail.has_unread_data:
+            is_unfinished = self._tail.has_unread_data or self._is_reading_rotated or is_full
+            result.rescan_after_s = 0.0 if is_unfinished else None
         elif self._is_reading_rotated:
-            self._finish_rotated(result, is_written)
-        elif self._tail.offset >= MAX_SPOOL_BYTES and not self._tail.has_partial_line:
+            self._finish_rotated(result, has_writer)
+        elif is_full and not self._tail.has_partial_line:
             self._rotate(result)
         if self._late_tails and result.rescan_after_s is None:
             result.rescan_after_s = 1.0
 
     def _rotate(self, result: SourceScanResult) -> None:
-        old = self._build_rotated_path(self._current_life)
-        os.rename(self.where, old)
+        rotated_path = self._build_rotated_path(self._current_life)
+        os.rename(self.where, rotated_path)
         _create_spool(self.where)
-        self._base_life, self._tail.life, self._current_path = self._current_life, 0, old
+        self._base_life, self._tail.life, self._current_path = self._current_life, 0, rotated_path
         self._rotated_at = self._clock.now()
         result.rescan_after_s = 0.0
 
     def _finish_rotated(self, result: SourceScanResult, has_writer: bool | None) -> None:
-        """Go on with the new spool, once nobody can append to this one or we waited long enough."""
+        """Continue with the new spool once this one has no writer, or after _MAX_WRITER_WAIT_NS."""
         if has_writer is not False and self._clock.now() - self._rotated_at < _MAX_WRITER_WAIT_NS:
             result.rescan_after_s = RESCAN_DELAY_S
             return
@@ -162,38 +159,40 @@ class HookSpool:
         result.rescan_after_s = 0.0
 
     def _read_late_spool(self, result: SourceScanResult, path: str) -> None:
-        """What comes late is told with the mark at which we are, so that marks never go back."""
+        """Read late lines of a rotated spool; they carry the current position, so that positions never go back."""
         try:
             with _open_private(path) as descriptor:
-                is_written = _has_writer(descriptor)
-                found = self._read_lines(result, self._late_tails[path], descriptor)
-        except (OSError, Unavailable):
-            is_written, found = False, []
-        for line in found:
+                has_writer = _has_writer(descriptor)
+                lines = self._read_lines(result, self._late_tails[path], descriptor)
+        except (OSError, Unavailable):  # removed or replaced: give it up
+            has_writer, lines = False, []
+        for line in lines:
             self._add_record(result, line, SpoolPosition(self._current_life, self._tail.offset))
-        is_over = self._clock.now() - self._rotated_at > _MAX_LATE_READ_NS
-        if not found and (is_written is False or (is_written is None and is_over)):
+        is_timed_out = self._clock.now() - self._rotated_at > _MAX_LATE_READ_NS
+        if not lines and (has_writer is False or (has_writer is None and is_timed_out)):
             del self._late_tails[path]
             self._files_to_remove.append(path)
 
     def _read_lines(self, result: SourceScanResult, tail: FileTail, descriptor: int) -> list[TailLine]:
-        before = tail.dropped
-        found = tail.read_lines(descriptor)
-        result.dropped += tail.dropped - before
-        return found
+        dropped = tail.dropped
+        lines = tail.read_lines(descriptor)
+        result.dropped += tail.dropped - dropped
+        return lines
 
     def _add_record(self, result: SourceScanResult, line: TailLine, position: SpoolPosition) -> None:
-        hook = parse_hook_record(line.data)
-        if hook is None:
+        hook_record = parse_hook_record(line.data)
+        if hook_record is None:
             result.dropped += 1
-            result.detail = "there are lines in it that no hook of ours wrote"
+            result.detail = "it contains lines that were not written by a termvisor hook"
             return
         record = SourceRecord(
             source=HOOK_SOURCE,
-            text=self._read_record_text(result, line.data, hook) if hook.file else line.data.decode("utf-8", "replace"),
+            text=self._read_record_text(result, line.data, hook_record)
+            if hook_record.file
+            else line.data.decode("utf-8", "replace"),
             at=self._clock.now(),
             path=self.where,
-            hint=hook.hint,
+            hint=hook_record.hint,
             event_id=f"{position.life}@{line.end_offset}",
             seq=position.offset,
             life=position.life,
@@ -201,39 +200,39 @@ class HookSpool:
         result.records.append(record)
 
     def _read_record_text(self, result: SourceScanResult, data: bytes, hook_record: HookRecord) -> str:
-        """An event without its payload is worth more than none."""
+        """Return the line with its payload; with an empty one if that is missing, so that the event is not lost."""
         name = find_payload_name(self._folder, hook_record.file)
         path = f"{self._folder}/{name}"
-        self._files_to_remove += [path] if name else []
+        self._files_to_remove += [path] if name else []  # also an unreadable one: it would be left behind
         try:
             if not name:
-                raise OSError(f"{hook_record.event} names a payload that is not beside the spool")
+                raise OSError(f"{hook_record.event} names a payload file outside the spool folder")
             return embed_payload(data, path)
         except (OSError, ValueError) as error:
             result.dropped += 1
-            result.detail = f"a payload is missing: {error}"
+            result.detail = f"payload missing: {error}"
             return embed_empty_payload(data)
 
 
 def _create_spool(path: str) -> None:
-    with contextlib.suppress(FileExistsError):
+    with contextlib.suppress(FileExistsError):  # a hook creates it as well
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 @contextlib.contextmanager
 def _open_private(path: str) -> Iterator[int]:
-    """To read a file of our own; nobody else may read it from now on. A link, or somebody else's, is refused."""
+    """Open a file of the user and make it private (mode 600). Raises Unavailable for a link or another user's file."""
     try:
         descriptor = open_for_reading(path, follow_links=False)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise Unavailable(f"{path} is a link, so it is not read", hint="Remove the link.") from error
+            raise Unavailable(f"{path} is a symbolic link and is not read", hint="Remove the link.") from error
         raise
     try:
-        found = os.fstat(descriptor)
-        if found.st_uid != os.getuid():
-            raise Unavailable(f"{path} belongs to somebody else, so it is not read", hint="Remove it.")
-        if found.st_mode & 0o077:
+        status = os.fstat(descriptor)
+        if status.st_uid != os.getuid():
+            raise Unavailable(f"{path} is owned by another user and is not read", hint="Remove the file.")
+        if status.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
         yield descriptor
     finally:
@@ -241,9 +240,9 @@ def _open_private(path: str) -> Iterator[int]:
 
 
 def _has_writer(descriptor: int) -> bool | None:
-    """Whether anybody has it open to write; None where the kernel does not tell.
+    """Return True if a process has the file open for writing; None if the kernel does not tell.
 
-    A read lease is granted only on a file that nobody can write to.
+    Linux grants a read lease only on a file without writers.
     """
     if sys.platform != "linux":
         return None

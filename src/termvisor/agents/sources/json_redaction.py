@@ -1,6 +1,6 @@
-"""Secrets out of what agents wrote, so that it can still be read: JSON stays JSON.
+"""Redact secrets in text written by agents; JSON remains valid JSON.
 
-Inside JSON a secret may stand behind escapes, and its name in another string, so the strings are looked at one by one.
+Strings are redacted one by one: in JSON a secret may contain escapes, and its name may be the key of another string.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "Jso
 
 
 def redact_json_text(text: str) -> str:
-    """The text itself where nothing is to be hidden."""
+    """Return the text unchanged if it contains no secret."""
     try:
         value: JsonValue = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
@@ -36,8 +36,8 @@ def _iterate_strings(value: JsonValue, name: str = "") -> Iterator[str]:
 
 def _redact_value(value: JsonValue, name: str = "") -> JsonValue:
     if isinstance(value, str):
-        shown = redact(value)
-        return shown if shown != value or not name else _redact_named_value(value, redact(name))
+        redacted = redact(value)
+        return redacted if redacted != value or not name else _redact_named_value(value, redact(name))
     if isinstance(value, list):
         return [_redact_value(item, name) for item in value]
     if isinstance(value, dict):
@@ -46,5 +46,5 @@ def _redact_value(value: JsonValue, name: str = "") -> JsonValue:
 
 
 def _redact_named_value(value: str, name: str) -> str:
-    """A value that is a secret only because of what it is called."""
+    """Redact a value that is a secret only because of its key, such as a password."""
     return redact(f"{name}={value}").removeprefix(f"{name}=")

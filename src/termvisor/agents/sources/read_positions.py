@@ -1,6 +1,6 @@
-"""How far the files of one place are read, so that a later daemon goes on from there.
+"""Store how far the files of one watch are read, so that the next daemon resumes there.
 
-Bounded: of the files that were last read so many are known; of any other it is known whether it changed since.
+Bounded: the offsets of the last 64 files are stored; of any other file only whether it changed since the last scan.
 """
 
 import os
@@ -18,11 +18,11 @@ from termvisor.model.ids import RuntimeId
 
 _MAX_FILES = 64
 _CHECKSUM_BYTES = 64
-"""Bytes before a place by which it is known again."""
+"""Bytes before an offset whose checksum proves that the file is still the same."""
 
 
 class _FilePosition(Struct, frozen=True, array_like=True):
-    """Where a line of a file begins, and what stands before it."""
+    """The offset of the next line, and the checksum of the bytes before it."""
 
     offset: int
     checksum: bytes
@@ -30,13 +30,13 @@ class _FilePosition(Struct, frozen=True, array_like=True):
 
 class _FilePositions(Struct, array_like=True):
     full_scan_at: int = 0
-    """When all files of the place were last looked at."""
+    """When all files of the watch were last scanned."""
     files: dict[int, _FilePosition] = {}
-    """By inode; the one that was read last comes last."""
+    """By inode; the file that was read last comes last."""
 
 
 class ReadPositions:
-    """``body`` is that of the last bookmark, empty where the agent was not known before. ``keep`` stores one."""
+    """``body`` is the last stored position, empty for a new agent; ``store_position`` stores one."""
 
     def __init__(
         self, agent_process_id: RuntimeId, watch: str, body: bytes, store_position: Callable[[ReadPosition], bool]
@@ -47,23 +47,22 @@ class ReadPositions:
         self._has_unsaved_changes = False
 
     def open_tail(self, fingerprint: FileFingerprint, *, from_start: bool) -> FileTail:
-        """Where an earlier daemon stopped. A file that came or changed since, and is not known, is read whole."""
-        place = self._positions.files.get(fingerprint.inode)
-        if place is not None:
+        """Open a file at its stored offset. An unknown file that is new or changed since is read from its start."""
+        position = self._positions.files.get(fingerprint.inode)
+        if position is not None:
             return FileTail(
-                place.offset, lambda descriptor: _compute_checksum(descriptor, place.offset) == place.checksum
+                position.offset, lambda descriptor: _compute_checksum(descriptor, position.offset) == position.checksum
             )
         is_new = fingerprint.changed_at > self._positions.full_scan_at - NS
         return FileTail(0 if from_start or is_new else fingerprint.size)
 
     def update_position(self, inode: int, tail: FileTail, descriptor: int) -> None:
-        known = self._positions.files.get(inode)
-        place = _FilePosition(tail.line_start_offset, _compute_checksum(descriptor, tail.line_start_offset))
-        if place == known:
-            return
         files = self._positions.files
+        position = _FilePosition(tail.line_start_offset, _compute_checksum(descriptor, tail.line_start_offset))
+        if position == files.get(inode):
+            return
         files.pop(inode, None)
-        files[inode] = place
+        files[inode] = position
         if len(files) > _MAX_FILES:
             del files[next(iter(files))]
         self._has_unsaved_changes = True
@@ -73,7 +72,7 @@ class ReadPositions:
         self._positions.full_scan_at = at
 
     def take_snapshot(self) -> ReadPosition | None:
-        """Where we are now; None where that is stored."""
+        """Return the current position to store; None if it is stored already."""
         if not self._has_unsaved_changes:
             return None
         self._has_unsaved_changes = False
@@ -82,15 +81,15 @@ class ReadPositions:
         )
 
     def save(self) -> None:
-        """Where nothing was read there is no record to store it with."""
-        if (bookmark := self.take_snapshot()) is not None:
-            self._has_unsaved_changes = not self._store_position(bookmark)
+        """Store the position by itself if no record carried it."""
+        if (position := self.take_snapshot()) is not None:
+            self._has_unsaved_changes = not self._store_position(position)
 
 
 def _decode_positions(body: bytes) -> _FilePositions:
     try:
         return msgspec.msgpack.decode(body, type=_FilePositions) if body else _FilePositions()
-    except msgspec.DecodeError:  # of another version: as if we met the agent now
+    except msgspec.DecodeError:  # written by another version: treat the agent as new
         return _FilePositions()
 
 

@@ -1,4 +1,4 @@
-"""What every reader of agents' word has in common: it is told to look, and answers with what it found."""
+"""The contract of a source reader (`SourceReader`) and the result of one scan."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -8,37 +8,37 @@ from msgspec import Struct
 from termvisor.agents.adapters.adapter import SourceRecord
 
 RESCAN_DELAY_S = 0.02
-"""Seconds after which something that was being written is looked at again."""
+"""Delay before a source that is being written is scanned again."""
 
 
 class SourceScanResult(Struct, kw_only=True):
-    """What one look found, and how the next change will show."""
+    """The records of one scan, and where and when to look for the next change."""
 
     records: list[SourceRecord]
     folders: Sequence[str] = ()
-    """Where it shows."""
+    """The folders to watch with inotify."""
     awaited_folder: str = ""
-    """A folder in which the one that is watched will appear; empty where it is there."""
+    """The existing folder in which the missing watched folder will appear; empty if the watched folder exists."""
     rescan_after_s: float | None = None
-    """Seconds after which to look again, even if nothing is heard."""
+    """Scan again after this delay even without an inotify event."""
     is_full_scan: bool = True
-    """All was looked at, so ``folders`` are all there are."""
+    """Everything was scanned, so ``folders`` is complete."""
     dropped: int = 0
     detail: str = ""
-    """What a person should know of it."""
+    """A problem to show to the user."""
 
 
 class SourceReader(Protocol):
-    """Looks in a thread, one look at a time."""
+    """Reads one source. Scans run in a thread, one at a time."""
 
     source: str
     where: str
 
     def is_relevant_path(self, path: str) -> bool:
-        """Whether a change at this path is worth a look. Asked on the event loop, also during a look."""
+        """Return True if a change at this path requires a scan. Called on the event loop, also during a scan."""
 
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
-        """What changed at these paths; None: anywhere."""
+        """Read what changed at these paths, or everywhere if None."""
 
     def confirm_stored(self) -> None:
-        """The records of the last look are stored."""
+        """Note that the records of the last scan are stored."""

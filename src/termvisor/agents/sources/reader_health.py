@@ -1,14 +1,14 @@
-"""How one reader is doing, in numbers and in words for a person."""
+"""Track the health of one source: its status, its record counts and the last problem."""
 
 from msgspec.structs import replace
 
-from termvisor.model.agent.session import SourceHealth
+from termvisor.model.agent.evidence_source import SourceHealth
 
-NOT_SCANNED_YET = "not looked at yet"
+NOT_SCANNED_YET = "not scanned yet"
 
 
 class SourceHealthTracker:
-    """What is `quiet` has said nothing since we listen; `absent` has no folder yet; `down` cannot be read."""
+    """Status `quiet`: no record yet; `absent`: the folder or server is missing; `down`: it cannot be read."""
 
     def __init__(self, agent: str, source: str, where: str):
         self._health = SourceHealth(agent=agent, source=source, where=where, detail=NOT_SCANNED_YET)
@@ -20,10 +20,11 @@ class SourceHealthTracker:
         return replace(self._health, detail=detail)
 
     def record_scan(self, *, is_absent: bool, dropped: int, detail: str) -> None:
-        told = self._health
-        status = "absent" if is_absent else "well" if told.records else "quiet"
-        kept = detail or (told.detail if told.status == status and told.detail != NOT_SCANNED_YET else "")
-        self._health = replace(told, status=status, dropped=told.dropped + dropped, detail=kept)
+        last = self._health
+        status = "absent" if is_absent else "well" if last.records else "quiet"
+        # A scan without a problem of its own keeps the last one visible until the status changes.
+        detail = detail or (last.detail if last.status == status and last.detail != NOT_SCANNED_YET else "")
+        self._health = replace(last, status=status, dropped=last.dropped + dropped, detail=detail)
 
     def record_delivery(self, record_count: int, at: int) -> None:
         if record_count:
@@ -35,5 +36,5 @@ class SourceHealthTracker:
         self._health = replace(self._health, status="down", detail=reason)
 
     def set_polling_reason(self, reason: str) -> None:
-        """Why it is looked at every second instead of being heard; empty: it is heard."""
+        """Say why the source is polled instead of watched with inotify; empty if it is watched."""
         self._polling_reason = reason

@@ -1,13 +1,11 @@
-"""Somebody who listens to one server of an agent: connects, and connects again, and says how that goes.
+"""Keep a connection to one server of an agent: connect, read its records, reconnect with backoff, report health.
 
-What comes in: what the server says, as records. What goes out: the same, without secrets, to be stored. Whatever is
-wrong with this server, nobody else is disturbed.
+In: records from the server. Out: the same records, redacted. An error of this server does not affect the others.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
@@ -17,70 +15,72 @@ from termvisor.agents.sources.reader_health import SourceHealthTracker
 from termvisor.clock import Clock
 from termvisor.errors import VisorError
 from termvisor.log import get_logger
-from termvisor.model.agent.session import SourceHealth
+from termvisor.model.agent.evidence_source import SourceHealth
 from termvisor.system.backoff import Backoff
 from termvisor.system.listening_ports import find_listening_ports
 
 LOOKUP_INTERVAL_S, MAX_LOOKUP_INTERVAL_S = 2.0, 10.0
-"""Seconds between two looks for a server that is not there: at first, and at most while nobody comes or goes."""
+"""Seconds between two lookups of an absent server: at first, and at most while no agent starts or exits."""
 _INTERVAL_GROWTH = 1.5
 RecordHandler = Callable[[list[SourceRecord]], Awaitable[None]]
 log = get_logger("agents")
 
 
-class ServerConnectionDependencies(Struct, frozen=True, kw_only=True):
-    """``faces`` use the server in panes of ours, ``others`` elsewhere; ``heard`` returns when records are stored."""
-
-    list_pane_agents: Callable[[], Sequence[ServedAgent]]
-    list_other_agents: Callable[[], Awaitable[Sequence[ServedAgent]]]
-    on_records: RecordHandler
-    clock: Clock
-
-
 class AgentServerConnection:
-    def __init__(self, agent: str, location: str, host: ServerProvider, dependencies: ServerConnectionDependencies):
-        self._on_records, self._clock = dependencies.on_records, dependencies.clock
+    """``list_agents`` returns the agents that use the server in watched panes, ``list_unwatched_agents`` those outside;
+    ``on_records`` returns when the records are stored."""
+
+    def __init__(
+        self,
+        agent: str,
+        location: str,
+        provider: ServerProvider,
+        *,
+        list_agents: Callable[[], Sequence[ServedAgent]],
+        list_unwatched_agents: Callable[[], Awaitable[Sequence[ServedAgent]]],
+        on_records: RecordHandler,
+        clock: Clock,
+    ):
+        self._on_records, self._clock = on_records, clock
         self._backoff, self._lookup_interval_s = Backoff(), LOOKUP_INTERVAL_S
         self._lag_s: float | None = None
-        means = ServerDependencies(
-            clock=dependencies.clock,
+        dependencies = ServerDependencies(
+            clock=clock,
             store_records=self._deliver_records,
             report_health=self._handle_connected,
-            list_agents=dependencies.list_pane_agents,
-            list_unwatched_agents=dependencies.list_other_agents,
+            list_agents=list_agents,
+            list_unwatched_agents=list_unwatched_agents,
             list_ports=_find_listening_ports,
         )
-        self.server: AgentServer = host.create_server(location, means)
-        self._health = SourceHealthTracker(agent, host.source, self.server.location)
+        self.server: AgentServer = provider.create_server(location, dependencies)
+        self._health = SourceHealthTracker(agent, provider.source, self.server.location)
 
     @property
     def health(self) -> SourceHealth:
         return replace(self._health.health, lag=self._lag_s)
 
     def refresh(self) -> None:
-        """Somebody came, or left."""
+        """Look for the server again soon: an agent that uses it started or exited."""
         self._lookup_interval_s = LOOKUP_INTERVAL_S
         self.server.refresh()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Keep the connection until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._clock.sleep(await self._connect_once(group))
 
     async def _connect_once(self, group: asyncio.TaskGroup) -> float:
-        """One connection, from its beginning to its end. The seconds to wait before the next."""
+        """Run one connection to its end and return the seconds to wait before the next."""
         try:
-            if why := await self.server.find_absence_reason():
-                self._health.record_scan(is_absent=True, dropped=0, detail=why)
-                pause, self._lookup_interval_s = (
-                    self._lookup_interval_s,
-                    min(MAX_LOOKUP_INTERVAL_S, self._lookup_interval_s * _INTERVAL_GROWTH),
-                )
+            if reason := await self.server.find_absence_reason():
+                self._health.record_scan(is_absent=True, dropped=0, detail=reason)
+                pause = self._lookup_interval_s
+                self._lookup_interval_s = min(MAX_LOOKUP_INTERVAL_S, pause * _INTERVAL_GROWTH)
                 return pause
             self._lookup_interval_s = LOOKUP_INTERVAL_S
             await self.server.run_connection(group)
-        except Exception as error:  # whatever is wrong with this one, the others go on
+        except Exception as error:  # plug-in boundary: an error of one server must not stop the others
             self._handle_error(error)
         try:
             await self._deliver_records(self.server.build_lost_records())
@@ -90,9 +90,9 @@ class AgentServerConnection:
         return self._backoff.record_failure(now) - now
 
     def _handle_error(self, error: Exception) -> None:
-        why = error.message if isinstance(error, VisorError) else str(error) or type(error).__name__
-        log.info("%s: %s", self.server.location, why)
-        self._health.record_error(why)
+        reason = error.message if isinstance(error, VisorError) else str(error) or type(error).__name__
+        log.info("%s: %s", self.server.location, reason)
+        self._health.record_error(reason)
 
     def _handle_connected(self, detail: str, lag: float | None) -> None:
         self._backoff.record_success()

@@ -1,7 +1,7 @@
-"""Reads what is added to one file, line by line: every complete line once.
+"""Read the complete lines appended to one file, each once.
 
-A line without its newline is kept until that comes. A file that got shorter, or whose bytes before our place are no
-longer those that we read, is another file under the same name: it is read from its start, in a new life.
+An unfinished line is buffered until its newline arrives. A file that became shorter, or whose bytes before the offset
+changed, was replaced: it is read from its start, and ``life`` is increased.
 """
 
 import os
@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 MAX_LINE_BYTES = 1 << 20
-"""Bytes of one line; a longer one is dropped and counted."""
+"""A longer line is dropped and counted."""
 READ_CHUNK_BYTES = 1 << 18
-"""Bytes of one read."""
 _CONTEXT_BYTES = 256
+"""Bytes before the offset that are compared to detect a replaced file."""
 
 
 class TailLine(Struct, frozen=True):
     data: bytes
     end_offset: int
-    """The offset behind its newline."""
+    """The offset after its newline."""
 
 
 class FileTail:
-    """``is_known`` says of an open file whether it is the one in which the offset was found."""
+    """``is_same_file`` returns True if the open file is the one that ``offset`` was stored for."""
 
     def __init__(self, offset: int = 0, is_same_file: Callable[[int], bool] | None = None):
         self.offset = offset
@@ -32,25 +32,25 @@ class FileTail:
         self.life = 0
         self.dropped = 0
         self.has_unread_data = False
-        """The last read did not come to the end of the file."""
+        """The last read did not reach the end of the file."""
         self._partial_line = b""
         self._is_skipping_long_line = False
         self._preceding_bytes = b""
 
     @property
     def has_partial_line(self) -> bool:
-        """The last line has no newline yet."""
+        """Return True if the last line has no newline yet."""
         return bool(self._partial_line) or self._is_skipping_long_line
 
     @property
     def line_start_offset(self) -> int:
-        """Where the line begins that is not yet told; of one that is too long, the next byte to read."""
+        """The offset at which the unfinished line begins; of a line that is too long, the next byte to read."""
         return self.offset - len(self._partial_line)
 
     def read_lines(self, descriptor: int) -> list[TailLine]:
         if self._is_replaced(descriptor):
             self._restart()
-        if self.offset and not self._preceding_bytes:
+        if self.offset and not self._preceding_bytes:  # first read at a given offset
             self._align_to_line_start(descriptor)
         data = os.pread(descriptor, READ_CHUNK_BYTES, self.offset)
         self.has_unread_data = len(data) == READ_CHUNK_BYTES
@@ -62,8 +62,8 @@ class FileTail:
             return True
         if self._is_same_file is not None and not self._preceding_bytes:
             return not self._is_same_file(descriptor)
-        known = self._preceding_bytes
-        return bool(known) and os.pread(descriptor, len(known), self.offset - len(known)) != known
+        expected = self._preceding_bytes
+        return bool(expected) and os.pread(descriptor, len(expected), self.offset - len(expected)) != expected
 
     def _restart(self) -> None:
         self.life += 1
@@ -71,7 +71,7 @@ class FileTail:
         self.offset, self._preceding_bytes, self._partial_line, self._is_skipping_long_line = 0, b"", b"", False
 
     def _align_to_line_start(self, descriptor: int) -> None:
-        """We begin behind what was there before; when that ended within a line, we begin with this line."""
+        """Move an initial offset that lies within a line back to the start of that line."""
         start = max(0, self.offset - MAX_LINE_BYTES)
         before = os.pread(descriptor, self.offset - start, start)
         newline = before.rfind(b"\n")

@@ -1,7 +1,7 @@
-"""The watch kind ``files``: when a file that fits changes, its whole text is a record; when it is gone, an empty one.
+"""Read matching files as a whole (watch kind ``files``): a changed file is a record, a removed one an empty record.
 
-A file is read once it is whole: JSON when it can be parsed, anything else when it has not changed between two looks.
-What is there at the first look is told as well: it is what the agent says now.
+A file is reported once it is complete: JSON if it parses, any other file if it did not change between two scans. Files
+present at the first scan are reported as well: they hold the agent's current state.
 """
 
 import os
@@ -13,17 +13,17 @@ import msgspec
 from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
 from termvisor.agents.sources.file_scan import (
     FileFingerprint,
-    FolderScan,
     compile_name_pattern,
     open_for_reading,
     read_fingerprint,
+    scan_folder,
 )
 from termvisor.agents.sources.reader import RESCAN_DELAY_S, SourceScanResult
 from termvisor.clock import NS, Clock
 
 MAX_FILE_BYTES = 1 << 20
 _MAX_READ_ATTEMPTS = 7
-"""Looks at a file that is not whole; each waits twice as long as the one before, two and a half seconds in all."""
+"""Scans of an incomplete file. The delay doubles each time: 20 ms to 1.3 s, 2.5 s in total."""
 
 
 class WholeFilesReader:
@@ -33,61 +33,54 @@ class WholeFilesReader:
         self._name_pattern = compile_name_pattern(watch.pattern)
         self._is_json = watch.pattern.endswith(".json")
         self._settled_files: dict[str, FileFingerprint] = {}
-        """Files whose text was told, or given up, and that have been at rest since."""
+        """Files that were reported or given up, and are unchanged since."""
         self._reported_ids: dict[str, str] = {}
-        """What was told of each file, as the id of its record."""
+        """The id of the last record of each file."""
         self._incomplete_files: dict[str, tuple[FileFingerprint, int]] = {}
-        """Files that were not whole: as they were seen, and how often."""
+        """Incomplete files: their last fingerprint, and the number of retries."""
 
     def is_relevant_path(self, path: str) -> bool:
         return self._name_pattern.fullmatch(os.path.basename(path)) is not None
 
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
         if changed_paths is None:
-            survey = FolderScan().scan(self._watch)
-            detail = "some folders are not watched: too many" if survey.is_truncated else ""
-            look = SourceScanResult(
-                records=[], folders=survey.folders, awaited_folder=survey.awaited_folder, detail=detail
-            )
-            gone, files = (
-                (self._reported_ids | self._settled_files | self._incomplete_files).keys() - survey.files.keys(),
-                survey.files,
-            )
+            folder_scan = scan_folder(self._watch)
+            result, files = folder_scan.to_result(), folder_scan.files
+            removed = (self._reported_ids | self._settled_files | self._incomplete_files).keys() - files.keys()
         else:
-            fitting = set(filter(self.is_relevant_path, changed_paths)) | self._incomplete_files.keys()
-            found = {path: read_fingerprint(path) for path in fitting}
-            look = SourceScanResult(records=[], is_full_scan=False)
-            gone = {path for path, one in found.items() if one is None}
-            files = {path: one for path, one in found.items() if one is not None}
-        self._read_changed_files(look, files)
-        self._report_removed(look, gone)
-        look.rescan_after_s = min(
-            (RESCAN_DELAY_S * 2**tries for _, tries in self._incomplete_files.values()), default=None
+            result = SourceScanResult(records=[], is_full_scan=False)
+            paths = set(filter(self.is_relevant_path, changed_paths)) | self._incomplete_files.keys()
+            files = {path: fingerprint for path in paths if (fingerprint := read_fingerprint(path)) is not None}
+            removed = paths - files.keys()
+        self._read_changed_files(result, files)
+        self._report_removed(result, removed)
+        result.rescan_after_s = min(
+            (RESCAN_DELAY_S * 2**retries for _, retries in self._incomplete_files.values()), default=None
         )
-        return look
+        return result
 
     def confirm_stored(self) -> None:
-        """Nothing is kept for it."""
+        """Do nothing: whole files have no read position."""
 
     def _report_removed(self, result: SourceScanResult, removed_paths: Collection[str]) -> None:
         for path in sorted(removed_paths):
             self._settled_files.pop(path, None)
             self._incomplete_files.pop(path, None)
-            if was := self._reported_ids.pop(path, ""):
-                result.records.append(self._build_record(path, "", f"{was}-gone"))
+            if last_id := self._reported_ids.pop(path, ""):
+                result.records.append(self._build_record(path, "", f"{last_id}-gone"))
 
     def _read_changed_files(self, result: SourceScanResult, files: dict[str, FileFingerprint]) -> None:
-        changed = [(path, found) for path, found in files.items() if self._settled_files.get(path) != found]
-        for path, found in sorted(changed, key=lambda each: each[1].changed_at):
+        changed = [(path, file) for path, file in files.items() if self._settled_files.get(path) != file]
+        for path, fingerprint in sorted(changed, key=lambda file: file[1].changed_at):
             try:
-                self._read_file(result, path, found)
+                self._read_file(result, path, fingerprint)
             except OSError as error:
                 result.detail = f"cannot read {path}: {error.strerror or error}"
 
     def _read_file(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint) -> None:
         data = None if fingerprint.size > MAX_FILE_BYTES else _read_bytes(path)
         if data is None or len(data) > MAX_FILE_BYTES:
-            self._give_up(result, path, fingerprint, f"{path} is longer than {MAX_FILE_BYTES:,} bytes")
+            self._give_up(result, path, fingerprint, f"{path} is larger than {MAX_FILE_BYTES:,} bytes")
         elif self._is_complete(path, fingerprint, data):
             self._report_text(result, path, fingerprint, data)
         else:
@@ -96,14 +89,14 @@ class WholeFilesReader:
     def _is_complete(self, path: str, fingerprint: FileFingerprint, data: bytes) -> bool:
         if self._is_json:
             return _is_valid_json(data)
-        was, tries = self._incomplete_files.get(path, (None, 0))
-        return was == fingerprint or tries >= _MAX_READ_ATTEMPTS or self._clock.now() - fingerprint.changed_at > NS
+        last, retries = self._incomplete_files.get(path, (None, 0))
+        return last == fingerprint or retries >= _MAX_READ_ATTEMPTS or self._clock.now() - fingerprint.changed_at > NS
 
     def _retry_later(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint) -> None:
-        _, tries = self._incomplete_files.get(path, (None, -1))
-        self._incomplete_files[path] = (fingerprint, tries + 1)
-        if tries >= _MAX_READ_ATTEMPTS:
-            self._give_up(result, path, fingerprint, f"{path} is no JSON")
+        _, retries = self._incomplete_files.get(path, (None, -1))
+        self._incomplete_files[path] = (fingerprint, retries + 1)
+        if retries >= _MAX_READ_ATTEMPTS:
+            self._give_up(result, path, fingerprint, f"{path} is not valid JSON")
 
     def _give_up(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint, reason: str) -> None:
         result.dropped += 1
@@ -116,25 +109,30 @@ class WholeFilesReader:
         if self._clock.now() - fingerprint.changed_at > NS:
             self._settled_files[path] = fingerprint
         else:
-            self._settled_files.pop(path, None)  # it may change once more without its time showing it
-        name = blake2b(os.fsencode(path) + data, digest_size=8).hexdigest()
-        if self._reported_ids.get(path, "").partition("@")[0] != name:
-            self._reported_ids[path] = f"{name}@{fingerprint.changed_at}"
+            self._settled_files.pop(path, None)  # it may change again with the same mtime
+        checksum = blake2b(os.fsencode(path) + data, digest_size=8).hexdigest()
+        if self._reported_ids.get(path, "").partition("@")[0] != checksum:
+            self._reported_ids[path] = f"{checksum}@{fingerprint.changed_at}"
             result.records.append(self._build_record(path, data.decode("utf-8", "replace"), self._reported_ids[path]))
 
     def _build_record(self, path: str, text: str, event_id: str) -> SourceRecord:
-        watch = self._watch
-        now = self._clock.now()
-        return SourceRecord(source=watch.source, text=text, at=now, path=path, hint=watch.hint, event_id=event_id)
+        return SourceRecord(
+            source=self._watch.source,
+            text=text,
+            at=self._clock.now(),
+            path=path,
+            hint=self._watch.hint,
+            event_id=event_id,
+        )
 
 
 def _read_bytes(path: str) -> bytes:
     descriptor = open_for_reading(path)
     try:
-        pieces = [os.read(descriptor, MAX_FILE_BYTES + 1)]
-        while pieces[-1] and sum(map(len, pieces)) <= MAX_FILE_BYTES:
-            pieces.append(os.read(descriptor, MAX_FILE_BYTES + 1))
-        return b"".join(pieces)
+        chunks = [os.read(descriptor, MAX_FILE_BYTES + 1)]
+        while chunks[-1] and sum(map(len, chunks)) <= MAX_FILE_BYTES:
+            chunks.append(os.read(descriptor, MAX_FILE_BYTES + 1))
+        return b"".join(chunks)
     finally:
         os.close(descriptor)
 

@@ -1,12 +1,10 @@
-"""Signals become states.
+"""Compute the states of agents from stored facts, as pure functions.
 
-In go facts in the order in which they were stored (`model.runtime.Fact`), out come states with their evidence.
+In: facts in the order in which they were stored (`model.agent.agent_process.Fact`). Out: states with their evidence.
 
-The way of a signal: `knowledge` takes it, `admission` says whether it may be heard, `binding` finds whose it is,
-`ledger` drops what is doubled or late and keeps what its source last said.
+A signal: `reducer` applies it, `signal_filter` rejects inadmissible ones, `signal_binding` finds its agent process,
+`source_slots` drops duplicates and late ones and keeps the last statement of each source.
 
-The way of a question: `witness` says what each source is worth at an instant, `resolver` picks the one to believe,
-`projection` publishes what changed, `explain` tells why. Who needs a person is `model.attention`.
-
-Everything here is a function of values. The same facts and the same instant always give the same answer.
+A query: `source_reading` rates each source at an instant, `resolver` selects the one to believe, `published_state`
+computes what changed, `explain` says why. The same facts and the same instant always give the same result.
 """

@@ -1,4 +1,4 @@
-"""Why: the state of one agent with all its witnesses, and what would change it."""
+"""Explain the state of one agent: the evidence of each source, and what would change the state."""
 
 from termvisor.agents.state.published_state import build_state, resolve_agent
 from termvisor.agents.state.reducer import AgentKnowledge
@@ -15,36 +15,39 @@ _ROLE_BY_FRESHNESS: dict[str, EvidenceRole] = {"stale": "stale", "down": "down",
 def explain_state(
     knowledge: AgentKnowledge, agent_process_id: RuntimeId, now: int, thresholds: Thresholds
 ) -> StateExplanation:
-    tenant = knowledge.roster.tenants[agent_process_id].runtime
-    resolution = resolve_agent(knowledge, tenant, now, thresholds)
+    agent_process = knowledge.roster.agents[agent_process_id].runtime
+    resolution = resolve_agent(knowledge, agent_process, now, thresholds)
     return StateExplanation(
-        state=build_state(resolution, tenant, thresholds),
+        state=build_state(resolution, agent_process, thresholds),
         age=None if resolution.since is None else max(0, now - resolution.since),
         testimonies=tuple(_build_source_evidence(one, resolution, now) for one in resolution.readings),
         would_change=tuple(_list_expected_changes(resolution, thresholds)),
-        doubts=tuple(_list_doubts(resolution, tenant)),
+        doubts=tuple(_list_doubts(resolution, agent_process)),
     )
 
 
 def _list_doubts(resolution: StateResolution, agent_process: AgentProcess) -> list[str]:
-    found = []
+    doubts = []
     if not agent_process.pid:
-        found.append("its process is on the other side of what the pane shows: only its screen says that it is there")
+        doubts.append("the agent runs remotely, so its process is not visible: only its screen shows that it is there")
     if resolution.flags.ambiguous:
-        found.append(f"more than one of it worked in {agent_process.cwd}: what names no process there is not believed")
-    return found
+        doubts.append(
+            f"several {agent_process.agent} processes worked in {agent_process.cwd}:"
+            " signals that name only the folder are ignored"
+        )
+    return doubts
 
 
 def _build_source_evidence(reading: SourceReading, resolution: StateResolution, now: int) -> SourceEvidence:
-    said = reading.slot.said
+    statement = reading.slot.statement
     return SourceEvidence(
         source=reading.source.name,
         tier=reading.source.tier,
         rank=reading.source.rank,
         role=_classify_role(reading, resolution),
-        said=None if said is None else said.state,
-        evidence=None if said is None else said.signal,
-        since=None if said is None else said.since,
+        said=None if statement is None else statement.state,
+        evidence=None if statement is None else statement.signal,
+        since=None if statement is None else statement.since,
         age=max(0, now - reading.slot.heard_at),
     )
 
@@ -57,9 +60,9 @@ def _classify_role(reading: SourceReading, resolution: StateResolution) -> Evide
         return "overtaken"
     if reading.freshness != "fresh":
         return _ROLE_BY_FRESHNESS[reading.freshness]
-    if reading.slot.said is None:
+    if reading.slot.statement is None:
         return "silent"
-    if reading.said != reading.slot.said:
+    if reading.statement != reading.slot.statement:
         return "unsettled"
     if leader is None or is_compatible_state(reading.state, leader.state):
         return "agrees"
@@ -71,15 +74,17 @@ def _classify_role(reading: SourceReading, resolution: StateResolution) -> Evide
 def _list_expected_changes(resolution: StateResolution, thresholds: Thresholds) -> list[ExpectedChange]:
     leader = resolution.leader
     if resolution.reason == "target_unreachable":
-        return [ExpectedChange(what="the machine answers again")]
+        return [ExpectedChange(what="the target becomes reachable again")]
     if leader is None:
-        return [ExpectedChange(what="any source says what the agent is doing")]
-    found = [ExpectedChange(what=f"{leader.source.name} says something else, or a source of a better rank does")]
-    found += [ExpectedChange(what="the sub-tasks end")] * (resolution.value == "running" and leader.state != "running")
+        return [ExpectedChange(what="any source reports a state")]
+    changes = [ExpectedChange(what=f"{leader.source.name}, or a source of a better rank, reports another state")]
+    changes += [ExpectedChange(what="the sub-tasks end")] * (
+        resolution.value == "running" and leader.state != "running"
+    )
     if resolution.value == "completed":
-        found.append(ExpectedChange(what="becomes idle", at=leader.since + thresholds.completed_for))
+        changes.append(ExpectedChange(what="becomes idle", at=leader.since + thresholds.completed_for))
     limit = thresholds.fresh_for if leader.source.beats else leader.source.trusted_for
-    found.append(ExpectedChange(what=f"{leader.source.name} stays silent", at=leader.slot.heard_at + limit + 1))
+    changes.append(ExpectedChange(what=f"{leader.source.name} sends no signal", at=leader.slot.heard_at + limit + 1))
     if resolution.flags.resets_at is not None:
-        found.append(ExpectedChange(what="the usage limit ends", at=resolution.flags.resets_at))
-    return found
+        changes.append(ExpectedChange(what="the usage limit ends", at=resolution.flags.resets_at))
+    return changes

@@ -1,38 +1,38 @@
-"""Agents that are in trouble without saying so: one that ended without a goodbye, one that gets nowhere. Pure."""
+"""Decide from the exit of an agent process whether the agent crashed. Pure."""
 
 from msgspec import Struct
 
 _NORMAL_EXIT_CODES = frozenset({0, 129, 130, 143})
-"""How a shell tells a good end, and one by a lost terminal, by Ctrl-C or by a plain `kill`."""
+"""Exit statuses of a normal end, a lost terminal (SIGHUP), Ctrl-C (SIGINT) and a plain `kill` (SIGTERM)."""
 _SIGNAL_EXIT_BASE = 128
 _ABRUPT_END_REASONS = ("", "error")
-"""Why a session ended, where its agent did not say it: in the middle of something, or in an error."""
+"""End reasons derived for a session whose agent reported none: during work, or in an error."""
 
 
 class ExitEvidence(Struct, frozen=True, kw_only=True):
-    """What is known of the end of an agent's process."""
+    """What is known about the exit of an agent process."""
 
     reason: str = ""
-    """Of its session; empty where it was at something and nobody said why it ended."""
+    """The end reason of its session; empty if it ended during work and no reason was reported."""
     has_reported_end: bool = False
-    """It told how its session goes on, or what it used."""
+    """It printed how to resume its session, or its usage."""
     exit_code: int | None = None
-    """As the shell under it told; None where it did not."""
+    """As reported by its shell; None if the shell did not."""
     was_killed: bool = False
-    """The shell said so in words, or the kernel."""
+    """A detection in the output says so: killed, crashed or out of memory."""
 
 
 def describe_crash(exit_evidence: ExitEvidence) -> str:
-    """Why it is taken for a crash, for a person; empty where it is none."""
+    """Return why the exit counts as a crash, as text for the user; empty if it does not."""
     code = exit_evidence.exit_code
     if exit_evidence.was_killed and code not in _NORMAL_EXIT_CODES:
         return "it was killed or crashed"
     if code is not None and code > _SIGNAL_EXIT_BASE and code not in _NORMAL_EXIT_CODES:
-        return f"it was ended by signal {code - _SIGNAL_EXIT_BASE}"
+        return f"it was terminated by signal {code - _SIGNAL_EXIT_BASE}"
     if exit_evidence.has_reported_end or code in _NORMAL_EXIT_CODES:
         return ""
     if code is not None:
-        return f"it ended with status {code}"
+        return f"it exited with status {code}"
     if exit_evidence.reason not in _ABRUPT_END_REASONS:
         return ""
-    return "it ended in an error, without a word" if exit_evidence.reason else "it ended in the middle of its work"
+    return "it exited in an error state" if exit_evidence.reason else "it exited while it was working"

@@ -1,7 +1,7 @@
-"""Flags beside the state: a usage limit, a compaction, a missing login.
+"""Resolve the flags beside the state: usage limit, compaction, missing login.
 
-Of all that was said of a flag the newest counts. A look says what is on the screen now: a flag that it no longer shows
-is not held against anybody, and an old text that is still on the screen is as old as its first sight.
+The newest report of a flag counts. A screen reports what it shows now: a flag that it no longer shows is dropped, not
+cleared, and a text that is still on the screen is as old as its first capture.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ FLAG_NAMES = ("usage_limited", "compacting", "auth_needed")
 
 
 class FlagReport(Struct, frozen=True):
-    """``since``: when it was said, or first seen."""
+    """One report of a flag; ``since`` is when it was reported or first shown."""
 
     since: int
     is_set: bool
@@ -27,7 +27,7 @@ FlagReports = dict[str, FlagReport]
 
 
 def apply_flag_signal(reports: FlagReports, signal: Signal) -> FlagReports:
-    """What a source says of flags after this signal."""
+    """Return the flag reports of a source after this signal."""
     if signal.tier == "heuristic":
         return _keep_shown_flags(reports, signal) if signal.kind in ("state", "no_agent") else reports
     if signal.state == "completed":
@@ -36,15 +36,15 @@ def apply_flag_signal(reports: FlagReports, signal: Signal) -> FlagReports:
 
 
 def _keep_shown_flags(reports: FlagReports, signal: Signal) -> FlagReports:
-    """Only what is on the screen now; what was there before keeps its age."""
+    """Keep only the flags on the screen now; those shown before keep their age."""
     return {name: reports.get(name, new) for name, new in _build_reports(signal).items() if new.is_set}
 
 
 def _build_reports(signal: Signal) -> FlagReports:
-    said = {name: _get_flag(signal.flags, name) for name in FLAG_NAMES}
+    values = {name: _get_flag(signal.flags, name) for name in FLAG_NAMES}
     return {
         name: FlagReport(signal.ingested_at, is_set, signal.flags.resets_at if name == "usage_limited" else None)
-        for name, is_set in said.items()
+        for name, is_set in values.items()
         if is_set is not None
     }
 
@@ -55,13 +55,13 @@ def _get_flag(flags: FlagUpdate, name: str) -> bool | None:
 
 
 def resolve_flags(value: StateName, sources: Iterable[FlagReports], now: int) -> AgentFlags:
-    """The flags beside this state, from sources that are still believed. To compact is work: else it is over.
+    """Return the flags beside this state. A compaction lasts only while the agent is running.
 
-    A limit that told its end is over then, whatever was said last; one that told only the minute, when that is past.
+    A usage limit ends at its reset time, rounded up to the minute, whatever was reported last.
     """
     newest: FlagReports = {}
-    for told in sources:
-        for name, flag in told.items():
+    for reports in sources:
+        for name, flag in reports.items():
             if name not in newest or flag.since > newest[name].since:
                 newest[name] = flag
     limit = newest.get("usage_limited", _NO_REPORT)
@@ -75,7 +75,7 @@ def resolve_flags(value: StateName, sources: Iterable[FlagReports], now: int) ->
 
 
 def keep_lasting_flags(reports: FlagReports) -> FlagReports:
-    """What holds though its source fell silent: a limit that told its end."""
+    """Return the flags that stay valid without fresh signals: a usage limit with a known end."""
     return {name: flag for name, flag in reports.items() if flag.resets_at is not None}
 
 

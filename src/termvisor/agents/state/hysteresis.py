@@ -1,8 +1,7 @@
-"""Hysteresis: how long a look must stay the same before it is believed.
+"""Decide when a state on the screen is believed (hysteresis).
 
-A dialog or an error is believed at once. Work is believed where the pane also moves. Rest is believed only after a
-while, because agents fall silent while they work; and a screen that looks like nothing we know ends no work as long as
-the pane moves.
+A dialog or an error is believed at once, work only if the pane also changes. Rest is believed after a delay, because
+agents pause while they work; and an unknown screen does not end work as long as the pane changes.
 """
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
 
 
 class SourceStatement(Struct, frozen=True, kw_only=True):
-    """What a source says, since when without a break, and when it last said so (our time)."""
+    """A state reported by a source: since when without a break, and when last (our clock)."""
 
     state: StateName
     reason: UnknownReason | None = None
@@ -24,24 +23,24 @@ class SourceStatement(Struct, frozen=True, kw_only=True):
     at: int
     signal: SignalId
     is_moving: bool = False
-    """Of a look that saw work: the pane moved at that time."""
+    """For a screen that shows work: the pane changed at that time."""
 
 
 class ScreenHistory(Struct, frozen=True, kw_only=True):
-    """What is remembered of the looks of one source."""
+    """What is remembered of the earlier screens."""
 
     before: SourceStatement | None = None
-    """What was last believed before the present statement."""
+    """The last believed statement before the current one."""
     moved_at: int | None = None
     interval: int = 0
     is_confirmed: bool = False
-    """The present statement was believed before: a person who types at the prompt does not make it doubtful."""
+    """The current statement was believed before: typing at the prompt does not make it doubtful again."""
 
 
 def select_statement(
     statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds
 ) -> SourceStatement | None:
-    """The statement to go by at this instant: this one, the one before it, or none."""
+    """Return the statement to believe at this instant: the current one, the one before it, or None."""
     return statement if is_settled(statement, history, now, thresholds) else history.before
 
 
@@ -56,11 +55,11 @@ def is_settled(statement: SourceStatement, history: ScreenHistory, now: int, thr
 
 
 def _is_resting(statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds) -> bool:
-    """A pane that moves on is at rest only after long: something repaints there, a clock perhaps."""
-    wanted = compute_rest_delay(history, thresholds)
+    """Return True after the rest delay; a pane that keeps changing (a clock, a status line) needs ``demoted_after``."""
+    delay = compute_rest_delay(history, thresholds)
     held_for = now - statement.since
-    is_quiet = history.moved_at is None or now - history.moved_at >= wanted
-    return held_for >= wanted and (is_quiet or held_for > thresholds.demoted_after)
+    is_quiet = history.moved_at is None or now - history.moved_at >= delay
+    return held_for >= delay and (is_quiet or held_for > thresholds.demoted_after)
 
 
 def compute_rest_delay(history: ScreenHistory, thresholds: Thresholds) -> int:
@@ -68,9 +67,9 @@ def compute_rest_delay(history: ScreenHistory, thresholds: Thresholds) -> int:
 
 
 def list_statement_deadlines(statement: SourceStatement, history: ScreenHistory, thresholds: Thresholds) -> list[int]:
-    """The instants at which time alone may change what is believed."""
-    wanted = compute_rest_delay(history, thresholds)
-    found = [statement.since + wanted, statement.since + thresholds.demoted_after + 1]
+    """List the instants at which time alone may change which statement is believed."""
+    delay = compute_rest_delay(history, thresholds)
+    deadlines = [statement.since + delay, statement.since + thresholds.demoted_after + 1]
     if history.moved_at is not None:
-        found += [history.moved_at + wanted, history.moved_at + thresholds.demoted_after + 1]
-    return found
+        deadlines += [history.moved_at + delay, history.moved_at + thresholds.demoted_after + 1]
+    return deadlines

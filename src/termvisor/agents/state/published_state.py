@@ -1,43 +1,48 @@
-"""The published state: made from knowledge at an instant, and replaced only by one who saw its last version."""
+"""Build the published state of an agent, and the change to publish.
+
+Invariants: a state is replaced only by a caller that saw its last version; losing evidence never changes the presence:
+while the process is alive, the pane stays managed.
+"""
 
 from msgspec.structs import replace
 
 from termvisor.agents.state import resolver
-from termvisor.agents.state.presence import classify_binding, derive_presence
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS, AgentKnowledge
 from termvisor.agents.state.resolver import StateResolution
 from termvisor.agents.state.signal_binding import is_ambiguous
+from termvisor.agents.state.source_reading import SourceReading
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import AgentProcess
-from termvisor.model.agent.state import AgentState, Confidence, StateChange, StateProjection
+from termvisor.model.agent.state import AgentState, Binding, Confidence, StateChange, StateProjection
 from termvisor.model.ids import RuntimeId
 
 
 def list_states(knowledge: AgentKnowledge, now: int, thresholds: Thresholds) -> list[AgentState]:
-    """What every living agent is doing, in the order of their ids."""
-    return [compute_state(knowledge, runtime, now, thresholds) for runtime in sorted(knowledge.roster.tenants)]
+    """Return the states of all running agents, ordered by id."""
+    return [compute_state(knowledge, runtime, now, thresholds) for runtime in sorted(knowledge.roster.agents)]
 
 
 def compute_state(
     knowledge: AgentKnowledge, agent_process_id: RuntimeId, now: int, thresholds: Thresholds
 ) -> AgentState:
-    tenant = knowledge.roster.tenants[agent_process_id].runtime
-    return build_state(resolve_agent(knowledge, tenant, now, thresholds), tenant, thresholds)
+    agent_process = knowledge.roster.agents[agent_process_id].runtime
+    return build_state(resolve_agent(knowledge, agent_process, now, thresholds), agent_process, thresholds)
 
 
 def resolve_agent(
     knowledge: AgentKnowledge, agent_process: AgentProcess, now: int, thresholds: Thresholds
 ) -> StateResolution:
-    ledger = knowledge.ledgers.get(agent_process.id, EMPTY_SOURCE_SLOTS)
+    slots = knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
     is_reachable = agent_process.place.target not in knowledge.unreachable
-    find = resolver.resolve_state if is_reachable else resolver.resolve_unreachable
-    found = find(ledger, agent_process.agent, now, thresholds)
-    return replace(found, flags=replace(found.flags, ambiguous=is_ambiguous(knowledge.roster, agent_process)))
+    resolve = resolver.resolve_state if is_reachable else resolver.resolve_unreachable
+    resolution = resolve(slots, agent_process.agent, now, thresholds)
+    flags = replace(resolution.flags, ambiguous=is_ambiguous(knowledge.roster, agent_process))
+    return replace(resolution, flags=flags)
 
 
 def build_state(resolution: StateResolution, agent_process: AgentProcess, thresholds: Thresholds) -> AgentState:
     leader = resolution.leader
-    binding = classify_binding(resolution.readings, agent_process, thresholds)
+    binding = _classify_binding(resolution.readings, agent_process, thresholds)
     return AgentState(
         runtime=agent_process.id,
         pane=agent_process.pane,
@@ -46,11 +51,11 @@ def build_state(resolution: StateResolution, agent_process: AgentProcess, thresh
         reason=resolution.reason,
         evidence_mode="none" if leader is None else leader.source.tier,
         source="" if leader is None else leader.source.name,
-        evidence=None if leader is None or leader.said is None else leader.said.signal,
+        evidence=None if leader is None or leader.statement is None else leader.statement.signal,
         since=resolution.since,
         flags=resolution.flags,
         confidence=_rate_confidence(resolution),
-        presence=derive_presence(binding),
+        presence="unmanaged" if binding == "unmanaged" else "managed",
         binding=binding,
         last_event=max((one.slot.heard_at for one in resolution.readings), default=None),
     )
@@ -59,7 +64,7 @@ def build_state(resolution: StateResolution, agent_process: AgentProcess, thresh
 def compute_change(
     current: StateProjection | None, seen_version: int, state: AgentState, at: int
 ) -> StateChange | None:
-    """The change to publish; None when nothing changed, or when somebody else published since version ``seen``."""
+    """Return the change to publish; None if nothing changed, or if another version than ``seen_version`` is current."""
     version = current.version if current is not None else 0
     before = current.state if current is not None else None
     if version != seen_version or (before is not None and before.runtime != state.runtime):
@@ -69,8 +74,29 @@ def compute_change(
     return StateChange(at=at, version=version + 1, before=before, after=state)
 
 
+def _classify_binding(
+    readings: tuple[SourceReading, ...], agent_process: AgentProcess, thresholds: Thresholds
+) -> Binding:
+    """Return how closely a running agent process is followed at this instant."""
+    native = [one for one in readings if one.source.tier == "deterministic"]
+    if any(one.freshness == "fresh" for one in native):
+        return "managed_deterministic_fresh"
+    is_gone = not agent_process.pid and _is_agent_missing(readings, thresholds)
+    if native:
+        is_lost = is_gone and all(one.freshness == "down" for one in native)
+        return "unmanaged" if is_lost else "managed_deterministic_stale"
+    return "unmanaged" if _is_agent_missing(readings, thresholds) else "managed_heuristic"
+
+
+def _is_agent_missing(readings: tuple[SourceReading, ...], thresholds: Thresholds) -> bool:
+    """Return True if the latest ``max_misses`` screens showed no agent."""
+    screens = [one for one in readings if one.source.tier == "heuristic" and one.slot.statement is not None]
+    newest = max(screens, key=lambda one: (one.slot.heard_at, one.source.name), default=None)
+    return newest is not None and newest.slot.misses >= thresholds.max_misses
+
+
 def _strip_volatile_fields(state: AgentState) -> AgentState:
-    """Another signal that says the same is no change."""
+    """Remove the fields that every signal changes: a repeated state is no change."""
     return replace(state, last_event=None, evidence=None)
 
 

@@ -1,12 +1,12 @@
-"""Knowledge is all that is known of all agents: a fold over stored facts.
+"""Fold stored facts into the knowledge about all agents (`AgentKnowledge`).
 
-Invariant: it depends on the facts and their order alone. So what is live equals what is read again from the store, and
-a stored copy of it may be continued with the facts that came later.
+Invariant: the result depends only on the facts and their order. So live knowledge equals what is rebuilt from the
+store, and a stored snapshot can be continued with later facts.
 """
 
 from collections.abc import Iterable
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from termvisor.agents.state import clock_change, signal_binding
@@ -29,12 +29,12 @@ from termvisor.model.ids import PaneId, RuntimeId, TargetName
 
 class AgentKnowledge(Struct, frozen=True, kw_only=True):
     roster: AgentRoster = AgentRoster()
-    ledgers: dict[RuntimeId, SourceSlots] = {}
+    source_slots: dict[RuntimeId, SourceSlots] = field(default_factory=dict, name="ledgers")
     pending: tuple[Signal, ...] = ()
-    """Signals whose runtime is not known yet."""
+    """Signals whose agent process is not known yet."""
     unreachable: tuple[TargetName, ...] = ()
     dropped: dict[DropReason, int] = {}
-    """How many signals changed nothing, and why."""
+    """How many signals were dropped, by reason."""
 
 
 EMPTY_SOURCE_SLOTS = SourceSlots()
@@ -47,7 +47,7 @@ def apply_facts(knowledge: AgentKnowledge, facts: Iterable[Fact], thresholds: Th
 
 
 def apply_fact(knowledge: AgentKnowledge, fact: Fact, thresholds: Thresholds) -> AgentKnowledge:
-    """What is known after one more fact."""
+    """Return the knowledge after one more fact."""
     if isinstance(fact, Signal):
         return _apply_signal(_drop_expired_signals(knowledge, fact.ingested_at, thresholds), fact, thresholds)
     if isinstance(fact, ClockSet):
@@ -55,8 +55,8 @@ def apply_fact(knowledge: AgentKnowledge, fact: Fact, thresholds: Thresholds) ->
     knowledge = _drop_expired_signals(knowledge, fact.at, thresholds)
     match fact:
         case AgentStarted():
-            begun = signal_binding.add_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
-            return _retry_pending_signals(_drop_ended_agents(knowledge, begun), thresholds)
+            roster = signal_binding.add_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
+            return _retry_pending_signals(_drop_ended_agents(knowledge, roster), thresholds)
         case AgentExited():
             return _drop_ended_agents(
                 knowledge, signal_binding.remove_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
@@ -72,44 +72,45 @@ def apply_fact(knowledge: AgentKnowledge, fact: Fact, thresholds: Thresholds) ->
 
 
 def find_latest_fact_time(knowledge: AgentKnowledge) -> int:
-    """The newest instant that is known; 0 where nothing is."""
-    return clock_change.find_latest_time(knowledge.roster, knowledge.ledgers)
+    """Return the latest instant of any fact; 0 if there is none."""
+    return clock_change.find_latest_time(knowledge.roster, knowledge.source_slots)
 
 
 def _shift_clock(knowledge: AgentKnowledge, by: int) -> AgentKnowledge:
     return replace(
         knowledge,
         roster=clock_change.shift_roster(knowledge.roster, by),
-        ledgers={runtime: clock_change.shift_source_slots(ledger, by) for runtime, ledger in knowledge.ledgers.items()},
-        pending=tuple(clock_change.shift_signal(one, by) for one in knowledge.pending),
+        source_slots={
+            runtime: clock_change.shift_source_slots(slots, by) for runtime, slots in knowledge.source_slots.items()
+        },
+        pending=tuple(clock_change.shift_signal(signal, by) for signal in knowledge.pending),
     )
 
 
 def _apply_signal(knowledge: AgentKnowledge, signal: Signal, thresholds: Thresholds) -> AgentKnowledge:
-    if (why := find_rejection_reason(signal, thresholds)) is not None:
-        return _count_dropped(knowledge, why)
+    if (reason := find_rejection_reason(signal, thresholds)) is not None:
+        return _count_dropped(knowledge, reason)
     owner = signal_binding.bind_signal(knowledge.roster, signal, thresholds)
     if isinstance(owner, UnboundSignal):
         if signal.hint.is_doubtful and owner.why == "binding_conflict":
             knowledge = replace(knowledge, roster=signal_binding.add_unattributed_session(knowledge.roster, signal))
         has_room = len(knowledge.pending) < thresholds.max_pending_signals
-        waiting = replace(knowledge, pending=(*knowledge.pending, signal))
-        return waiting if has_room else _count_dropped(knowledge, owner.why)
-    return (
-        _count_dropped(knowledge, owner)
-        if isinstance(owner, str)
-        else _record_signal(knowledge, owner, signal, thresholds)
-    )
+        if not has_room:
+            return _count_dropped(knowledge, owner.why)
+        return replace(knowledge, pending=(*knowledge.pending, signal))
+    if isinstance(owner, str):
+        return _count_dropped(knowledge, owner)
+    return _record_signal(knowledge, owner, signal, thresholds)
 
 
 def _record_signal(
     knowledge: AgentKnowledge, agent_process_id: RuntimeId, signal: Signal, thresholds: Thresholds
 ) -> AgentKnowledge:
-    ledger, why = apply_signal(knowledge.ledgers.get(agent_process_id, EMPTY_SOURCE_SLOTS), signal, thresholds)
-    if why is not None:
-        return _count_dropped(knowledge, why)
+    slots, reason = apply_signal(knowledge.source_slots.get(agent_process_id, EMPTY_SOURCE_SLOTS), signal, thresholds)
+    if reason is not None:
+        return _count_dropped(knowledge, reason)
     roster = signal_binding.add_session(knowledge.roster, agent_process_id, signal.session)
-    known = replace(knowledge, roster=roster, ledgers={**knowledge.ledgers, agent_process_id: ledger})
+    known = replace(knowledge, roster=roster, source_slots={**knowledge.source_slots, agent_process_id: slots})
     if roster is not knowledge.roster and known.pending:
         known = _retry_pending_signals(known, thresholds)
     if signal.kind != "exited":
@@ -120,38 +121,38 @@ def _record_signal(
 
 
 def _drop_ended_agents(knowledge: AgentKnowledge, roster: AgentRoster) -> AgentKnowledge:
-    """Of runtimes that ended nothing is kept but their tombstones."""
-    ledgers = {runtime: ledger for runtime, ledger in knowledge.ledgers.items() if runtime in roster.tenants}
-    return replace(knowledge, roster=roster, ledgers=ledgers)
+    """Set the roster and drop the source slots of agents that are no longer in it."""
+    slots_by_agent = {runtime: slots for runtime, slots in knowledge.source_slots.items() if runtime in roster.agents}
+    return replace(knowledge, roster=roster, source_slots=slots_by_agent)
 
 
 def _retry_pending_signals(knowledge: AgentKnowledge, thresholds: Thresholds) -> AgentKnowledge:
-    """Somebody new is here, or has shown a session: some who waited may be theirs."""
-    waiting, known = knowledge.pending, replace(knowledge, pending=())
-    for signal in waiting:
-        known = _apply_signal(known, signal, thresholds)
-    return known
+    """Apply pending signals again after an agent started or reported a session: they may belong to it."""
+    pending, knowledge = knowledge.pending, replace(knowledge, pending=())
+    for signal in pending:
+        knowledge = _apply_signal(knowledge, signal, thresholds)
+    return knowledge
 
 
 def _drop_expired_signals(knowledge: AgentKnowledge, now: int, thresholds: Thresholds) -> AgentKnowledge:
-    """Without the signals that waited too long for somebody to whom they belong."""
-    late = [one for one in knowledge.pending if now - one.ingested_at > thresholds.pending_for]
-    if not late:
+    """Drop and count the signals that are pending for too long."""
+    expired = [signal for signal in knowledge.pending if now - signal.ingested_at > thresholds.pending_for]
+    if not expired:
         return knowledge
-    waiting = tuple(one for one in knowledge.pending if now - one.ingested_at <= thresholds.pending_for)
-    known = replace(knowledge, pending=waiting)
-    for one in late:
-        owner = signal_binding.bind_signal(known.roster, one, thresholds)
-        known = _count_dropped(known, owner.why if isinstance(owner, UnboundSignal) else "dropped_unbound")
-    return known
+    pending = tuple(signal for signal in knowledge.pending if now - signal.ingested_at <= thresholds.pending_for)
+    knowledge = replace(knowledge, pending=pending)
+    for signal in expired:
+        owner = signal_binding.bind_signal(knowledge.roster, signal, thresholds)
+        knowledge = _count_dropped(knowledge, owner.why if isinstance(owner, UnboundSignal) else "dropped_unbound")
+    return knowledge
 
 
 def _mark_output_missing(knowledge: AgentKnowledge, pane: PaneId, at: int) -> AgentKnowledge:
-    ledgers = {
-        runtime: replace(ledger, missed_at=at) if knowledge.roster.tenants[runtime].runtime.pane == pane else ledger
-        for runtime, ledger in knowledge.ledgers.items()
+    slots_by_agent = {
+        runtime: replace(slots, output_missed_at=at) if knowledge.roster.agents[runtime].runtime.pane == pane else slots
+        for runtime, slots in knowledge.source_slots.items()
     }
-    return replace(knowledge, ledgers=ledgers)
+    return replace(knowledge, source_slots=slots_by_agent)
 
 
 def _update_reachability(knowledge: AgentKnowledge, fact: TargetReachability) -> AgentKnowledge:

@@ -1,7 +1,7 @@
-"""The one to believe: what all sources of an agent together say at one instant.
+"""Resolve the state of one agent at one instant from all its sources.
 
-Fresh words of the agent itself before what we conclude from looks; then by the source's rank; then by precedence. What
-nobody vouches for is unknown, with the reason, and never idle.
+Fresh native sources come before heuristics (the screen), then the source's rank decides, then the precedence of states.
+Without usable evidence the state is unknown, with a reason, and never idle.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.state import flags, source_reading
-from termvisor.agents.state import subtasks as tasks
+from termvisor.agents.state import flags, source_reading, subtasks
 from termvisor.agents.state.hysteresis import REST_STATES, WAITING_STATES
 from termvisor.agents.state.source_reading import SourceReading, is_compatible_state, read_sources
 from termvisor.agents.state.source_slots import SourceSlots
@@ -19,111 +18,112 @@ from termvisor.model.agent.state import AgentFlags, StateContradiction, StateNam
 
 
 class StateResolution(Struct, frozen=True, kw_only=True):
-    """The state with everything that it was made of."""
+    """The state, with the evidence that it was derived from."""
 
     value: StateName
     reason: UnknownReason | None = None
     leader: SourceReading | None = None
-    """The one that is believed."""
+    """The reading that decides."""
     since: int | None = None
     flags: AgentFlags = AgentFlags()
     readings: tuple[SourceReading, ...] = ()
     overtaken_sources: tuple[str, ...] = ()
-    """Sources with holes that looks proved wrong."""
+    """Sources that missed an event, as the screen or an equal source shows."""
 
 
 def resolve_state(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> StateResolution:
-    """What the agent is doing at this instant."""
-    found = read_sources(source_slots, agent, now, thresholds)
-    told = [one for one in found if one.source.tier == "deterministic" and one.is_usable]
-    looks = [one for one in found if one.source.tier == "heuristic" and one.is_usable]
+    """Return the state of the agent at this instant."""
+    readings = read_sources(source_slots, agent, now, thresholds)
+    native = [reading for reading in readings if reading.source.tier == "deterministic" and reading.is_usable]
+    screens = [reading for reading in readings if reading.source.tier == "heuristic" and reading.is_usable]
+    screen = screens[0] if screens else None
     overtaken = [
-        one
-        for one in told
-        if any(_is_superseded(one, other) for other in told)
-        or any(_is_overtaken(one, look, thresholds) for look in looks[:1])
+        reading
+        for reading in native
+        if any(_is_superseded(reading, other) for other in native)
+        or (screen is not None and _is_overtaken(reading, screen, thresholds))
     ]
-    standing = [one for one in told if one not in overtaken]
-    leader = _select_settled_leader(standing, now, thresholds) or next(iter(looks), None)
-    counted = _count_subtasks(found, now, thresholds)
-    value, since = _derive_value(leader, counted, now, thresholds)
-    contradicted = (
-        None if looks and is_compatible_state(value, looks[0].state) else _find_contradiction(leader, looks, thresholds)
-    )
+    candidates = [reading for reading in native if reading not in overtaken]
+    leader = _select_settled_leader(candidates, now, thresholds) or screen
+    running_subtasks = _count_subtasks(readings, now, thresholds)
+    value, since = _derive_value(leader, running_subtasks, now, thresholds)
+    contradicted = None
+    if screen is not None and not is_compatible_state(value, screen.state):
+        contradicted = _find_contradiction(leader, screen, thresholds)
     return StateResolution(
         value=value,
-        reason=_explain_unknown(found) if leader is None else None,
+        reason=_explain_unknown(readings) if leader is None else None,
         leader=leader,
         since=since,
-        flags=replace(_resolve_flags(value, found, now), subtasks=counted, contradicted=contradicted),
-        readings=tuple(found),
-        overtaken_sources=tuple(one.source.name for one in overtaken),
+        flags=replace(_resolve_flags(value, readings, now), subtasks=running_subtasks, contradicted=contradicted),
+        readings=tuple(readings),
+        overtaken_sources=tuple(reading.source.name for reading in overtaken),
     )
 
 
 def resolve_unreachable(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> StateResolution:
-    """What is left to say of an agent whose machine does not answer."""
-    found = read_sources(source_slots, agent, now, thresholds)
-    lasting = flags.resolve_flags("unknown", (flags.keep_lasting_flags(one.slot.flags) for one in found), now)
-    return StateResolution(value="unknown", reason="target_unreachable", flags=lasting, readings=tuple(found))
+    """Return the state of an agent whose target cannot be reached: unknown, with its lasting flags."""
+    readings = read_sources(source_slots, agent, now, thresholds)
+    lasting = flags.resolve_flags("unknown", (flags.keep_lasting_flags(one.slot.flags) for one in readings), now)
+    return StateResolution(value="unknown", reason="target_unreachable", flags=lasting, readings=tuple(readings))
 
 
 def find_next_change(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> int | None:
-    """The earliest instant after now at which the answer may change without any news; None if it cannot."""
-    found = source_reading.list_source_deadlines(source_slots, agent, thresholds)
-    found += [
-        slot.said.since + thresholds.completed_for
+    """Return the earliest later instant at which the state may change without a new fact; None if it cannot."""
+    deadlines = source_reading.list_source_deadlines(source_slots, agent, thresholds)
+    deadlines += [
+        slot.statement.since + thresholds.completed_for
         for slot in source_slots.slots.values()
-        if slot.said is not None and slot.said.state == "completed"
+        if slot.statement is not None and slot.statement.state == "completed"
     ]
-    return min((at for at in found if at > now), default=None)
+    return min((at for at in deadlines if at > now), default=None)
 
 
 def _select_settled_leader(
     candidates: Sequence[SourceReading], now: int, thresholds: Thresholds
 ) -> SourceReading | None:
-    """The one to believe of those in which the agent itself speaks.
+    """Select the native reading to believe.
 
-    Of the end of a turn, and of the next one's beginning, several tell at about the same time. Until all have, what a
-    blind one shows as idle is not believed, but what they said before.
+    Several sources report the end of a turn, and the start of the next, at about the same time. Until ``settled_after``
+    has passed, an `idle` of a source that cannot report errors or ends is not believed, but the state before it.
     """
     leader = _select_most_specific(candidates, thresholds)
     if leader is None or leader.state != "idle" or not leader.source.blind_to:
         return leader
-    earlier = [found for one in candidates if (found := one.read_at(now - thresholds.settled_after)) is not None]
+    earlier = [reading for one in candidates if (reading := one.read_at(now - thresholds.settled_after)) is not None]
     return _select_most_specific(sorted(earlier, key=lambda one: one.sort_key), thresholds) or leader
 
 
 def _select_most_specific(candidates: Sequence[SourceReading], thresholds: Thresholds) -> SourceReading | None:
-    """The best, or one that says what the best has no word for: an error or an end that it shows as idle."""
+    """Return the best reading, or one that reports what the best cannot: an error or an end that it shows as idle."""
     if not candidates:
         return None
     best = candidates[0]
-    finer = [
+    more_specific = [
         one
         for one in candidates[1:]
         if one.state in best.source.blind_to
         and is_compatible_state(one.state, best.state)
         and one.since >= best.since - thresholds.refined_within
     ]
-    ends = [one for one in finer if not any(_is_from_earlier_turn(one, other) for other in candidates)]
+    ends = [one for one in more_specific if not any(_is_from_earlier_turn(one, other) for other in candidates)]
     return min(ends, key=lambda one: get_precedence(one.state), default=best)
 
 
 def _is_from_earlier_turn(end: SourceReading, other: SourceReading) -> bool:
-    """Whether a better source that misses nothing and has a word for this end says later that there is none."""
+    """Return True if a better, complete source that can report this end says `idle` later: a new turn began."""
     source = other.source
-    knows = source.rank < end.source.rank and not source.has_holes and end.state not in source.blind_to
-    return knows and other.state == "idle" and other.since > end.since
+    is_better = source.rank < end.source.rank and not source.has_holes and end.state not in source.blind_to
+    return is_better and other.state == "idle" and other.since > end.since
 
 
 def _derive_value(
-    leader: SourceReading | None, subtasks: int, now: int, thresholds: Thresholds
+    leader: SourceReading | None, running_subtasks: int, now: int, thresholds: Thresholds
 ) -> tuple[StateName, int | None]:
-    """What is shown: running sub-tasks are work, and an end that was long ago is idleness."""
+    """Return the state and its start: running sub-tasks count as running, an old `completed` becomes `idle`."""
     if leader is None:
         return "unknown", None
-    if subtasks and leader.state in REST_STATES:
+    if running_subtasks and leader.state in REST_STATES:
         return "running", leader.since
     if leader.state == "completed" and now - leader.since >= thresholds.completed_for:
         return "idle", leader.since + thresholds.completed_for
@@ -131,51 +131,55 @@ def _derive_value(
 
 
 def _count_subtasks(readings: Sequence[SourceReading], now: int, thresholds: Thresholds) -> int:
-    """As the best source says that knows of sub-tasks: to add up several would count some twice."""
-    knowing = (one for one in readings if one.freshness == "fresh" and one.slot.tasks.has_spoken)
-    best = next(knowing, None)
-    return tasks.count_running(best.slot.tasks, now, thresholds) if best is not None else 0
+    """Return the count of the best source that reports sub-tasks; a sum over sources would count some twice."""
+    reporting = (one for one in readings if one.freshness == "fresh" and one.slot.subtasks.has_spoken)
+    best = next(reporting, None)
+    return subtasks.count_running(best.slot.subtasks, now, thresholds) if best is not None else 0
 
 
 def _is_overtaken(native_reading: SourceReading, screen_reading: SourceReading, thresholds: Thresholds) -> bool:
-    """Whether it missed the end of what it told: it has holes, fell silent, and the screen shows otherwise for long."""
+    """Return True if an incomplete source missed an end: it is silent and the screen disagrees for long."""
     if _is_end_refined_by_screen(native_reading, screen_reading) or _is_dialog_missed(native_reading, screen_reading):
         return True
     if (
         not native_reading.source.has_holes
-        or native_reading.said is None
+        or native_reading.statement is None
         or native_reading.state in (*REST_STATES, "error")
     ):
         return False
-    return _measure_disagreement(native_reading.said.at, native_reading, screen_reading) >= thresholds.recovered_after
+    return (
+        _measure_disagreement(native_reading.statement.at, native_reading, screen_reading) >= thresholds.recovered_after
+    )
 
 
 def _is_superseded(native_reading: SourceReading, other: SourceReading) -> bool:
-    """Whether it missed the end of what it told: it has holes, and an equal has said something else since."""
-    is_equal = native_reading.source.has_holes and native_reading.source.rank == other.source.rank
+    """Return True if an incomplete source missed an end: a source of the same rank reported another state since."""
     return (
-        is_equal
-        and native_reading.said is not None
-        and other.since > native_reading.said.at
+        native_reading.source.has_holes
+        and native_reading.source.rank == other.source.rank
+        and native_reading.statement is not None
+        and other.since > native_reading.statement.at
         and not is_compatible_state(native_reading.state, other.state)
     )
 
 
 def _is_end_refined_by_screen(native_reading: SourceReading, screen_reading: SourceReading) -> bool:
-    """Whether it told an end, and the screen shows since what kind of end it was."""
-    is_end = native_reading.source.blurs_ends and native_reading.state in REST_STATES
-    is_seen = screen_reading.state != native_reading.state and is_compatible_state(
-        screen_reading.state, native_reading.state
-    )
-    return is_end and is_seen and screen_reading.since >= native_reading.since
+    """Return True if the source reports all ends alike and the screen shows since which kind of end it was."""
+    native, screen = native_reading, screen_reading
+    is_end = native.source.blurs_ends and native.state in REST_STATES
+    is_other_end = screen.state != native.state and is_compatible_state(screen.state, native.state)
+    return is_end and is_other_end and screen.since >= native.since
 
 
 def _is_dialog_missed(native_reading: SourceReading, screen_reading: SourceReading) -> bool:
-    """Whether the screen has shown a dialog since, of which it has no word or not the right one."""
-    if screen_reading.state not in WAITING_STATES or screen_reading.said is None:
+    """Return True if the screen shows a dialog since that the source does not report, or reports as another kind."""
+    if screen_reading.state not in WAITING_STATES or screen_reading.statement is None:
         return False
     if is_compatible_state(screen_reading.state, native_reading.state):
-        return screen_reading.state in native_reading.source.blind_to and screen_reading.said.at >= native_reading.since
+        return (
+            screen_reading.state in native_reading.source.blind_to
+            and screen_reading.statement.at >= native_reading.since
+        )
     return (
         native_reading.source.misses_dialogs
         and _measure_disagreement(native_reading.since, native_reading, screen_reading) >= 0
@@ -183,38 +187,41 @@ def _is_dialog_missed(native_reading: SourceReading, screen_reading: SourceReadi
 
 
 def _find_contradiction(
-    leader: SourceReading | None, screen_readings: Sequence[SourceReading], thresholds: Thresholds
+    leader: SourceReading | None, screen: SourceReading, thresholds: Thresholds
 ) -> StateContradiction | None:
-    if leader is None or leader.source.tier == "heuristic" or not screen_readings:
+    if leader is None or leader.source.tier == "heuristic":
         return None
-    look = screen_readings[0]
-    if _measure_disagreement(leader.since, leader, look) < thresholds.contradicted_after:
+    if _measure_disagreement(leader.since, leader, screen) < thresholds.contradicted_after:
         return None
-    return StateContradiction(since=max(leader.since, look.since), by=look.source.name, state=look.state)
+    return StateContradiction(since=max(leader.since, screen.since), by=screen.source.name, state=screen.state)
 
 
 def _measure_disagreement(since: int, native_reading: SourceReading, screen_reading: SourceReading) -> int:
-    """For how long looks have shown something else than was told; -1 if they do not. No look, no disagreement."""
-    seen = screen_reading.slot.said
-    if seen is None or seen != screen_reading.said or is_compatible_state(native_reading.state, screen_reading.state):
+    """Return how long (ns) the screen disagrees with the source, up to its last sample; -1 if it does not."""
+    shown = screen_reading.slot.statement
+    if (
+        shown is None
+        or shown != screen_reading.statement
+        or is_compatible_state(native_reading.state, screen_reading.state)
+    ):
         return -1
-    return seen.at - max(since, seen.since)
+    return shown.at - max(since, shown.since)
 
 
 def _resolve_flags(value: StateName, readings: Sequence[SourceReading], now: int) -> AgentFlags:
-    told = (
+    reports = (
         one.slot.flags if one.freshness == "fresh" else flags.keep_lasting_flags(one.slot.flags) for one in readings
     )
-    return flags.resolve_flags(value, told, now)
+    return flags.resolve_flags(value, reports, now)
 
 
 def _explain_unknown(readings: Sequence[SourceReading]) -> UnknownReason:
-    """Why nothing is known: what a fresh source says of it, then what is missing, then what is too old."""
+    """Return why the state is unknown: the reason of a fresh source, else a gap, else stale or missing signals."""
     fresh = [one for one in readings if one.freshness == "fresh"]
-    said = (one.said.reason for one in fresh if one.said is not None and one.said.reason is not None)
-    if (reason := next(said, None)) is not None:
+    reasons = (one.statement.reason for one in fresh if one.statement is not None and one.statement.reason is not None)
+    if (reason := next(reasons, None)) is not None:
         return reason
     if any(one.freshness == "gap" for one in readings):
         return "gap"
-    has_word = any(one.slot.said is not None for one in readings if one.freshness != "fresh")
-    return "stale_signal" if has_word else "no_signal"
+    is_stale = any(one.slot.statement is not None for one in readings if one.freshness != "fresh")
+    return "stale_signal" if is_stale else "no_signal"

@@ -1,12 +1,12 @@
-"""Whose signal it is: a roster of living runtimes, and tombstones of those that ended.
+"""Bind signals to agent processes: a roster of running processes, and tombstones of those that exited.
 
-A signal belongs to a runtime only if everything that it tells of its process fits that one alone. While a place still
-has a tombstone, being in the right pane is not enough: it might be a late word of the one who was there before.
+A signal is bound only if everything it says about its process matches exactly one. While a pane has a tombstone, the
+right pane is not proof enough: it may be a late signal of the process that ran there before.
 """
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from termvisor.agents.state.thresholds import Thresholds
@@ -18,7 +18,7 @@ _MAX_UNATTRIBUTED_SESSIONS = 64
 
 
 class BoundAgent(Struct, frozen=True):
-    """A living runtime and the sessions that it has shown."""
+    """A running agent process and the sessions that it has reported."""
 
     runtime: AgentProcess
     sessions: tuple[str, ...] = ()
@@ -33,143 +33,149 @@ class Tombstone(Struct, frozen=True, kw_only=True):
 
 
 class UnattributedSession(Struct, frozen=True):
-    """A session of somebody who works in a folder, and nobody can prove who that is."""
+    """A session of an agent in a folder, where several agent processes could be its owner."""
 
     agent: str
     cwd: str
     session: str
     at: int = 0
-    """When that was first told."""
+    """When it was first reported."""
 
     def is_session_of(self, signal: Signal) -> bool:
         return (self.agent, self.cwd, self.session) == (signal.agent, signal.hint.cwd, signal.session)
 
 
 class AgentRoster(Struct, frozen=True, kw_only=True):
-    """Of every pane at most one runtime is the current one."""
+    """Each pane has at most one agent process."""
 
-    tenants: dict[RuntimeId, BoundAgent] = {}
+    agents: dict[RuntimeId, BoundAgent] = field(default_factory=dict, name="tenants")
     tombstones: tuple[Tombstone, ...] = ()
-    doubts: tuple[UnattributedSession, ...] = ()
-    """They stay: that others left the folder does not prove whose it was."""
+    unattributed_sessions: tuple[UnattributedSession, ...] = field(default=(), name="doubts")
+    """Kept after other agents left the folder: that does not prove whose session it was."""
 
 
 class UnboundSignal(Struct, frozen=True):
-    """No runtime yet: nobody fits, or more than one does."""
+    """No agent process matches yet, or more than one does."""
 
     why: Literal["dropped_unbound", "binding_conflict"]
 
 
 def add_agent(roster: AgentRoster, agent_process: AgentProcess, at: int, thresholds: Thresholds) -> AgentRoster:
-    """A runtime that begins ends whatever was in its pane, and in its place."""
-    for tenant in list(roster.tenants.values()):
-        old = tenant.runtime
+    """Add an agent process; it ends any other one in its pane or location."""
+    for bound_agent in list(roster.agents.values()):
+        old = bound_agent.runtime
         if old.id != agent_process.id and (old.pane == agent_process.pane or old.place == agent_process.place):
             roster = remove_agent(roster, old.id, at, thresholds)
-    known = roster.tenants.get(agent_process.id, BoundAgent(agent_process))
-    return replace(roster, tenants={**roster.tenants, agent_process.id: replace(known, runtime=agent_process)})
+    known = roster.agents.get(agent_process.id, BoundAgent(agent_process))
+    return replace(roster, agents={**roster.agents, agent_process.id: replace(known, runtime=agent_process)})
 
 
 def remove_agent(roster: AgentRoster, agent_process_id: RuntimeId, at: int, thresholds: Thresholds) -> AgentRoster:
-    tenant = roster.tenants.get(agent_process_id)
-    if tenant is None:
+    bound_agent = roster.agents.get(agent_process_id)
+    if bound_agent is None:
         return roster
-    gone = tenant.runtime
-    stone = Tombstone(place=gone.place, runtime=gone.id, pid=gone.pid, sessions=tenant.sessions, ended_at=at)
-    standing = tuple(one for one in roster.tombstones if at - one.ended_at <= thresholds.tombstone_for)
-    left = {id_: one for id_, one in roster.tenants.items() if id_ != agent_process_id}
-    return replace(roster, tenants=left, tombstones=(*standing, stone))
+    process = bound_agent.runtime
+    stone = Tombstone(
+        place=process.place, runtime=process.id, pid=process.pid, sessions=bound_agent.sessions, ended_at=at
+    )
+    recent = tuple(stone for stone in roster.tombstones if at - stone.ended_at <= thresholds.tombstone_for)
+    others = {id_: agent for id_, agent in roster.agents.items() if id_ != agent_process_id}
+    return replace(roster, agents=others, tombstones=(*recent, stone))
 
 
 def remove_pane(roster: AgentRoster, pane: PaneId, at: int, thresholds: Thresholds) -> AgentRoster:
-    """A pane is gone, and with it what ran in it."""
-    for tenant in list(roster.tenants.values()):
-        if tenant.runtime.pane == pane:
-            roster = remove_agent(roster, tenant.runtime.id, at, thresholds)
+    """Remove the agent process of a closed pane."""
+    for bound_agent in list(roster.agents.values()):
+        if bound_agent.runtime.pane == pane:
+            roster = remove_agent(roster, bound_agent.runtime.id, at, thresholds)
     return roster
 
 
 def add_session(roster: AgentRoster, agent_process_id: RuntimeId, session: str) -> AgentRoster:
-    """A signal of this runtime named its session."""
-    tenant = roster.tenants[agent_process_id]
-    if not session or session in tenant.sessions:
+    """Note a session that a signal of this agent process named."""
+    bound_agent = roster.agents[agent_process_id]
+    if not session or session in bound_agent.sessions:
         return roster
-    known = BoundAgent(tenant.runtime, (*tenant.sessions, session))
-    return replace(roster, tenants={**roster.tenants, agent_process_id: known})
+    known = BoundAgent(bound_agent.runtime, (*bound_agent.sessions, session))
+    return replace(roster, agents={**roster.agents, agent_process_id: known})
 
 
 def add_unattributed_session(roster: AgentRoster, signal: Signal) -> AgentRoster:
-    """Whose session it is, nobody can prove."""
+    """Note a session whose agent process cannot be determined."""
     if not signal.session or is_unattributed(roster, signal):
         return roster
-    doubt = UnattributedSession(signal.agent, signal.hint.cwd, signal.session, signal.ingested_at)
-    return replace(roster, doubts=(*roster.doubts, doubt)[-_MAX_UNATTRIBUTED_SESSIONS:])
+    session = UnattributedSession(signal.agent, signal.hint.cwd, signal.session, signal.ingested_at)
+    return replace(roster, unattributed_sessions=(*roster.unattributed_sessions, session)[-_MAX_UNATTRIBUTED_SESSIONS:])
 
 
 def is_unattributed(roster: AgentRoster, signal: Signal) -> bool:
-    """Whether its session was nobody's alone before."""
-    return any(doubt.is_session_of(signal) for doubt in roster.doubts)
+    """Return True if the session of this signal could not be attributed before."""
+    return any(session.is_session_of(signal) for session in roster.unattributed_sessions)
 
 
 def is_ambiguous(roster: AgentRoster, agent_process: AgentProcess) -> bool:
-    """Whether, in its time, a session began in its folder that may be its own, and still nobody has shown it."""
-    shown = {session for tenant in roster.tenants.values() for session in tenant.sessions}
+    """Return True if an unattributed session of its folder and lifetime may be its own."""
+    attributed = {session for bound_agent in roster.agents.values() for session in bound_agent.sessions}
     return any(
-        (one.agent, one.cwd) == (agent_process.agent, agent_process.cwd)
-        and one.at >= agent_process.started_at
-        and one.session not in shown
-        for one in roster.doubts
+        (session.agent, session.cwd) == (agent_process.agent, agent_process.cwd)
+        and session.at >= agent_process.started_at
+        and session.session not in attributed
+        for session in roster.unattributed_sessions
     )
 
 
 def bind_signal(roster: AgentRoster, signal: Signal, thresholds: Thresholds) -> RuntimeId | UnboundSignal | DropReason:
-    """The runtime of a signal; that none is found yet; or why it can have none."""
+    """Return the agent process of a signal, `UnboundSignal` if none is found yet, or why it can have none."""
     if signal.runtime is not None:
         return _check_known(roster, signal.runtime)
-    fitting = [one for one in roster.tenants.values() if _is_match(one, signal)]
+    candidates = [bound_agent for bound_agent in roster.agents.values() if _is_match(bound_agent, signal)]
     if is_folder_only(signal.hint):
-        fitting = _filter_folder_candidates(roster, fitting, signal, thresholds)
-    if len(fitting) != 1:
-        return UnboundSignal("binding_conflict" if fitting else "dropped_unbound")
-    return _check_tombstones(roster, fitting[0], signal, thresholds) or fitting[0].runtime.id
+        if _is_ambiguous_folder(roster, candidates, signal):
+            return UnboundSignal("binding_conflict" if candidates else "dropped_unbound")
+        candidates = _filter_folder_candidates(candidates, signal, thresholds)
+    if len(candidates) != 1:
+        return UnboundSignal("binding_conflict" if candidates else "dropped_unbound")
+    return _check_tombstones(roster, candidates[0], signal, thresholds) or candidates[0].runtime.id
 
 
 def is_folder_only(hint: ProcessHint) -> bool:
-    """Whether the folder is all that it tells."""
+    """Return True if the hint names a folder but no pane or process."""
     return bool(hint.cwd) and not hint.mux_pane and not hint.pid
 
 
-def _filter_folder_candidates(
-    roster: AgentRoster, candidates: list[BoundAgent], signal: Signal, thresholds: Thresholds
-) -> list[BoundAgent]:
-    """Whose it may be: theirs who handed it on themselves, or showed its session; else of all, if nobody else is there.
+def _is_ambiguous_folder(roster: AgentRoster, candidates: list[BoundAgent], signal: Signal) -> bool:
+    """Return True if other agents work in the folder, also in unwatched terminals, and none is proven the owner."""
+    is_shared_folder = signal.hint.is_doubtful or is_unattributed(roster, signal)
+    return is_shared_folder and not _find_proven_owners(candidates, signal)
 
-    Somebody who works in no pane of ours counts as well; so does a session that was nobody's before.
-    """
-    proven = [one for one in candidates if signal.hint.via == one.runtime.pid > 0] or [
-        one for one in candidates if signal.session and signal.session in one.sessions
+
+def _find_proven_owners(candidates: list[BoundAgent], signal: Signal) -> list[BoundAgent]:
+    """Return the agents that delivered the signal themselves, or else those that reported its session."""
+    return [agent for agent in candidates if signal.hint.via == agent.runtime.pid > 0] or [
+        agent for agent in candidates if signal.session and signal.session in agent.sessions
     ]
-    if proven:
+
+
+def _filter_folder_candidates(candidates: list[BoundAgent], signal: Signal, thresholds: Thresholds) -> list[BoundAgent]:
+    if proven := _find_proven_owners(candidates, signal):
         return proven
-    if signal.hint.is_doubtful or is_unattributed(roster, signal):
-        return [*candidates, *candidates]  # nobody's alone
     source = thresholds.find_source(signal.agent, signal.source)
     is_shared = source is not None and source.is_shared
-    return [one for one in candidates if not is_shared or not one.sessions]
+    return [agent for agent in candidates if not is_shared or not agent.sessions]
 
 
 def _check_known(roster: AgentRoster, agent_process_id: RuntimeId) -> RuntimeId | DropReason:
-    if agent_process_id in roster.tenants:
+    if agent_process_id in roster.agents:
         return agent_process_id
     has_ended = any(stone.runtime == agent_process_id for stone in roster.tombstones)
     return "late_event" if has_ended else "runtime_mismatch"
 
 
 def _is_match(bound_agent: BoundAgent, signal: Signal) -> bool:
-    """Whether all that was told is true of it, and enough was told to say so: a session that it has shown is enough."""
+    """Return True if the hint matches the process and names a pane, pid, folder or one of its sessions."""
     runtime, hint = bound_agent.runtime, signal.hint
     place = runtime.place
-    told = (
+    hinted_and_actual = (
         (hint.mux_pane, place.mux_pane),
         (hint.socket, place.socket),
         (hint.pid, runtime.pid),
@@ -177,26 +183,26 @@ def _is_match(bound_agent: BoundAgent, signal: Signal) -> bool:
         (hint.cwd, runtime.cwd),
     )
     is_same = (signal.agent, hint.target) == (runtime.agent, place.target)
-    says_enough = bool(hint.mux_pane or hint.pid or hint.cwd) or signal.session in bound_agent.sessions
-    return is_same and says_enough and all(not said or said == is_ for said, is_ in told)
+    is_specific = bool(hint.mux_pane or hint.pid or hint.cwd) or signal.session in bound_agent.sessions
+    return is_same and is_specific and all(not hinted or hinted == actual for hinted, actual in hinted_and_actual)
 
 
 def _check_tombstones(
     roster: AgentRoster, bound_agent: BoundAgent, signal: Signal, thresholds: Thresholds
 ) -> DropReason | None:
-    """Why it is not the newcomer's, although it came from there; None if it is."""
+    """Return why a signal from this pane belongs to an earlier agent process; None if it does not."""
     runtime, at = bound_agent.runtime, signal.ingested_at
     if signal.hint.pid and signal.hint.pid_started:
         return None
     if signal.event_at < runtime.started_at:
         return "late_event"
-    buried = [
+    predecessors = [
         stone
         for stone in roster.tombstones
         if stone.place == runtime.place and at - stone.ended_at <= thresholds.tombstone_for
     ]
     is_named = signal.hint.pid or signal.hint.via == runtime.pid > 0
-    if not buried or signal.session in bound_agent.sessions or is_named:
+    if not predecessors or signal.session in bound_agent.sessions or is_named:
         return None
-    was_theirs = any(signal.session in stone.sessions for stone in buried)
-    return "runtime_mismatch" if was_theirs or not signal.session else None
+    is_earlier_session = any(signal.session in stone.sessions for stone in predecessors)
+    return "runtime_mismatch" if is_earlier_session or not signal.session else None

@@ -1,11 +1,11 @@
-"""Whether a signal may be heard at all, whoever it is about."""
+"""Reject signals that are inadmissible or incomplete, whichever agent they are about."""
 
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.signal import DropReason, Signal
 
 
 def find_rejection_reason(signal: Signal, thresholds: Thresholds) -> DropReason | None:
-    """Why it is not heard; None for one that is."""
+    """Return why the signal is rejected; None if it is accepted."""
     source = thresholds.find_source(signal.agent, signal.source)
     if source is None or source.tier != signal.tier:
         return "source_inadmissible"
@@ -17,7 +17,7 @@ def find_rejection_reason(signal: Signal, thresholds: Thresholds) -> DropReason 
 
 
 def is_complete_signal(signal: Signal) -> bool:
-    """Whether it says what its kind must say. A look proves neither the end of a process nor a reset time in itself."""
+    """Return True if the signal has the fields of its kind. A screen cannot prove that a process exited."""
     if not signal.dedupe_key or not 0.0 <= signal.confidence <= 1.0:
         return False
     if signal.kind == "state":

@@ -1,4 +1,4 @@
-"""A Witness is one source at one instant: what it says, and whether that may still be believed."""
+"""Read one source at one instant: its statement, and whether that can still be believed (`SourceReading`)."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,8 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.state import flags
-from termvisor.agents.state.hysteresis import SourceStatement, select_statement
-from termvisor.agents.state.hysteresis import list_statement_deadlines as looks_change
+from termvisor.agents.state.hysteresis import SourceStatement, list_statement_deadlines, select_statement
 from termvisor.agents.state.source_slots import SourceSlot, SourceSlots
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.evidence_source import EvidenceSource
@@ -24,67 +23,68 @@ _STATE_GROUPS: dict[StateName, str] = {
     "running": "running",
     "unknown": "unknown",
 }
-"""An agent at its prompt looks the same after success, after an error and before any work."""
+"""On the screen, an agent at its prompt looks the same after success, after an error and before any work."""
 
 
 class SourceReading(Struct, frozen=True, kw_only=True):
     source: EvidenceSource
     slot: SourceSlot
     freshness: Freshness
-    said: SourceStatement | None
-    """What to go by; None before anything was said or seen for long enough."""
+    statement: SourceStatement | None
+    """The statement to believe; None before one was reported, or shown for long enough."""
 
     @property
     def is_usable(self) -> bool:
-        """Whether it knows something now. Not to know is never held against those who do."""
-        return self.freshness == "fresh" and self.said is not None and self.said.state != "unknown"
+        """Return True if the source knows the state; an unknown state never overrides another source."""
+        return self.freshness == "fresh" and self.statement is not None and self.statement.state != "unknown"
 
     @property
     def state(self) -> StateName:
-        return self.said.state if self.said is not None else "unknown"
+        return self.statement.state if self.statement is not None else "unknown"
 
     @property
     def since(self) -> int:
-        return self.said.since if self.said is not None else 0
+        return self.statement.since if self.statement is not None else 0
 
     @property
     def sort_key(self) -> tuple[int, int, int, str]:
-        """The smallest is believed: by rank, by precedence, then the newest."""
+        """The smallest is believed: by rank, then precedence, then the newest."""
         return self.source.rank, get_precedence(self.state), -self.since, self.source.name
 
     def read_at(self, at: int) -> "SourceReading | None":
-        """As it spoke at an instant, as far as that is remembered; None where it knew nothing then."""
+        """Return the reading as of an earlier instant, as far as it is remembered; None if it knew nothing then."""
         if self.since <= at:
             return self
-        before = self.slot.before
-        return None if before is None or before.state == "unknown" else replace(self, said=before)
+        previous = self.slot.previous_statement
+        return None if previous is None or previous.state == "unknown" else replace(self, statement=previous)
 
 
 def is_compatible_state(one: StateName, other: StateName) -> bool:
-    """Whether the same agent at the same moment may be described by both."""
+    """Return True if both states can describe the same agent at the same moment."""
     return _STATE_GROUPS[one] == _STATE_GROUPS[other]
 
 
 def read_sources(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> list[SourceReading]:
-    """Every source that was heard, the best first; those that still vouch for each other are counted as doing so."""
-    found = [
+    """Return a reading of every source, best first; a stale native source that the screen confirms counts as fresh."""
+    readings = [
         _read_source(source_slots, source, slot, now, thresholds)
         for name, slot in source_slots.slots.items()
         if (source := thresholds.find_source(agent, name)) is not None
     ]
-    looks = [one for one in found if one.source.tier == "heuristic" and one.is_usable]
-    return sorted((_extend_freshness(one, looks) for one in found), key=lambda one: one.sort_key)
+    screens = [one for one in readings if one.source.tier == "heuristic" and one.is_usable]
+    return sorted((_extend_freshness(one, screens) for one in readings), key=lambda one: one.sort_key)
 
 
 def _read_source(
     source_slots: SourceSlots, source: EvidenceSource, slot: SourceSlot, now: int, thresholds: Thresholds
 ) -> SourceReading:
-    is_look = source.tier == "heuristic"
-    said = select_statement(slot.said, slot.look, now, thresholds) if is_look and slot.said is not None else slot.said
+    statement = slot.statement
+    if source.tier == "heuristic" and statement is not None:
+        statement = select_statement(statement, slot.screen_history, now, thresholds)
     freshness = _rate_freshness(source, slot, now, thresholds)
-    if source.reads_stream and slot.heard_at <= source_slots.missed_at:
+    if source.reads_stream and slot.heard_at <= source_slots.output_missed_at:
         freshness = "gap"
-    return SourceReading(source=source, slot=slot, freshness=freshness, said=said)
+    return SourceReading(source=source, slot=slot, freshness=freshness, statement=statement)
 
 
 def _rate_freshness(source: EvidenceSource, slot: SourceSlot, now: int, thresholds: Thresholds) -> Freshness:
@@ -95,40 +95,41 @@ def _rate_freshness(source: EvidenceSource, slot: SourceSlot, now: int, threshol
 
 
 def _extend_freshness(reading: SourceReading, screen_readings: Sequence[SourceReading]) -> SourceReading:
-    """The word of a source without heartbeat holds on while a look says the same."""
+    """Treat a stale source without heartbeat as fresh while the screen shows a compatible state."""
     if (
         reading.freshness != "stale"
         or reading.source.beats
         or reading.source.tier == "heuristic"
-        or reading.said is None
+        or reading.statement is None
     ):
         return reading
     return (
         replace(reading, freshness="fresh")
-        if any(is_compatible_state(reading.state, look.state) for look in screen_readings)
+        if any(is_compatible_state(reading.state, screen.state) for screen in screen_readings)
         else reading
     )
 
 
 def list_source_deadlines(source_slots: SourceSlots, agent: str, thresholds: Thresholds) -> list[int]:
-    """The instants at which time alone may change what a source is worth."""
-    found = _list_settling_deadlines(source_slots, agent, thresholds)
+    """List the instants at which time alone may change the rating of a source."""
+    deadlines = _list_settling_deadlines(source_slots, agent, thresholds)
     for name, slot in source_slots.slots.items():
         source = thresholds.find_source(agent, name)
         if source is None:
             continue
         limits = (thresholds.fresh_for, thresholds.down_after) if source.beats else (source.trusted_for,)
-        found += [slot.heard_at + limit + 1 for limit in limits]
-        found += [told.at + thresholds.task_trusted_for + 1 for told in slot.tasks.told.values() if told.is_open]
-        found += flags.list_flag_deadlines(slot.flags)
-        if source.tier == "heuristic" and slot.said is not None:
-            found += looks_change(slot.said, slot.look, thresholds)
-    return found
+        deadlines += [slot.heard_at + limit + 1 for limit in limits]
+        reports = slot.subtasks.reports.values()
+        deadlines += [report.at + thresholds.task_trusted_for + 1 for report in reports if report.is_open]
+        deadlines += flags.list_flag_deadlines(slot.flags)
+        if source.tier == "heuristic" and slot.statement is not None:
+            deadlines += list_statement_deadlines(slot.statement, slot.screen_history, thresholds)
+    return deadlines
 
 
 def _list_settling_deadlines(source_slots: SourceSlots, agent: str, thresholds: Thresholds) -> list[int]:
-    """When what was said beside an `idle` of a blind source has stood long enough."""
-    said = {name: slot.said for name, slot in source_slots.slots.items() if slot.said is not None}
-    idle = (thresholds.find_source(agent, name) for name, one in said.items() if one.state == "idle")
-    is_blurred = any(source is not None and source.blind_to for source in idle)
-    return [one.since + thresholds.settled_after for one in said.values()] if is_blurred else []
+    """List when the statements beside an ambiguous `idle` of a source are settled (see the resolver)."""
+    statements = {name: slot.statement for name, slot in source_slots.slots.items() if slot.statement is not None}
+    idle = (thresholds.find_source(agent, name) for name, one in statements.items() if one.state == "idle")
+    is_ambiguous = any(source is not None and source.blind_to for source in idle)
+    return [one.since + thresholds.settled_after for one in statements.values()] if is_ambiguous else []

@@ -1,47 +1,52 @@
-"""A Ledger keeps what each source last said of one runtime.
+"""Keep the last statement of each source about one agent process (`SourceSlots`).
 
-Invariant: a signal that is doubled or older than its source's cursor leaves the ledger as it was. Every source has a
-slot and a cursor of its own, so none can starve another, and the order in which sources are heard does not matter.
+Invariant: a duplicate signal, or one older than its source's cursor, changes nothing. Each source has its own slot and
+cursor, so that no source can block another and the order between sources does not matter.
 """
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from termvisor.agents.state import flags
-from termvisor.agents.state import subtasks as tasks
+from termvisor.agents.state import flags, subtasks
 from termvisor.agents.state.flags import FlagReports
 from termvisor.agents.state.hysteresis import ScreenHistory, SourceStatement, is_settled
-from termvisor.agents.state.seen_signals import SeenSignals, is_forgotten, remember_signal
-from termvisor.agents.state.signal_order import START_POSITION, SignalPosition, compute_position
+from termvisor.agents.state.signal_order import (
+    START_POSITION,
+    SeenSignals,
+    SignalPosition,
+    compute_position,
+    is_forgotten,
+    remember_signal,
+)
 from termvisor.agents.state.subtasks import Subtasks
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.signal import DropReason, Signal
 
 
 class SourceSlot(Struct, frozen=True, kw_only=True):
-    """One source. Instants are our own."""
+    """The state of one source. Instants are of our clock."""
 
     cursor: SignalPosition = START_POSITION
-    memory: SeenSignals = SeenSignals()
+    seen_signals: SeenSignals = field(default=SeenSignals(), name="memory")
     heard_at: int = 0
     is_down: bool = False
-    said: SourceStatement | None = None
-    before: SourceStatement | None = None
-    """What it said before that; of a look, see there."""
-    look: ScreenHistory = ScreenHistory()
+    statement: SourceStatement | None = field(default=None, name="said")
+    previous_statement: SourceStatement | None = field(default=None, name="before")
+    """The statement before that; screens use ``screen_history`` instead."""
+    screen_history: ScreenHistory = field(default=ScreenHistory(), name="look")
     flags: FlagReports = {}
-    tasks: Subtasks = Subtasks()
+    subtasks: Subtasks = field(default=Subtasks(), name="tasks")
     title: str = ""
     misses: int = 0
-    """Looks in a row that found no agent."""
+    """Consecutive screens without an agent."""
     rule: str = ""
-    """Of a look: the rule that it showed last."""
+    """The rule that the last screen matched."""
 
 
 class SourceSlots(Struct, frozen=True, kw_only=True):
     slots: dict[str, SourceSlot] = {}
-    missed_at: int = 0
-    """Up to when output of the pane is missing."""
+    output_missed_at: int = field(default=0, name="missed_at")
+    """Output of the pane is missing up to this instant."""
 
 
 EMPTY_SLOT = SourceSlot()
@@ -50,42 +55,42 @@ EMPTY_SLOT = SourceSlot()
 def apply_signal(
     source_slots: SourceSlots, signal: Signal, thresholds: Thresholds
 ) -> tuple[SourceSlots, DropReason | None]:
-    """The ledger after a signal that was admitted and bound, or the same ledger and why it was dropped."""
+    """Return the slots after an admitted and bound signal, or the same slots and the reason why it was dropped."""
     slot = source_slots.slots.get(signal.source, EMPTY_SLOT)
-    place = compute_position(signal)
-    if signal.dedupe_key in slot.memory.seen:
+    position = compute_position(signal)
+    if signal.dedupe_key in slot.seen_signals.seen:
         return source_slots, "duplicate"
-    if _is_late(slot, signal, place):
+    if _is_late(slot, signal, position):
         return source_slots, "late_event"
-    heard = _update_slot(slot, signal, place, thresholds)
-    return replace(source_slots, slots={**source_slots.slots, signal.source: heard}), None
+    updated = _update_slot(slot, signal, position, thresholds)
+    return replace(source_slots, slots={**source_slots.slots, signal.source: updated}), None
 
 
 def _is_late(slot: SourceSlot, signal: Signal, position: SignalPosition) -> bool:
-    if is_forgotten(slot.memory, position):
+    if is_forgotten(slot.seen_signals, position):
         return True
-    return tasks.is_late_report(slot.tasks, signal.task, position) if signal.task else position <= slot.cursor
+    return subtasks.is_late_report(slot.subtasks, signal.task, position) if signal.task else position <= slot.cursor
 
 
 def _update_slot(slot: SourceSlot, signal: Signal, position: SignalPosition, thresholds: Thresholds) -> SourceSlot:
-    heard = replace(
+    updated = replace(
         slot,
-        memory=remember_signal(slot.memory, signal.dedupe_key, position, thresholds),
+        seen_signals=remember_signal(slot.seen_signals, signal.dedupe_key, position, thresholds),
         heard_at=max(slot.heard_at, signal.ingested_at),
         is_down=signal.kind == "source_down",
     )
-    if signal.task:
-        return replace(heard, tasks=tasks.apply_subtask_signal(slot.tasks, signal, position, thresholds))
-    said = _merge_statement(slot.said, signal, thresholds)
-    is_other = said is not None and slot.said is not None and said.since != slot.said.since
+    if signal.task:  # tasks have their own cursors: the slot's cursor must not move
+        return replace(updated, subtasks=subtasks.apply_subtask_signal(slot.subtasks, signal, position, thresholds))
+    statement = _merge_statement(slot.statement, signal, thresholds)
+    is_new = statement is not None and slot.statement is not None and statement.since != slot.statement.since
     return replace(
-        heard,
+        updated,
         cursor=position,
-        said=said,
-        before=slot.said if is_other and signal.tier == "deterministic" else slot.before,
-        look=_update_screen_history(slot, signal, thresholds),
+        statement=statement,
+        previous_statement=slot.statement if is_new and signal.tier == "deterministic" else slot.previous_statement,
+        screen_history=_update_screen_history(slot, signal, thresholds),
         flags=flags.apply_flag_signal(slot.flags, signal),
-        tasks=tasks.apply_subtask_list(slot.tasks, signal, position),
+        subtasks=subtasks.apply_subtask_list(slot.subtasks, signal, position),
         title=slot.title if signal.title is None else signal.title,
         misses=_count_misses(slot, signal),
         rule=_update_rule(slot, signal),
@@ -93,10 +98,10 @@ def _update_slot(slot: SourceSlot, signal: Signal, position: SignalPosition, thr
 
 
 def _merge_statement(last: SourceStatement | None, signal: Signal, thresholds: Thresholds) -> SourceStatement | None:
-    """A signal that says the same again makes the statement newer, not another one."""
+    """Return the new statement; one that repeats the last keeps its start."""
     if signal.kind not in ("state", "no_agent"):
         return last
-    said = SourceStatement(
+    statement = SourceStatement(
         state=signal.state or "unknown",
         reason=signal.reason if signal.kind == "state" else "unknown_screen",
         since=signal.ingested_at,
@@ -104,31 +109,33 @@ def _merge_statement(last: SourceStatement | None, signal: Signal, thresholds: T
         signal=signal.id,
         is_moving=signal.moved_at is not None and signal.ingested_at - signal.moved_at <= thresholds.moved_within,
     )
-    if last is None or (last.state, last.reason) != (said.state, said.reason):
-        return said
-    return replace(said, since=last.since, is_moving=said.is_moving or last.is_moving)
+    if last is None or (last.state, last.reason) != (statement.state, statement.reason):
+        return statement
+    return replace(statement, since=last.since, is_moving=statement.is_moving or last.is_moving)
 
 
 def _update_screen_history(slot: SourceSlot, signal: Signal, thresholds: Thresholds) -> ScreenHistory:
-    """What was believed when another statement came is gone by until that one is believed, too."""
+    """Keep the last believed statement until the new one is believed."""
     if signal.tier == "deterministic" or signal.kind not in ("state", "no_agent"):
-        return slot.look
-    moved = [at for at in (slot.look.moved_at, signal.moved_at) if at is not None]
-    last = slot.said
+        return slot.screen_history
+    moved = [at for at in (slot.screen_history.moved_at, signal.moved_at) if at is not None]
+    last = slot.statement
     is_same = last is not None and last.state == (signal.state or "unknown")
     return ScreenHistory(
         before=_select_previous_statement(slot, signal, thresholds),
         moved_at=max(moved, default=None),
         interval=signal.look_interval,
-        is_confirmed=is_same and last is not None and is_settled(last, slot.look, signal.ingested_at, thresholds),
+        is_confirmed=is_same
+        and last is not None
+        and is_settled(last, slot.screen_history, signal.ingested_at, thresholds),
     )
 
 
 def _select_previous_statement(slot: SourceSlot, signal: Signal, thresholds: Thresholds) -> SourceStatement | None:
-    last = slot.said
+    last = slot.statement
     if last is None or last.state == (signal.state or "unknown"):
-        return slot.look.before
-    return last if is_settled(last, slot.look, signal.ingested_at, thresholds) else slot.look.before
+        return slot.screen_history.before
+    return last if is_settled(last, slot.screen_history, signal.ingested_at, thresholds) else slot.screen_history.before
 
 
 def _update_rule(slot: SourceSlot, signal: Signal) -> str:

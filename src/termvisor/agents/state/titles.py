@@ -1,6 +1,6 @@
-"""What an agent is called.
+"""Select and sanitize the title of an agent's session.
 
-Titles come from programs, so they are cleaned: no control characters, no reversed text, no spinners, one line.
+Titles come from programs, so they are reduced to one line without control characters, bidi overrides and spinners.
 """
 
 import re
@@ -13,21 +13,21 @@ from termvisor.agents.state.thresholds import Thresholds
 
 MAX_TITLE_CHARS = 80
 _LEADING_GLYPHS = re.compile(r"^(?:[^\w\s(\[/~.#@'\"“«-]+\s+)+")
-"""Spinners and status glyphs before the words."""
+"""Spinners and status glyphs before the text."""
 
 
 class TitleCandidates(Struct, frozen=True, kw_only=True):
-    """What a pane could be called after, the best first."""
+    """The possible titles of a pane, best first."""
 
     own_name: str = ""
     past_title: str = ""
-    """The last title that was seen while the agent was bound."""
+    """The last title of the pane while the agent was running."""
     live_title: str = ""
     path: str = ""
 
 
 def select_title(title_candidates: TitleCandidates, fallback: str) -> str:
-    """The agent's own name for its session, its last title, the pane's title, the folder, or else the fallback."""
+    """Return the first non-empty candidate, sanitized, or else the fallback."""
     candidates = (
         title_candidates.own_name,
         title_candidates.past_title,
@@ -38,7 +38,7 @@ def select_title(title_candidates: TitleCandidates, fallback: str) -> str:
 
 
 def find_session_titles(source_slots: SourceSlots, agent: str, thresholds: Thresholds) -> tuple[str, str]:
-    """The agent's own name for its session, and the last title of its pane while it was bound."""
+    """Return the agent's own name for its session, and the last title of its pane while it was running."""
     ranked = sorted(
         (
             (source, slot.title)

@@ -1,11 +1,11 @@
-"""How evidence becomes what is known of agents:
+"""Track agents: turn evidence into facts, facts into states, and publish what changed after it is stored.
 
-    processes ─► Recognition ─┐ who is there
-    files, hooks, servers ────┤
-    marks of the stream ──────┼─► Hearing ─► facts ─► Knowing ─► Store ─► news, events
-    looks ────────────────────┘  adapters             one writer: fold, project, one transaction
+    processes → AgentDiscovery ───────┐
+    files, hooks, servers ┐           ├→ facts → AgentTracker → Store → state changes, events
+    marks in the output   ├→ SignalReader
+    screens               ┘  (adapters)            the only writer: one transaction per batch
 
-What comes in is read by adapters (`agents/`), which only answer with values. What goes out was stored before.
+Start with `tracker`; `transition` is the pure part of it.
 """
 
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
@@ -16,7 +16,7 @@ from termvisor.agents.tracking.printed_json import PrintedJsonReader
 from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
 from termvisor.agents.tracking.signal_reader import SignalReader
 from termvisor.agents.tracking.tracker import AgentTracker
-from termvisor.agents.tracking.transition import TrackingConfig
+from termvisor.agents.tracking.tracking_config import TrackingConfig, build_tracking_config
 
 __all__ = [
     "AdapterRegistry",
@@ -28,4 +28,5 @@ __all__ = [
     "RemoteAgentDetector",
     "SignalReader",
     "TrackingConfig",
+    "build_tracking_config",
 ]

@@ -1,21 +1,14 @@
-"""The adapters that are switched on, loaded when the first of them is needed, and kept from doing harm.
+"""Load the enabled adapters on first use, and isolate their errors (`AdapterRegistry`).
 
-Here is the border to code that may not be ours: what an adapter raises is told once in the log, and counts as silence.
+Adapters may be third-party plug-ins: an exception of an adapter is logged once and treated as an empty result.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from termvisor.agents import apply_screen_rules
-from termvisor.agents.adapters.adapter import (
-    VERSION_AWARE_CONTRACT,
-    Adapter,
-    ProcessInfo,
-    ScreenReading,
-    SourceRecord,
-    WatchedPath,
-)
+from termvisor.agents.adapters.adapter import Adapter, ProcessInfo, ScreenReading, SourceRecord, WatchedPath
+from termvisor.agents.adapters.loader import apply_screen_rules
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
 from termvisor.agents.adapters.transcript_text import TranscriptText
 from termvisor.log import get_logger
@@ -31,19 +24,19 @@ class AdapterRegistry:
     def __init__(self, load_adapters: Callable[[], Sequence[Adapter]]):
         self._load_adapters = load_adapters
         self.failure_counts: dict[str, int] = {}
-        """How often each adapter failed."""
+        """How often each adapter raised."""
 
     @cached_property
     def adapters(self) -> dict[str, Adapter]:
         return {adapter.name: adapter for adapter in self._load_adapters()}
 
     def use_rules(self, rules: ScreenRuleProvider) -> None:
-        """From now on these are the rules for screens."""
+        """Replace the screen rules of all adapters."""
         self.adapters = {name: apply_screen_rules(one, rules) for name, one in self.adapters.items()}
 
     @property
     def sources(self) -> dict[str, tuple[EvidenceSource, ...]]:
-        """Where each of them speaks; under the empty name stands what holds for all others."""
+        """The sources of each agent; under the empty name those of all other agents."""
         return {"": DEFAULT_SOURCES} | {name: one.sources for name, one in self.adapters.items()}
 
     @property
@@ -55,7 +48,6 @@ class AdapterRegistry:
         return frozenset((name, source.name) for name, one in self.adapters.items() for source in one.sources)
 
     def has_source(self, agent: str, source: str) -> bool:
-        """Whether it declares a source of this name."""
         return (agent, source) in self._declared_sources
 
     def list_agents_with_source(self, source: str) -> list[str]:
@@ -71,46 +63,38 @@ class AdapterRegistry:
         return self._call_adapter(agent, lambda one: tuple(one.read_record(record)), ())
 
     def read_transcript(self, agent: str, record: SourceRecord) -> Sequence[TranscriptText]:
-        """What was said in a conversation; an adapter need not know."""
+        """Return the transcript messages of a record; optional for adapters."""
 
         def read_messages(one: Adapter) -> Sequence[TranscriptText]:
-            tell = getattr(one, "read_transcript", None)
-            return tuple(tell(record)) if tell is not None else ()
+            method = getattr(one, "read_transcript", None)
+            return tuple(method(record)) if method is not None else ()
 
         return self._call_adapter(agent, read_messages, ())
 
     def find_resumed_session(self, agent: str, process: ProcessInfo) -> str:
-        """The one that its command line takes up; an adapter need not know."""
+        """Return the session id that the command line resumes; optional for adapters."""
 
         def read_session(one: Adapter) -> str:
-            tell = getattr(one, "find_resumed_session", None)
-            return str(tell(process)) if tell is not None else ""
+            method = getattr(one, "find_resumed_session", None)
+            return str(method(process)) if method is not None else ""
 
         return self._call_adapter(agent, read_session, "")
 
     def is_printing_json(self, agent: str, process: ProcessInfo) -> bool:
-        """Whether what this process prints is meant for programs; an adapter need not know."""
+        """Return True if this process prints JSON for other programs; optional for adapters."""
 
         def check_printing(one: Adapter) -> bool:
-            tell = getattr(one, "is_printing_json", None)
-            return tell is not None and bool(tell(process))
+            method = getattr(one, "is_printing_json", None)
+            return method is not None and bool(method(process))
 
         return self._call_adapter(agent, check_printing, False)
 
     def classify_screen(self, agent: str, screen: Screen, version: str = "") -> ScreenReading | None:
-        """``version`` is the program's, where it is known; older adapters are not told."""
-
-        def classify(one: Adapter) -> ScreenReading:
-            return (
-                one.classify_screen(screen, version)
-                if version and one.contract_version >= VERSION_AWARE_CONTRACT
-                else one.classify_screen(screen)
-            )
-
-        return self._call_adapter(agent, classify, None)
+        """Classify a screen of an agent whose program has this version; empty if the version is unknown."""
+        return self._call_adapter(agent, lambda one: one.classify_screen(screen, version), None)
 
     def is_title_match(self, agent: str, title: str) -> bool:
-        return self._call_adapter(agent, lambda one: one.title_matches(title), False)
+        return self._call_adapter(agent, lambda one: one.matches_title(title), False)
 
     def build_resume_command(self, agent: str, session: str) -> tuple[str, ...]:
         return self._call_adapter(agent, lambda one: tuple(one.build_resume_command(session)), ())
@@ -121,8 +105,8 @@ class AdapterRegistry:
             return fallback
         try:
             return call(adapter)
-        except Exception as error:  # an adapter may be anybody's, and what it is shown is anybody's too
+        except Exception as error:  # plug-in boundary: third-party code reads untrusted input
             if not self.failure_counts.get(agent):
-                log.error("the agent adapter %s failed: %s: %s", agent, type(error).__name__, error)
+                log.error("agent adapter %s failed: %s: %s", agent, type(error).__name__, error)
             self.failure_counts[agent] = self.failure_counts.get(agent, 0) + 1
             return fallback

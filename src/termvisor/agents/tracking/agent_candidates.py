@@ -1,7 +1,7 @@
-"""Which agent a pane has, where its processes may be those of several. Pure.
+"""Choose the agent of a pane whose processes may belong to several agents. Pure.
 
-The one that has the terminal; while none has it, the one that had it before; else the outermost, since an agent that
-another one started is a tool of it.
+The agent in the foreground wins; if none is, the current one; else the outermost, since an agent started by another
+agent is a tool of it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,15 +26,12 @@ class AgentCandidate(Struct, frozen=True):
 def find_candidates(
     agents: Iterable[str], tree: Sequence[ProcessInfo], foreground_pids: frozenset[int], recognise: ProcessRecognizer
 ) -> list[AgentCandidate]:
-    """Every agent that is recognised, the outermost first; a process that two claim is the first one's.
-
-    ``front`` are the processes that have the terminal.
-    """
-    ahead = [process for process in tree if process.pid in foreground_pids]
+    """Return every identified agent, outermost first; a process claimed by two adapters goes to the first."""
+    foreground = [process for process in tree if process.pid in foreground_pids]
     found: dict[int, AgentCandidate] = {}
     for agent in agents:
-        first = recognise(agent, ahead) if ahead else None
-        process = first or (recognise(agent, tree) if len(ahead) < len(tree) else None)
+        first = recognise(agent, foreground) if foreground else None
+        process = first or (recognise(agent, tree) if len(foreground) < len(tree) else None)
         if process is not None:
             found.setdefault(process.pid, AgentCandidate(agent, process, first is not None))
     order = {process.pid: place for place, process in enumerate(tree)}
@@ -44,7 +41,7 @@ def find_candidates(
 def choose_candidate(
     candidates: Sequence[AgentCandidate], current_process_key: tuple[int, int] | None
 ) -> AgentCandidate | None:
-    """``current`` is the pid and start of the one that the pane had until now."""
+    """Choose one; ``current_process_key`` is the pid and start time of the pane's agent until now."""
     return min(
         candidates, key=lambda one: (not one.is_foreground, one.process_key != current_process_key), default=None
     )

@@ -1,8 +1,8 @@
-"""Finds agents among the processes of panes, and says when they begin and end.
+"""Find agents among the processes of panes, and submit facts when they start and exit (`AgentDiscovery`).
 
-What comes in: which panes printed, what happened to panes, ends of processes. What goes out: facts. A quiet pane costs
-nothing: one is looked at when it printed and another program has its terminal, now and then while it goes on printing,
-and all together once a minute.
+In: panes with output, pane events, process exits. Out: facts. A quiet pane costs nothing: a pane is scanned when it
+printed and its foreground program changed, less and less often while it keeps printing, and with all others once a
+minute.
 """
 
 import asyncio
@@ -21,36 +21,37 @@ from termvisor.clock import Clock
 from termvisor.model.agent.agent_process import AgentExited, AgentProcess, AgentStarted, Fact, OutputMissed, PaneClosed
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.system.foreground_process import compute_start_instant, filter_group_members, find_foreground_group
+from termvisor.system.foreground_process import filter_group_members, find_foreground_group
+from termvisor.system.process_start import compute_start_instant
 
 _FIRST_SCAN_DELAY_S = 0.1
-"""Seconds from the first output to a look: the program that prints has begun by then."""
+"""Delay from the first output to the scan: the program that prints has started by then."""
 _MIN_SCAN_INTERVAL_S = 1.0
 _MAX_SCAN_INTERVAL_S = 30.0
 _FULL_SCAN_INTERVAL_S = 60.0
 _QUIET_TIMEOUT_S = 10.0
-"""Seconds after which commands are compared though nothing was printed."""
+"""Compare the commands of panes this often although nothing was printed."""
 
 
 class ProcessScanner(Protocol):
     async def scan(self, panes: Mapping[PaneId, int]) -> Mapping[PaneId, Sequence[ProcessInfo]]:
-        """What runs in each pane, given with its first process; parents before children."""
+        """Return the processes of each pane, parents before children; ``panes`` maps a pane to its first pid."""
 
 
 class AgentFollower(Protocol):
-    """Who must know of every agent that lives."""
+    """Is notified of every running agent."""
 
     def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
-        """It lives, and this is its process; may be told more than once."""
+        """Start following an agent; may be called more than once."""
 
     def leave(self, agent_process: AgentProcess) -> None: ...
 
     def watch_end(self, pid: int, started: int) -> bool:
-        """Tell `Recognition.ended` when this process ends; False where that cannot be heard."""
+        """Call `AgentDiscovery.handle_process_exit` when this process exits; return False if that is impossible."""
 
 
 class _PaneScanState(Struct):
-    """When a pane was last looked at, and what was in front then."""
+    """The foreground of a pane at its last scan, and when the next is due."""
 
     pid: int
     command: str
@@ -59,7 +60,7 @@ class _PaneScanState(Struct):
     interval_s: float = _MIN_SCAN_INTERVAL_S
 
     def postpone(self, now: float) -> bool:
-        """Looked at now, and next after twice as long."""
+        """Double the interval and return True: the pane is scanned now."""
         self.interval_s = min(_MAX_SCAN_INTERVAL_S, 2 * self.interval_s)
         self.due_at = now + self.interval_s
         return True
@@ -71,7 +72,7 @@ class AgentDiscovery:
         self.list_panes: Callable[[], Iterable[PaneInfo]] = lambda: ()
         self.follower: AgentFollower | None = None
         self.flush_output: Callable[[PaneId], None] = lambda pane: None
-        """Called before an end is told, so that what was printed up to it is heard first."""
+        """Called before an exit is submitted, so that the output before it is read first."""
         self._scan_states: dict[PaneId, _PaneScanState] = {}
         self._followed_agents: dict[RuntimeId, AgentProcess] = {}
         self._urgent_panes: set[PaneId] = set()
@@ -79,16 +80,16 @@ class AgentDiscovery:
         self._scan_lock = asyncio.Lock()
         self._missed_output_count = 0
         self.scanned_pane_count = 0
-        """How many panes were looked at whole: what that costs is ours to show."""
+        """How many panes were fully scanned, for the self-diagnosis."""
 
     async def run(self, output: Subscription[PaneId]) -> None:
-        """Until it is cancelled; begins with a look at all panes."""
+        """Scan all panes, then those with output, until cancelled."""
         await self.scan()
         while True:
             await self.scan(await self._wait_for_output(output))
 
     async def follow_pane_events(self, events: Subscription[Event]) -> None:
-        """What happened to panes, until it is cancelled."""
+        """Handle pane events until cancelled."""
         while True:
             event = await events.get()
             if event.pane is None:
@@ -104,51 +105,54 @@ class AgentDiscovery:
                 await self.scan({event.pane})
 
     def _has_or_had_agent(self, pane: PaneId) -> bool:
-        """Now, or until just before."""
-        return pane in self._tracker.agents_by_pane or pane in self._tracker.state.story.broken_off
+        return pane in self._tracker.agents_by_pane or pane in self._tracker.state.sessions.abrupt_ends
 
     def handle_process_exit(self, pid: int, started: int) -> None:
-        """A process that was followed is gone. What else runs in its pane is looked for soon."""
-        gone = [one for one in self._followed_agents.values() if (one.pid, one.pid_started) == (pid, started)]
-        for one in gone:
-            self.flush_output(one.pane)
-        self._tracker.submit_facts(AgentExited(at=self._clock.now(), runtime=one.id) for one in gone)
-        for one in gone:
-            self._unfollow(one)
-            self._urgent_panes.add(one.pane)
+        """Submit the exit of a followed process; its pane is scanned soon for another agent."""
+        exited = [agent for agent in self._followed_agents.values() if (agent.pid, agent.pid_started) == (pid, started)]
+        for agent in exited:  # its last output must be read while it still counts as running
+            self.flush_output(agent.pane)
+        self._tracker.submit_facts(AgentExited(at=self._clock.now(), runtime=agent.id) for agent in exited)
+        for agent in exited:
+            self._unfollow(agent)
+            self._urgent_panes.add(agent.pane)
 
     async def scan(self, active_panes: set[PaneId] | None = None) -> None:
-        """At those of the panes that printed and may have another program now; None: at all."""
-        async with self._scan_lock:
-            known = list(self.list_panes())
+        """Scan the panes that printed if their foreground may have changed; all panes if None."""
+        async with self._scan_lock:  # pane events and output trigger scans concurrently
+            panes = list(self.list_panes())
             now = self._last_scan_at = self._clock.monotonic()
             if active_panes is None or now >= self._last_full_scan_at + _FULL_SCAN_INTERVAL_S:
-                self._last_full_scan_at, active_panes = now, {one.pane for one in known}
+                self._last_full_scan_at, active_panes = now, {pane_info.pane for pane_info in panes}
                 self._scan_states = {}
-            wanted = [one for one in known if self._is_due(one, active_panes, now)]
-            if wanted:
-                wanted += [one for one in known if one.pane in active_panes and self._is_almost_due(one, now)]
-                await self._scan_panes(wanted)
+            due = [pane_info for pane_info in panes if self._is_due(pane_info, active_panes, now)]
+            if due:
+                due += [one for one in panes if one.pane in active_panes and self._is_almost_due(one, now)]
+                await self._scan_panes(due)
             self._urgent_panes.clear()
 
     async def end_agents_of_gone_panes(self, existing_panes: Iterable[PaneId]) -> None:
-        """End agents whose pane went while nobody watched."""
+        """End the agents whose pane was closed while no daemon ran."""
         gone = self._tracker.agents_by_pane.keys() - set(existing_panes)
         await self._submit_facts([PaneClosed(at=self._clock.now(), pane=pane) for pane in sorted(gone)])
 
     async def _scan_panes(self, panes: Sequence[PaneInfo]) -> None:
-        trees = await self._process_scanner.scan({one.pane: one.pid for one in panes})
+        trees = await self._process_scanner.scan({pane_info.pane: pane_info.pid for pane_info in panes})
         self.scanned_pane_count += len(panes)
-        found = {one: tree for one in panes if (tree := trees.get(one.pane, ())) is not None}
-        chosen = {one: self._choose_candidate(one, tree) for one, tree in found.items()}
+        trees_by_pane = {pane_info: tree for pane_info in panes if (tree := trees.get(pane_info.pane, ())) is not None}
+        chosen = {pane_info: self._choose_candidate(pane_info, tree) for pane_info, tree in trees_by_pane.items()}
         await self._submit_facts(
-            [fact for one, tree in found.items() for fact in self._derive_facts(one, tree, chosen[one])]
+            [
+                fact
+                for pane_info, tree in trees_by_pane.items()
+                for fact in self._derive_facts(pane_info, tree, chosen[pane_info])
+            ]
         )
-        for one, candidate in chosen.items():
-            self._follow_candidate(one.pane, candidate)
+        for pane_info, candidate in chosen.items():
+            self._follow_candidate(pane_info.pane, candidate)
 
     def _is_due(self, pane_info: PaneInfo, active_panes: set[PaneId], now: float) -> bool:
-        """Reads at most one small file of the kernel."""
+        """Return True if the pane has to be scanned now; reads at most one file in /proc."""
         last = self._scan_states.get(pane_info.pane)
         is_urgent = pane_info.pane in self._urgent_panes
         is_same = last is not None and (last.pid, last.command) == (pane_info.pid, pane_info.command)
@@ -163,25 +167,25 @@ class AgentDiscovery:
         return now >= last.due_at and last.postpone(now)
 
     def _is_almost_due(self, pane_info: PaneInfo, now: float) -> bool:
-        """A pass is made anyway: who would need one soon takes part, so that there are fewer."""
+        """Return True if the pane would be due soon: it joins a scan that is made anyway, so that there are fewer."""
         last = self._scan_states[pane_info.pane]
         return last.due_at > now >= last.due_at - last.interval_s / 2 and last.postpone(now)
 
     def _choose_candidate(self, pane_info: PaneInfo, tree: Sequence[ProcessInfo]) -> AgentCandidate | None:
         current = self._tracker.find_agent_in_pane(pane_info.pane)
-        front = filter_group_members(find_foreground_group(pane_info.pid), (process.pid for process in tree))
-        found = find_candidates(self._registry.adapters, tree, front, self._registry.find_process)
-        return choose_candidate(found, None if current is None else (current.pid, current.pid_started))
+        foreground_pids = filter_group_members(find_foreground_group(pane_info.pid), (process.pid for process in tree))
+        candidates = find_candidates(self._registry.adapters, tree, foreground_pids, self._registry.find_process)
+        return choose_candidate(candidates, None if current is None else (current.pid, current.pid_started))
 
     def _derive_facts(
         self, pane_info: PaneInfo, tree: Sequence[ProcessInfo], chosen: AgentCandidate | None
     ) -> list[Fact]:
         now, current = self._clock.now(), self._tracker.find_agent_in_pane(pane_info.pane)
-        life = (current.pid, current.pid_started) if current is not None else (0, 0)
-        if chosen is not None and chosen.process_key != life:
+        current_key = (current.pid, current.pid_started) if current is not None else (0, 0)
+        if chosen is not None and chosen.process_key != current_key:
             return [AgentStarted(at=now, runtime=self._build_agent_process(pane_info, chosen, now))]
-        lives = {(process.pid, process.pid_started) for process in tree}
-        if current is not None and current.pid and life not in lives:
+        process_keys = {(process.pid, process.pid_started) for process in tree}
+        if current is not None and current.pid and current_key not in process_keys:
             return [AgentExited(at=now, runtime=current.id)]
         return []
 
@@ -201,12 +205,17 @@ class AgentDiscovery:
     def _follow_candidate(self, pane: PaneId, chosen: AgentCandidate | None) -> None:
         for gone in [one for one in self._followed_agents.values() if one.pane == pane and not self._is_alive(one)]:
             self._unfollow(gone)
-        runtime = self._tracker.find_agent_in_pane(pane)
-        if chosen is None or runtime is None or runtime.id in self._followed_agents or self.follower is None:
+        agent_process = self._tracker.find_agent_in_pane(pane)
+        if (
+            chosen is None
+            or agent_process is None
+            or agent_process.id in self._followed_agents
+            or self.follower is None
+        ):
             return
-        self._followed_agents[runtime.id] = runtime
-        self.follower.follow(runtime, chosen.process)
-        self.follower.watch_end(runtime.pid, runtime.pid_started)
+        self._followed_agents[agent_process.id] = agent_process
+        self.follower.follow(agent_process, chosen.process)
+        self.follower.watch_end(agent_process.pid, agent_process.pid_started)
 
     def _is_alive(self, agent_process: AgentProcess) -> bool:
         here = self._tracker.find_agent_in_pane(agent_process.pane)
@@ -218,14 +227,14 @@ class AgentDiscovery:
             self.follower.leave(agent_process)
 
     async def _submit_facts(self, facts: list[Fact]) -> None:
-        """Whoever is refused now is found again by the next look."""
+        """Submit facts and wait until they are stored; refused facts are found again by the next scan."""
         if facts and self._tracker.submit_facts(facts):
             await self._tracker.wait_stored()
             for gone in [one for one in self._followed_agents.values() if not self._is_alive(one)]:
                 self._unfollow(gone)
 
     async def _wait_for_output(self, output: Subscription[PaneId]) -> set[PaneId] | None:
-        """The panes that printed; None when some of them may have been missed."""
+        """Wait for output and return its panes; None if some may have been dropped from the subscription."""
         try:
             async with asyncio.timeout(_QUIET_TIMEOUT_S):
                 first = {await output.get()}

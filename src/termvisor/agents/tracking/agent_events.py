@@ -1,4 +1,4 @@
-"""What the history says of agents: that one began, what its state became and by what evidence, that it ended. Pure."""
+"""Build the events of an agent: started, state changed (with its evidence), ended. Pure."""
 
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.session import EndReason
@@ -15,7 +15,7 @@ def build_ended_event(change: StateChange, reason: EndReason | None) -> Event:
 
 
 def build_changed_event(change: StateChange) -> Event | None:
-    """None where nothing changed that is shown: another source that says the same is no news."""
+    """Return None if no visible field changed, for example if another source reports the same state."""
     before, after = change.before, change.after
     if before is not None and _get_visible_fields(before) == _get_visible_fields(after):
         return None
@@ -32,8 +32,8 @@ def build_changed_event(change: StateChange) -> Event | None:
 
 
 def _build_event(kind: str, change: StateChange, data: dict[str, Scalar]) -> Event:
-    who: dict[str, Scalar] = {"runtime": change.after.runtime, "agent": change.after.agent}
-    return Event(at=change.at, kind=kind, pane=change.after.pane, data=who | data)
+    agent: dict[str, Scalar] = {"runtime": change.after.runtime, "agent": change.after.agent}
+    return Event(at=change.at, kind=kind, pane=change.after.pane, data=agent | data)
 
 
 def _get_visible_fields(state: AgentState) -> tuple[object, ...]:
@@ -41,9 +41,9 @@ def _get_visible_fields(state: AgentState) -> tuple[object, ...]:
 
 
 def _collect_flags(state: AgentState) -> dict[str, Scalar]:
-    """The flags that are set, and why a state is not known."""
+    """Return the flags that are set, and why the state is unknown."""
     flags = state.flags
-    told: dict[str, Scalar] = {
+    values: dict[str, Scalar] = {
         "reason": state.reason,
         "usage_limited": flags.usage_limited,
         "resets_at": flags.resets_at,
@@ -53,4 +53,4 @@ def _collect_flags(state: AgentState) -> dict[str, Scalar]:
         "contradicted": flags.contradicted.state if flags.contradicted is not None else None,
         "ambiguous": flags.ambiguous,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in values.items() if value}

@@ -1,9 +1,9 @@
-"""Notices that the machine's clock was set, by a clock that cannot be."""
+"""Detect that the system clock was set, by comparing it with the monotonic clock."""
 
 from termvisor.clock import NS
 
 _MAX_SLEW_NS = 2 * NS
-"""Less is no more than the slewing of a clock that is kept right."""
+"""A smaller difference is clock slewing (NTP)."""
 
 
 class ClockJumpDetector:
@@ -11,13 +11,13 @@ class ClockJumpDetector:
         self._offset_ns = self._compute_offset(now, monotonic)
 
     def detect_jump(self, now: int, monotonic: float) -> int:
-        """By how many nanoseconds the clock was set since it was last asked; 0 if it was not."""
-        apart = self._compute_offset(now, monotonic)
-        by = apart - self._offset_ns
-        if abs(by) < _MAX_SLEW_NS:
+        """Return jump_ns how many nanoseconds the clock was set since the last call; 0 if it was not."""
+        offset_ns = self._compute_offset(now, monotonic)
+        jump_ns = offset_ns - self._offset_ns
+        if abs(jump_ns) < _MAX_SLEW_NS:
             return 0
-        self._offset_ns = apart
-        return by
+        self._offset_ns = offset_ns
+        return jump_ns
 
     def _compute_offset(self, now: int, monotonic: float) -> int:
         return now - int(monotonic * NS)

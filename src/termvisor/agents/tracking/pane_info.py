@@ -1,4 +1,4 @@
-"""A pane as the multiplexer tells it, as far as it matters for finding agents in it."""
+"""What agent discovery needs to know about a pane (`PaneInfo`)."""
 
 from msgspec import Struct
 
@@ -9,11 +9,11 @@ from termvisor.model.ids import PaneId
 class PaneInfo(Struct, frozen=True, kw_only=True):
     pane: PaneId
     pid: int
-    """Of its first process."""
+    """The pid of its first process."""
     command: str
-    """What has its terminal now."""
+    """The program in the foreground, as the multiplexer reports it."""
     title: str = ""
     place: PaneLocation
     generation: int = 0
-    shows_ours: bool = False
-    """It shows panes of a multiplexer that is watched as well: what is on its screen belongs to those."""
+    shows_watched_panes: bool = False
+    """It shows panes of another watched multiplexer server: its screen belongs to those panes."""

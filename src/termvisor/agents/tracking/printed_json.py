@@ -1,8 +1,8 @@
-"""Lines that an agent prints for programs to read, such as those of `codex exec --json`, become signals.
+"""Turn JSON lines that an agent prints for other programs (`codex exec --json`) into signals.
 
-What comes in: lines of panes that look like it. What goes out: signals. Anybody can print such a line, so it counts
-only while the agent's own process has the terminal of the pane and was started to print them; never if it is of another
-session than the first that was named; and never after the one that ended its turn: a run like this has one turn.
+In: JSON lines of panes. Out: signals. Any program can print such a line, so it counts only while the agent's process is
+in the foreground and was started to print JSON; not if it names another session than the first line; and not after the
+line that ended the turn, because such a run has a single turn.
 """
 
 from collections import deque
@@ -26,18 +26,18 @@ from termvisor.pipeline.json_lines import PrintedLine
 _MAX_EARLY_LINES = 32
 _MAX_EARLY_PANES = 32
 _MAX_EARLY_AGE_NS = 10 * NS
-"""Its first lines come before it is recognised; so many are kept of so many panes for so long."""
+"""The first lines arrive before the agent is identified: this many are buffered per pane, for this long."""
 _MAX_EARLY_LINE_CHARS = 1024
 _START_TIME_PRECISION_NS = NS // 100
-"""The kernel tells a start only so exactly. No such program says its first word sooner."""
+"""The precision of a process start time (10 ms). No such program prints its first line sooner."""
 
 
 class _PrintedRun(Struct):
-    """How far one run has come."""
+    """The progress of one run."""
 
     session: str = ""
     has_terminal: bool = False
-    """As it was when that could last be seen."""
+    """As last checked while the process was alive."""
     is_over: bool = False
 
     def accept_signal(self, signal: Signal) -> bool:
@@ -52,48 +52,51 @@ class PrintedJsonReader:
     def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, clock: Clock):
         self._tracker, self._registry, self._clock = tracker, registry, clock
         self.has_terminal: Callable[[AgentProcess], bool | None] = lambda runtime: False
-        """Whether its process has the terminal of its pane and prints there; None when it lives no more."""
+        """Return True if its process prints in the foreground of its pane; None if it has exited."""
         self._runs_by_agent: dict[RuntimeId, _PrintedRun] = {}
         self._early_lines: dict[PaneId, deque[tuple[EpochId, PrintedLine]]] = {}
 
     def read_lines(self, epoch: Epoch, lines: Sequence[PrintedLine]) -> None:
-        """What a pane printed, in order."""
-        runtime = self._tracker.find_agent_in_pane(epoch.pane)
-        if runtime is None:
+        """Read the JSON lines that a pane printed, in order."""
+        agent_process = self._tracker.find_agent_in_pane(epoch.pane)
+        if agent_process is None:
             self._buffer_lines(epoch, lines)
-        elif runtime.id in self._runs_by_agent:
-            self._submit_signals(runtime, self._runs_by_agent[runtime.id], ((epoch.id, line) for line in lines))
+        elif agent_process.id in self._runs_by_agent:
+            self._submit_signals(
+                agent_process, self._runs_by_agent[agent_process.id], ((epoch.id, line) for line in lines)
+            )
 
     def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
-        """An agent lives: if it prints for programs, what it printed before it was recognised counts."""
+        """Follow an agent that prints JSON, and read the lines that it printed before it was identified."""
         early = self._early_lines.pop(agent_process.pane, ())
         if agent_process.id in self._runs_by_agent or not self._registry.is_printing_json(agent_process.agent, process):
             return
-        course = self._runs_by_agent[agent_process.id] = _PrintedRun(session=self._find_known_session(agent_process))
+        run = self._runs_by_agent[agent_process.id] = _PrintedRun(session=self._find_known_session(agent_process))
         oldest = self._clock.now() - _MAX_EARLY_AGE_NS
-        self._submit_signals(agent_process, course, (one for one in early if one[1].at >= oldest))
+        self._submit_signals(agent_process, run, (line for line in early if line[1].at >= oldest))
 
     def leave(self, agent_process: AgentProcess) -> None:
         self._runs_by_agent.pop(agent_process.id, None)
 
     def _buffer_lines(self, epoch: Epoch, lines: Sequence[PrintedLine]) -> None:
-        kept = self._early_lines.pop(epoch.pane, None) or deque(maxlen=_MAX_EARLY_LINES)
-        kept.extend((epoch.id, line) for line in lines if len(line.text) <= _MAX_EARLY_LINE_CHARS)
-        self._early_lines[epoch.pane] = kept
+        buffer = self._early_lines.pop(epoch.pane, None) or deque(maxlen=_MAX_EARLY_LINES)
+        buffer.extend((epoch.id, line) for line in lines if len(line.text) <= _MAX_EARLY_LINE_CHARS)
+        self._early_lines[epoch.pane] = buffer
         if len(self._early_lines) > _MAX_EARLY_PANES:
             self._early_lines.pop(next(iter(self._early_lines)))
 
     def _find_known_session(self, agent_process: AgentProcess) -> str:
-        """The session that it named to an earlier daemon; not one that only its command line named."""
+        """Return the session that it reported to an earlier daemon, but not one from its command line."""
         session = self._tracker.get_session(agent_process.id)
-        is_presumed = agent_process.id in self._tracker.state.story.presumed
+        is_presumed = agent_process.id in self._tracker.state.sessions.presumed
         return session.external_id if session is not None and not is_presumed else ""
 
     def _submit_signals(
         self, agent_process: AgentProcess, printed_run: _PrintedRun, lines: Iterable[tuple[EpochId, PrintedLine]]
     ) -> None:
-        found = self.has_terminal(agent_process)
-        printed_run.has_terminal = printed_run.has_terminal if found is None else found
+        has_terminal = self.has_terminal(agent_process)
+        if has_terminal is not None:
+            printed_run.has_terminal = has_terminal
         if not printed_run.has_terminal:
             return
         for epoch, line in lines:

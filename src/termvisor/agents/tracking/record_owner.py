@@ -1,4 +1,4 @@
-"""Whose record it is: the agent whose adapter is to read it. Pure."""
+"""Find the agent whose adapter has to read a record. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -26,19 +26,16 @@ def find_record_owner(
     watched: Iterable[AgentWatch],
     agent_processes: Iterable[AgentProcess],
 ) -> str:
-    """Among those who have such a source: the one that the hook names, that asked for the file, or whose process it is.
-
-    Empty where nobody can be named.
-    """
+    """Return the agent that the hook names, that watches the file, or whose process it is; empty if unknown."""
     if record.source == HOOK_SOURCE:
         return _parse_hook_agent(record.text)
     if len(agents_with_source) == 1:
         return agents_with_source[0]
-    asked = {one.agent for one in watched if _is_under_watch(record, one.watch)}
-    if not asked and record.hint.pid:
-        asked = {one.agent for one in agent_processes if one.pid == record.hint.pid}
-    found = asked.intersection(agents_with_source)
-    return found.pop() if len(found) == 1 else ""
+    agents = {one.agent for one in watched if _is_under_watch(record, one.watch)}
+    if not agents and record.hint.pid:
+        agents = {process.agent for process in agent_processes if process.pid == record.hint.pid}
+    owners = agents.intersection(agents_with_source)
+    return owners.pop() if len(owners) == 1 else ""
 
 
 def _parse_hook_agent(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A Glance is what a screen said of its agent. Only what is news is stored: looks are many, and mostly say the same."""
+"""Build signals from classified screens. Only changes and occasional repeats are stored: most screens are equal."""
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ from termvisor.model.agent.signal import Signal
 
 _REPEAT_AFTER_NS = 5 * NS
 _ACTIVE_SAMPLE_INTERVAL_NS = 2 * NS
-"""How far apart looks are while a pane moves. That is when something changes, so rest is measured by it."""
+"""The interval between samples of a changing pane; the rest delay is measured by it."""
 
 
 class ClassifiedScreen(Struct, kw_only=True):
@@ -17,22 +17,22 @@ class ClassifiedScreen(Struct, kw_only=True):
     reading: ScreenReading
     at: int
     stored_at: int = 0
-    """When a look that said the same was last stored."""
+    """When a screen with the same reading was last stored."""
 
 
 def is_news(last: ClassifiedScreen | None, now: ClassifiedScreen, interval_ns: int) -> bool:
-    """Another state, or the same for so long that it is time to say so again; the next look comes after ``pause``."""
+    """Return True if the reading changed, or is due to be repeated; the next sample follows after ``interval_ns``."""
     if last is None or _get_comparable_fields(last.reading) != _get_comparable_fields(now.reading):
         return True
-    return abs(now.at - last.stored_at) >= max(_REPEAT_AFTER_NS, interval_ns)  # the clock may have been set back
+    return abs(now.at - last.stored_at) >= max(_REPEAT_AFTER_NS, interval_ns)  # abs: the clock may have been set back
 
 
 def build_screen_signal(
     agent_process: AgentProcess, classified_screen: ClassifiedScreen, moved_at: int | None
 ) -> Signal:
-    """Of an agent that is known by its screen alone, a strange screen says that there may be none."""
-    seen = classified_screen.reading
-    is_absent = not agent_process.pid and seen.state == "unknown"
+    """Build the signal of a screen; an unknown screen of a remote agent means that it may be gone."""
+    reading = classified_screen.reading
+    is_absent = not agent_process.pid and reading.state == "unknown"
     return Signal(
         source="screen",
         tier="heuristic",
@@ -42,16 +42,16 @@ def build_screen_signal(
         ingested_at=classified_screen.at,
         dedupe_key=f"screen@{classified_screen.at}",
         kind="no_agent" if is_absent else "state",
-        state=None if is_absent else seen.state,
-        reason="unknown_screen" if seen.state == "unknown" and not is_absent else None,
-        flags=seen.flags,
-        tasks=None if seen.tasks is None else tuple(f"shown {at + 1}" for at in range(seen.tasks)),
+        state=None if is_absent else reading.state,
+        reason="unknown_screen" if reading.state == "unknown" and not is_absent else None,
+        flags=reading.flags,
+        tasks=None if reading.tasks is None else tuple(f"shown {at + 1}" for at in range(reading.tasks)),
         moved_at=moved_at,
         look_interval=_ACTIVE_SAMPLE_INTERVAL_NS,
-        payload={**seen.details, "rule": seen.rule} if seen.rule else dict(seen.details),
-        confidence=min(1.0, max(0.0, seen.confidence)),
+        payload={**reading.details, "rule": reading.rule} if reading.rule else dict(reading.details),
+        confidence=min(1.0, max(0.0, reading.confidence)),
     )
 
 
-def _get_comparable_fields(seen: ScreenReading) -> tuple[object, ...]:
-    return seen.state, seen.rule, seen.flags, seen.tasks
+def _get_comparable_fields(reading: ScreenReading) -> tuple[object, ...]:
+    return reading.state, reading.rule, reading.flags, reading.tasks

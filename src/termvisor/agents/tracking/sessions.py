@@ -1,7 +1,7 @@
-"""The conversations of agents, from their beginning to their end: a fold over what was bound to each runtime. Pure.
+"""Track the sessions (conversations) of agent processes: fold the signals bound to each process. Pure.
 
-A runtime always has one session that goes on. Another id that the agent tells begins the next one; an id that it told
-before takes that one up again. An id that only its command line named gives way to its own word.
+An agent process always has one open session. A new session id reported by the agent starts the next session; an id that
+it reported before resumes that one. An id taken from the command line is replaced by the first one the agent reports.
 """
 
 from collections.abc import Callable
@@ -25,33 +25,33 @@ _END_REASONS: dict[str, EndReason] = {
     "pane_gone": "pane_gone",
 }
 ARGV_SOURCE = "process"
-"""The source that tells what a command line says."""
+"""The source of signals that are read from a command line."""
 _PANE_CLOSE_WINDOW_NS = 5 * 10**9
-"""A pane and its program end within so many nanoseconds, whichever is noticed first."""
+"""A pane and its program end within this time, whichever is noticed first."""
 
 ResumeCommandBuilder = Callable[[str, str], tuple[str, ...]]
-"""The argv that takes up a session again, for an agent and its id."""
+"""Return the argv that resumes a session, by agent and session id."""
 
 
 class AgentSessions(Struct, frozen=True, kw_only=True):
-    going_on: dict[RuntimeId, AgentSession] = {}
-    left: dict[RuntimeId, tuple[AgentSession, ...]] = {}
-    """Sessions that living runtimes had before."""
-    broken_off: dict[PaneId, AgentSession] = {}
-    """Sessions that ended in the middle of something, nobody said why: perhaps their pane is about to go."""
+    open_sessions: dict[RuntimeId, AgentSession] = {}
+    earlier_sessions: dict[RuntimeId, tuple[AgentSession, ...]] = {}
+    """Earlier sessions of running agent processes."""
+    abrupt_ends: dict[PaneId, AgentSession] = {}
+    """Sessions that ended during work without a reason: their pane may be closing."""
     presumed: frozenset[RuntimeId] = frozenset()
-    """Whose session only their command line has named."""
-    last: int = 0
-    """The last number that was given."""
+    """Agent processes whose session id was taken from the command line."""
+    last_session_id: int = 0
+    """The last allocated session id."""
 
 
 SessionUpdate = tuple[AgentSessions, tuple[AgentSession, ...]]
-"""The story, and the sessions that are another now."""
+"""The updated sessions, and those of them that changed."""
 
 
-def start_session(agent_sessions: AgentSessions, agent_process: AgentProcess) -> SessionUpdate:
+def start_session(sessions: AgentSessions, agent_process: AgentProcess) -> SessionUpdate:
     return _open_session(
-        agent_sessions,
+        sessions,
         AgentSession(
             runtime=agent_process.id,
             pane=agent_process.pane,
@@ -63,61 +63,63 @@ def start_session(agent_sessions: AgentSessions, agent_process: AgentProcess) ->
 
 
 def apply_session_signal(
-    agent_sessions: AgentSessions,
-    agent_process_id: RuntimeId,
-    signal: Signal,
-    build_resume_command: ResumeCommandBuilder,
+    sessions: AgentSessions, agent_process_id: RuntimeId, signal: Signal, build_resume_command: ResumeCommandBuilder
 ) -> SessionUpdate:
-    """A signal that was bound to this runtime and counted."""
-    session = agent_sessions.going_on.get(agent_process_id)
+    """Apply a signal that was bound to this agent process."""
+    session = sessions.open_sessions.get(agent_process_id)
     if session is None:
-        return agent_sessions, ()
+        return sessions, ()
     changed: tuple[AgentSession, ...] = ()
-    agent_sessions, was_presumed = _update_presumed(agent_sessions, session, signal)
-    is_told = bool(signal.session) and not (signal.source == ARGV_SOURCE and session.external_id)
-    if is_told and signal.session != session.external_id:
+    sessions, was_presumed = _update_presumed(sessions, session, signal)
+    is_reported = bool(signal.session) and not (signal.source == ARGV_SOURCE and session.external_id)
+    if is_reported and signal.session != session.external_id:
         bare = replace(session, external_id="") if was_presumed else session
-        agent_sessions, changed = _switch_session(agent_sessions, bare, signal, build_resume_command)
-        session = agent_sessions.going_on[agent_process_id]
-    known = _merge_details(session, signal)
-    if known == session:
-        return agent_sessions, changed
-    others = tuple(one for one in changed if one.id != known.id)
-    return replace(agent_sessions, going_on={**agent_sessions.going_on, agent_process_id: known}), (*others, known)
+        sessions, changed = _switch_session(sessions, bare, signal, build_resume_command)
+        session = sessions.open_sessions[agent_process_id]
+    updated = _merge_details(session, signal)
+    if updated == session:
+        return sessions, changed
+    others = tuple(one for one in changed if one.id != updated.id)
+    return _set_open_session(sessions, updated), (*others, updated)
 
 
-def end_session(
-    agent_sessions: AgentSessions, agent_process_id: RuntimeId, at: int, reason: EndReason
-) -> SessionUpdate:
-    """The process is over. What the agent itself gave as reason stands."""
-    session = agent_sessions.going_on.get(agent_process_id)
+def end_session(sessions: AgentSessions, agent_process_id: RuntimeId, at: int, reason: EndReason) -> SessionUpdate:
+    """Close the session of an exited process; an end reason reported by the agent is kept."""
+    session = sessions.open_sessions.get(agent_process_id)
     if session is None:
-        return agent_sessions, ()
-    over = replace(session, ended_at=at, end_reason=session.end_reason or reason)
-    going_on = {number: one for number, one in agent_sessions.going_on.items() if number != agent_process_id}
-    left = {number: ones for number, ones in agent_sessions.left.items() if number != agent_process_id}
-    recent = {
-        pane: one
-        for pane, one in agent_sessions.broken_off.items()
-        if at - (one.ended_at or 0) <= _PANE_CLOSE_WINDOW_NS
+        return sessions, ()
+    closed = replace(session, ended_at=at, end_reason=session.end_reason or reason)
+    open_sessions = {number: one for number, one in sessions.open_sessions.items() if number != agent_process_id}
+    earlier_sessions = {
+        number: earlier for number, earlier in sessions.earlier_sessions.items() if number != agent_process_id
     }
+    abrupt_ends = {
+        pane: one for pane, one in sessions.abrupt_ends.items() if at - (one.ended_at or 0) <= _PANE_CLOSE_WINDOW_NS
+    }
+    # A closing pane ends its program first: keep the session so that its end reason can be corrected.
     if session.end_reason is None and reason == "manual":
-        recent[session.pane] = over
-    presumed = agent_sessions.presumed - {agent_process_id}
-    return replace(agent_sessions, going_on=going_on, left=left, broken_off=recent, presumed=presumed), (over,)
+        abrupt_ends[session.pane] = closed
+    presumed = sessions.presumed - {agent_process_id}
+    return replace(
+        sessions,
+        open_sessions=open_sessions,
+        earlier_sessions=earlier_sessions,
+        abrupt_ends=abrupt_ends,
+        presumed=presumed,
+    ), (closed,)
 
 
-def mark_pane_closed(agent_sessions: AgentSessions, pane: PaneId, at: int) -> SessionUpdate:
-    """A pane that is closed ends its program first: what broke off just before was the pane's end."""
-    session = agent_sessions.broken_off.get(pane)
+def mark_pane_closed(sessions: AgentSessions, pane: PaneId, at: int) -> SessionUpdate:
+    """Correct the end reason of a session that ended just before its pane closed."""
+    session = sessions.abrupt_ends.get(pane)
     if session is None or at - (session.ended_at or 0) > _PANE_CLOSE_WINDOW_NS:
-        return agent_sessions, ()
-    others = {number: one for number, one in agent_sessions.broken_off.items() if number != pane}
-    return replace(agent_sessions, broken_off=others), (replace(session, end_reason="pane_gone"),)
+        return sessions, ()
+    others = {number: one for number, one in sessions.abrupt_ends.items() if number != pane}
+    return replace(sessions, abrupt_ends=others), (replace(session, end_reason="pane_gone"),)
 
 
 def derive_end_reason(state: AgentState, *, is_pane_gone: bool) -> EndReason:
-    """From the last that was known: an agent that left in the middle of something was made to."""
+    """Derive why a session ended from its last state; an end during work counts as manual."""
     if is_pane_gone:
         return "pane_gone"
     if state.flags.usage_limited:
@@ -127,39 +129,41 @@ def derive_end_reason(state: AgentState, *, is_pane_gone: bool) -> EndReason:
     return "completed" if state.value in ("completed", "idle") else "manual"
 
 
-def _open_session(agent_sessions: AgentSessions, session: AgentSession) -> SessionUpdate:
-    number = agent_sessions.last + 1
-    fresh = replace(session, id=SessionId(number))
-    return replace(agent_sessions, going_on={**agent_sessions.going_on, fresh.runtime: fresh}, last=number), (fresh,)
+def _open_session(sessions: AgentSessions, session: AgentSession) -> SessionUpdate:
+    number = sessions.last_session_id + 1
+    opened = replace(session, id=SessionId(number))
+    return replace(_set_open_session(sessions, opened), last_session_id=number), (opened,)
 
 
-def _update_presumed(
-    agent_sessions: AgentSessions, session: AgentSession, signal: Signal
-) -> tuple[AgentSessions, bool]:
-    """After this signal, and whether the session's name was no more than presumed before."""
-    before, own = agent_sessions.presumed, {session.runtime}
+def _set_open_session(sessions: AgentSessions, session: AgentSession) -> AgentSessions:
+    return replace(sessions, open_sessions={**sessions.open_sessions, session.runtime: session})
+
+
+def _update_presumed(sessions: AgentSessions, session: AgentSession, signal: Signal) -> tuple[AgentSessions, bool]:
+    """Return the sessions after this signal, and whether the session id was only presumed before."""
+    before, own = sessions.presumed, {session.runtime}
     if not signal.session or (signal.source == ARGV_SOURCE and session.external_id):
-        return agent_sessions, False
+        return sessions, False
     after = before | own if signal.source == ARGV_SOURCE else before - own
-    return (agent_sessions if after == before else replace(agent_sessions, presumed=after)), session.runtime in before
+    return (sessions if after == before else replace(sessions, presumed=after)), session.runtime in before
 
 
 def _switch_session(
-    agent_sessions: AgentSessions, session: AgentSession, signal: Signal, build_resume_command: ResumeCommandBuilder
+    sessions: AgentSessions, session: AgentSession, signal: Signal, build_resume_command: ResumeCommandBuilder
 ) -> SessionUpdate:
     argv = build_resume_command(session.agent, signal.session)
     if not session.external_id:
-        known = replace(session, external_id=signal.session, resume=argv)
-        return replace(agent_sessions, going_on={**agent_sessions.going_on, session.runtime: known}), (known,)
-    over = replace(session, ended_at=signal.ingested_at, end_reason=session.end_reason or "completed")
-    left = agent_sessions.left.get(session.runtime, ())
-    before = next((one for one in left if one.external_id == signal.session), None)
-    others = tuple(one for one in left if one is not before)
-    agent_sessions = replace(agent_sessions, left={**agent_sessions.left, session.runtime: (*others, over)})
-    if before is not None:
-        again = replace(before, ended_at=None, end_reason=None)
-        return replace(agent_sessions, going_on={**agent_sessions.going_on, session.runtime: again}), (over, again)
-    bare = AgentSession(
+        named = replace(session, external_id=signal.session, resume=argv)
+        return _set_open_session(sessions, named), (named,)
+    closed = replace(session, ended_at=signal.ingested_at, end_reason=session.end_reason or "completed")
+    earlier = sessions.earlier_sessions.get(session.runtime, ())
+    match = next((one for one in earlier if one.external_id == signal.session), None)
+    others = tuple(one for one in earlier if one is not match)
+    sessions = replace(sessions, earlier_sessions={**sessions.earlier_sessions, session.runtime: (*others, closed)})
+    if match is not None:
+        resumed = replace(match, ended_at=None, end_reason=None)
+        return _set_open_session(sessions, resumed), (closed, resumed)
+    new_session = AgentSession(
         runtime=session.runtime,
         pane=session.pane,
         agent=session.agent,
@@ -169,21 +173,21 @@ def _switch_session(
         started_at=signal.ingested_at,
         resume=argv,
     )
-    agent_sessions, fresh = _open_session(agent_sessions, bare)
-    return agent_sessions, (over, *fresh)
+    sessions, opened = _open_session(sessions, new_session)
+    return sessions, (closed, *opened)
 
 
 def _merge_details(session: AgentSession, signal: Signal) -> AgentSession:
-    told = signal.payload
+    payload = signal.payload
     is_own_title = bool(signal.title) and signal.tier == "deterministic"
-    known = replace(
+    updated = replace(
         session,
         title=(signal.title or "") if is_own_title else session.title,
-        model=_get_text(told.get("model")) or session.model,
-        version=_get_text(told.get("version")) or session.version,
-        end_reason=_END_REASONS.get(_get_text(told.get("end_reason"))) or session.end_reason,
+        model=_get_text(payload.get("model")) or session.model,
+        version=_get_text(payload.get("version")) or session.version,
+        end_reason=_END_REASONS.get(_get_text(payload.get("end_reason"))) or session.end_reason,
     )
-    return apply_usage(known, told)
+    return apply_usage(updated, payload)
 
 
 def _get_text(value: Scalar) -> str:

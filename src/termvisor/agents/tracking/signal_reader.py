@@ -1,7 +1,7 @@
-"""Everything that is heard and seen of agents becomes signals, read by the agent's adapter.
+"""Turn records, status marks and screens of agents into signals, with the agent's adapter.
 
-What comes in: records of files, hooks and servers; marks of the stream; looks at screens. What goes out: signals, to
-be stored. Marks and looks are of the agent that lives in the pane; all else says itself whom it is about.
+In: records of files, hooks and servers; marks in the pane's output; captured screens. Out: signals, submitted to the
+tracker. Marks and screens belong to the agent in their pane; a record says itself which process it is about.
 """
 
 from collections import deque
@@ -37,18 +37,14 @@ SOURCE_BY_MARK: dict[MarkKind, str] = {
     "progress": "progress",
     "bell": "bell",
 }
-"""The marks that agents speak in, and the source that each of them is."""
+"""The marks that agents print, and the source that each of them belongs to."""
 _MAX_EARLY_MARKS = 16
 _MAX_EARLY_AGE_NS = 10 * NS
-"""A mark may come before its program is recognised; so many of a pane are kept for so long."""
-
-
-AgentCounter = Callable[[str, str], Awaitable[int]]
-"""How many of an agent work in a folder, anywhere on this machine."""
+"""A mark may arrive before its agent is identified: this many per pane are buffered for this long."""
 
 
 class PathWatcher(Protocol):
-    """Who reads what agents leave on disk."""
+    """Reads the files of agents."""
 
     def watch(self, key: RuntimeId, watches: Sequence[WatchedPath], agent: str = "") -> None: ...
 
@@ -56,78 +52,89 @@ class PathWatcher(Protocol):
 
 
 class SignalReader:
-    def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, clock: Clock):
+    """``count_agents`` returns how many processes of an agent work in a folder, anywhere on this machine."""
+
+    def __init__(
+        self,
+        tracker: AgentTracker,
+        registry: AdapterRegistry,
+        clock: Clock,
+        *,
+        record_transcripts: Callable[[list[tuple[str, SourceRecord]]], Awaitable[None]] | None = None,
+        count_agents: Callable[[str, str], Awaitable[int]] | None = None,
+        get_moved_at: Callable[[PaneId], int | None] = lambda pane: None,
+    ):
         self._tracker, self._registry, self._clock = tracker, registry, clock
+        self._record_transcripts, self._count_agents = record_transcripts, count_agents
+        self.get_moved_at = get_moved_at
         self.path_watcher: PathWatcher | None = None
-        self.record_transcripts: Callable[[list[tuple[str, SourceRecord]]], Awaitable[None]] | None = None
-        self.get_moved_at: Callable[[PaneId], int | None] = lambda pane: None
-        self.count_agents: AgentCounter | None = None
         self._watches_by_agent: dict[RuntimeId, list[AgentWatch]] = {}
         self._last_titles: dict[RuntimeId, str] = {}
         self._early_marks: dict[PaneId, deque[tuple[EpochId, int, Mark]]] = {}
         self._last_screens: dict[RuntimeId, ClassifiedScreen] = {}
         self.finished_tools: Bus[ToolFinished] = Bus()
         self.unclaimed_record_count = 0
-        """Records that no adapter could be named for."""
+        """Records without a known adapter."""
 
     async def read_records(self, records: Sequence[SourceRecord]) -> None:
-        """Returns when what they say is stored."""
+        """Read records; return when their signals are stored."""
         watched = [one for several in self._watches_by_agent.values() for one in several]
-        heard: list[tuple[str, SourceRecord]] = []
+        read: list[tuple[str, SourceRecord]] = []
         for record in records:
-            living = self._tracker.agents_by_pane.values()
-            agent = find_record_owner(record, self._registry.list_agents_with_source(record.source), watched, living)
+            processes = self._tracker.agents_by_pane.values()
+            agents = self._registry.list_agents_with_source(record.source)
+            agent = find_record_owner(record, agents, watched, processes)
             self.unclaimed_record_count += not agent
-            heard.append((agent, record))
-            number = (record.source, (record.life, record.seq)) if record.seq is not None else None
+            read.append((agent, record))
+            position = (record.source, (record.life, record.seq)) if record.seq is not None else None
             signals = [await self._mark_if_ambiguous(one) for one in self._registry.read_record(agent, record)]
-            while not self._tracker.submit_facts(signals, position=record.bookmark or number):
+            while not self._tracker.submit_facts(signals, position=record.bookmark or position):
                 await self._tracker.wait_stored()
         await self._tracker.wait_stored()
-        for _, record in heard:
-            if (end := parse_tool_end(record)) is not None:
-                self.finished_tools.publish(end)
-        if self.record_transcripts is not None:  # whose a session is, is known by now
-            await self.record_transcripts(heard)
+        for _, record in read:
+            if (finished := parse_tool_end(record)) is not None:
+                self.finished_tools.publish(finished)
+        if self._record_transcripts is not None:  # after the signals: their sessions must be known by then
+            await self._record_transcripts(read)
 
     async def _mark_if_ambiguous(self, signal: Signal) -> Signal:
-        """One that tells no more than a folder proves nothing where several of the agent work, in panes or not."""
+        """Mark a signal that names only a folder as doubtful if several processes of the agent work there."""
         hint, roster = signal.hint, self._tracker.state.knowledge.roster
-        if self.count_agents is None or signal.runtime is not None or not is_folder_only(hint) or hint.is_doubtful:
+        if self._count_agents is None or signal.runtime is not None or not is_folder_only(hint) or hint.is_doubtful:
             return signal
-        is_known = any(signal.session in tenant.sessions for tenant in roster.tenants.values())
-        if is_known or await self.count_agents(signal.agent, hint.cwd) < 2:
+        is_known = any(signal.session in bound_agent.sessions for bound_agent in roster.agents.values())
+        if is_known or await self._count_agents(signal.agent, hint.cwd) < 2:
             return signal
         return replace(signal, hint=replace(hint, is_doubtful=True))
 
     def read_marks(self, epoch: Epoch, marks: Sequence[tuple[int, Mark]]) -> None:
-        """What a pane printed, in order. Called for panes of all kinds, so it does little for most."""
-        runtime = self._tracker.find_agent_in_pane(epoch.pane)
-        if runtime is not None:
+        """Read the marks that a pane printed, in order. Called for all panes, so it is cheap without an agent."""
+        agent_process = self._tracker.find_agent_in_pane(epoch.pane)
+        if agent_process is not None:
             for at, mark in marks:
-                self._read_mark(runtime, epoch.id, at, mark)
-        elif own := [(epoch.id, at, mark) for at, mark in marks if mark.kind == "agent"]:
-            self._early_marks.setdefault(epoch.pane, deque(maxlen=_MAX_EARLY_MARKS)).extend(own)
+                self._read_mark(agent_process, epoch.id, at, mark)
+        elif early := [(epoch.id, at, mark) for at, mark in marks if mark.kind == "agent"]:
+            self._early_marks.setdefault(epoch.pane, deque(maxlen=_MAX_EARLY_MARKS)).extend(early)
 
     def read_screen(self, screen: Screen, interval_ns: int) -> None:
-        """What a pane shows; the next look comes after ``pause``."""
-        runtime = self._tracker.find_agent_in_pane(screen.pane)
-        if runtime is None:
+        """Read a captured screen; the next capture follows after ``interval_ns``."""
+        agent_process = self._tracker.find_agent_in_pane(screen.pane)
+        if agent_process is None:
             return
-        last = self._last_screens.get(runtime.id)
+        last = self._last_screens.get(agent_process.id)
         is_same = last is not None and last.rows == screen.rows
-        seen = last.reading if is_same and last is not None else self._classify_screen(runtime, screen)
-        if seen is None:
+        reading = last.reading if is_same and last is not None else self._classify_screen(agent_process, screen)
+        if reading is None:
             return
-        now = ClassifiedScreen(
-            rows=screen.rows, reading=seen, at=screen.at, stored_at=last.stored_at if last is not None else 0
+        classified = ClassifiedScreen(
+            rows=screen.rows, reading=reading, at=screen.at, stored_at=last.stored_at if last is not None else 0
         )
-        if screen_signal.is_news(last, now, interval_ns):
-            now.stored_at = screen.at
+        if screen_signal.is_news(last, classified, interval_ns):
+            classified.stored_at = screen.at
             self._tracker.submit_facts(
-                [screen_signal.build_screen_signal(runtime, now, self.get_moved_at(screen.pane))]
+                [screen_signal.build_screen_signal(agent_process, classified, self.get_moved_at(screen.pane))]
             )
-        self._last_screens[runtime.id] = now
+        self._last_screens[agent_process.id] = classified
 
     def _classify_screen(self, agent_process: AgentProcess, screen: Screen) -> ScreenReading | None:
         session = self._tracker.get_session(agent_process.id)
@@ -136,13 +143,13 @@ class SignalReader:
         )
 
     def get_agent_on_screen(self, agent_process: AgentProcess) -> str:
-        """The agent that its screen names; one of which no process is known is there because its screen said so."""
+        """Return the agent that its screen shows; an agent without a known process was found by its screen."""
         last = self._last_screens.get(agent_process.id)
         is_known = last is not None and bool(last.reading.rule) and last.reading.state != "unknown"
         return agent_process.agent if is_known or not agent_process.pid else ""
 
     def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
-        """An agent lives: its files are read, and what it printed before it was recognised counts."""
+        """Watch the files of a new agent, and read the marks that it printed before it was identified."""
         watches = self._registry.list_watched_paths(agent_process.agent, process)
         self._watches_by_agent[agent_process.id] = [AgentWatch(agent_process.agent, watch) for watch in watches]
         if self.path_watcher is not None and watches:
@@ -154,9 +161,9 @@ class SignalReader:
                 self._read_mark(agent_process, epoch, at, mark)
 
     def _adopt_argv_session(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
-        """The session that its command line names is its own until it names another itself."""
-        going_on = self._tracker.get_session(agent_process.id)
-        if going_on is None or going_on.external_id:
+        """Use the session id of the command line until the agent reports one itself."""
+        session = self._tracker.get_session(agent_process.id)
+        if session is None or session.external_id:
             return
         if name := self._registry.find_resumed_session(agent_process.agent, process):
             self._tracker.submit_facts([_build_argv_signal(agent_process, name, self._clock.now())])
@@ -181,10 +188,10 @@ class SignalReader:
         self._tracker.submit_facts(replace(one, runtime=agent_process.id) for one in signals)
 
     def _is_new_title(self, agent_process: AgentProcess, text: str) -> bool:
-        """Spinners turn in titles; the words behind them matter."""
-        words = titles.sanitize_title(text)
-        is_new = self._last_titles.get(agent_process.id) != words
-        self._last_titles[agent_process.id] = words
+        """Return True if the title changed, apart from spinners."""
+        title = titles.sanitize_title(text)
+        is_new = self._last_titles.get(agent_process.id) != title
+        self._last_titles[agent_process.id] = title
         return is_new
 
 
@@ -214,7 +221,7 @@ def _build_argv_signal(agent_process: AgentProcess, session: str, at: int) -> Si
 
 
 def _build_title_signals(agent_process: AgentProcess, record: SourceRecord) -> list[Signal]:
-    """A title of which the adapter makes nothing is still what the pane is called."""
+    """Build a note for a title that the adapter does not interpret: it is still the pane's title."""
     if record.source != "title":
         return []
     note = Signal(

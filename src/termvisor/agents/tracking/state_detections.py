@@ -1,7 +1,7 @@
-"""What an agent tells itself, or its screen shows, becomes the same detections as what rules find in its text. Pure.
+"""Build detections from state changes, session ends and screen rules, like those that rules find in text. Pure.
 
-A limit, a missing login, the end of a compaction or of a session is noticed when it is new: when the state that is
-published has it and the one before had not. So whoever folds the same facts again notices nothing twice.
+A usage limit, a missing login, and the end of a compaction or session are detected when the published state changes, so
+folding the same facts again detects nothing twice.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,16 +17,15 @@ from termvisor.model.detection.detection import Detection
 from termvisor.model.detection.rule import Rule, Severity
 from termvisor.model.event import Scalar
 from termvisor.model.event_types import build_detection_key
-from termvisor.model.ids import RuntimeId
 
 RuleLookup = Callable[[str], Rule | None]
-"""A rule in force, by its id."""
+"""Return an active rule by its id."""
 _MAX_CONTEXT_CHARS = 500
 _NO_FLAGS = AgentFlags()
 
 
 class SignalRule(Struct, frozen=True, kw_only=True):
-    """What the agent's own word is called as a rule, and what it means."""
+    """The rule id, type and severity of a detection that is derived from signals."""
 
     rule: str
     type: str
@@ -41,13 +40,13 @@ SIGNAL_RULES = (_USAGE_LIMITED, _COMPACTED, _AUTH_NEEDED, _SESSION_ENDED)
 
 
 def detect_flag_changes(change: StateChange) -> Iterator[Detection]:
-    """Of an agent that goes on."""
+    """Yield a detection for each flag that changed, of an agent that is still running."""
     before = change.before.flags if change.before is not None else _NO_FLAGS
     now = change.after.flags
     evidence: dict[str, Scalar] = {"signal": change.after.evidence, "source": change.after.source}
     if now.usage_limited and not before.usage_limited:
-        ends = {} if now.resets_at is None else {"resets_at": format_timestamp(now.resets_at)}
-        yield _build_detection(_USAGE_LIMITED, change, ends, {**evidence, "resets_at": now.resets_at})
+        captures = {} if now.resets_at is None else {"resets_at": format_timestamp(now.resets_at)}
+        yield _build_detection(_USAGE_LIMITED, change, captures, {**evidence, "resets_at": now.resets_at})
     if before.compacting and not now.compacting:
         yield _build_detection(_COMPACTED, change, {}, evidence)
     if now.auth_needed and not before.auth_needed:
@@ -55,11 +54,11 @@ def detect_flag_changes(change: StateChange) -> Iterator[Detection]:
 
 
 def detect_session_end(session: AgentSession, end_reason: EndReason | None) -> Detection:
-    """One that is over, with what it used, and why it ended where somebody has said so."""
+    """Build the detection of an ended session with its usage, and its end reason if that is known."""
     usage = session.usage
     counts = {name: getattr(usage, name) for name in ("total", "input", "cached", "output", "reasoning", "cost")}
-    told = {"session_id": session.external_id, "end_reason": end_reason, "model": session.model, **counts}
-    captures = {name: str(value) for name, value in told.items() if value not in (None, "")}
+    values = {"session_id": session.external_id, "end_reason": end_reason, "model": session.model, **counts}
+    captures = {name: str(value) for name, value in values.items() if value not in (None, "")}
     return Detection(
         at=session.ended_at or session.started_at,
         type=_SESSION_ENDED.type,
@@ -79,13 +78,13 @@ def detect_session_end(session: AgentSession, end_reason: EndReason | None) -> D
 def detect_screen_rule(
     agent_process: AgentProcess, signal: Signal, previous_rule: str, find_rule: RuleLookup
 ) -> Detection | None:
-    """Of a screen that shows what it did not show before."""
+    """Build the detection of a screen rule; None if the previous screen matched the same rule."""
     name = signal.payload.get("rule")
     rule = find_rule(name) if isinstance(name, str) and name != previous_rule else None
     if rule is None or not rule.event:
         return None
-    said = {key: value for key, value in signal.payload.items() if key != "rule" and value not in (None, "")}
-    captures = {key: str(value) for key, value in said.items()}
+    details = {key: value for key, value in signal.payload.items() if key != "rule" and value not in (None, "")}
+    captures = {key: str(value) for key, value in details.items()}
     evidence: dict[str, Scalar] = {"signal": signal.id, "source": signal.source}
     if signal.flags.resets_at is not None:
         evidence["resets_at"] = signal.flags.resets_at
@@ -111,17 +110,16 @@ def _build_detection(
     signal_rule: SignalRule, change: StateChange, captures: dict[str, str], evidence: dict[str, Scalar]
 ) -> Detection:
     state = change.after
-    runtime: RuntimeId = state.runtime
     return Detection(
         at=change.at,
         type=signal_rule.type,
         rule=signal_rule.rule,
         pane=state.pane,
-        runtime=runtime,
+        runtime=state.runtime,
         agent=state.agent,
         severity=signal_rule.severity,
         captures=captures,
         source="signal",
         evidence={name: value for name, value in evidence.items() if value is not None},
-        key=build_detection_key(signal_rule.type, state.agent, runtime, captures),
+        key=build_detection_key(signal_rule.type, state.agent, state.runtime, captures),
     )

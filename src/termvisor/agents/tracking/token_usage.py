@@ -1,7 +1,6 @@
-"""What a conversation has used: whole sums where the agent tells them, else the sum of its answers. Pure.
+"""Compute the token usage and cost of a session, from reported totals or the sum of its messages. Pure.
 
-Invariant: an answer counts once, with the largest figures that were told of it, however often and in how many lines it
-is told.
+Invariant: a message counts once, with the largest figures reported for it, however often it is reported.
 """
 
 from msgspec.structs import replace
@@ -11,31 +10,33 @@ from termvisor.model.event import Scalar
 
 _COUNT_NAMES = ("total", "input", "output", "cached", "reasoning")
 _MAX_MESSAGES = 24
-"""Answers that are known again. The lines of one stand together; those of sub-agents may come in between."""
+"""Remembered messages. The records of one message come together; those of sub-agents may come between."""
 _NO_TOKENS = TokenCounts()
 
 
 def apply_usage(session: AgentSession, payload: dict[str, Scalar]) -> AgentSession:
-    """After one more signal with figures."""
-    known = _apply_message(replace(session, told=_merge_totals(session.told, payload)), payload)
+    """Apply the usage figures of one signal."""
+    known = _apply_message(replace(session, reported_usage=_merge_totals(session.reported_usage, payload)), payload)
     shown = [cost for cost in (session.cost_so_far, parse_number(payload.get("cost_so_far"))) if cost is not None]
     known = replace(known, cost_so_far=max(shown, default=None))
     return replace(known, usage=_compute_usage(known))
 
 
 def _compute_usage(session: AgentSession) -> TokenUsage:
-    """Both measure the same, and each may have missed something: so the larger one counts.
+    """Return the larger of the reported totals and the sum of messages: each may have missed something.
 
-    A cost that was told for less does not hold any more; then the one that the agent showed last does.
+    A cost reported for a smaller total is outdated; the last shown cost is used instead.
     """
-    told, spent = session.told, list(session.by_model.values())
-    given, written = sum(one.input for one in spent), sum(one.output for one in spent)
+    reported, spent = session.reported_usage, list(session.by_model.values())
+    input_tokens, output_tokens = sum(one.input for one in spent), sum(one.output for one in spent)
     cached = sum(one.cached + one.written for one in spent)
-    total = given + written + cached
+    total = input_tokens + output_tokens + cached
     shown = session.cost_so_far
-    if not spent or total <= (told.total or 0):
-        return told if told.cost is not None else replace(told, cost=shown)
-    return replace(told, total=total, input=given, output=written, cached=cached, reasoning=None, cost=shown)
+    if not spent or total <= (reported.total or 0):
+        return reported if reported.cost is not None else replace(reported, cost=shown)
+    return replace(
+        reported, total=total, input=input_tokens, output=output_tokens, cached=cached, reasoning=None, cost=shown
+    )
 
 
 def _apply_message(session: AgentSession, payload: dict[str, Scalar]) -> AgentSession:
@@ -44,18 +45,18 @@ def _apply_message(session: AgentSession, payload: dict[str, Scalar]) -> AgentSe
         return session
     before = session.messages.get(name) or MessageUsage(model=_get_model(session, payload))
     after = replace(before, spent=_pick_larger_tokens(before.spent, _parse_tokens(payload)))
-    more = _subtract_tokens(after.spent, before.spent)
-    if more == _NO_TOKENS:
+    added = _subtract_tokens(after.spent, before.spent)
+    if added == _NO_TOKENS:
         return session
     others = [(one, message) for one, message in session.messages.items() if one != name]
-    by_model = session.by_model | {after.model: _add_tokens(session.by_model.get(after.model, _NO_TOKENS), more)}
+    by_model = session.by_model | {after.model: _add_tokens(session.by_model.get(after.model, _NO_TOKENS), added)}
     return replace(session, messages=dict([*others[1 - _MAX_MESSAGES :], (name, after)]), by_model=by_model)
 
 
 def _get_model(session: AgentSession, payload: dict[str, Scalar]) -> str:
-    """A sub-agent may have another one than the conversation."""
-    named = payload.get("message_model") or payload.get("model") or session.model
-    return named if isinstance(named, str) else ""
+    """Return the model of a message; a sub-agent may use another one than the session."""
+    model = payload.get("message_model") or payload.get("model") or session.model
+    return model if isinstance(model, str) else ""
 
 
 def _parse_tokens(payload: dict[str, Scalar]) -> TokenCounts:
@@ -69,7 +70,7 @@ def _parse_tokens(payload: dict[str, Scalar]) -> TokenCounts:
 
 
 def _merge_totals(usage: TokenUsage, payload: dict[str, Scalar]) -> TokenUsage:
-    """Counts are whole sums, as agents tell them; what is not told stays."""
+    """Replace the reported totals; figures that are not in the payload remain."""
     counts = {name: int(value) for name in _COUNT_NAMES if (value := parse_number(payload.get(name))) is not None}
     if "total" not in counts and counts.keys() >= {"input", "output"}:
         counts["total"] = counts["input"] + counts["output"]
@@ -88,7 +89,7 @@ def _merge_totals(usage: TokenUsage, payload: dict[str, Scalar]) -> TokenUsage:
 
 
 def _parse_context_share(payload: dict[str, Scalar]) -> float | None:
-    """As a part of the whole; tokens are set against the size of the window."""
+    """Return the used share of the context window (0 to 1), also if it is reported in tokens."""
     share, size = parse_number(payload.get("context_used")), parse_number(payload.get("context_size"))
     if share is None or share <= 1:
         return share

@@ -1,7 +1,7 @@
-"""The one who knows what agents are doing: takes facts, stores them with what follows from them, and then tells it.
+"""Store facts about agents with the states that follow from them, then publish the changes (`AgentTracker`).
 
-Invariants: nobody else writes facts, so their numbers are given here; what is not stored does not count and is not
-told; a daemon that was killed goes on from exactly what it had stored.
+Invariants: it is the only writer of facts and allocates their numbers; nothing is published before it is stored; a
+daemon that was killed resumes from exactly what it had stored.
 """
 
 import asyncio
@@ -16,13 +16,8 @@ from termvisor.agents.state.reducer import AgentKnowledge, apply_facts, find_lat
 from termvisor.agents.tracking.clock_jump import ClockJumpDetector
 from termvisor.agents.tracking.fact_redaction import redact_fact
 from termvisor.agents.tracking.sessions import AgentSessions
-from termvisor.agents.tracking.transition import (
-    TrackerState,
-    TrackingConfig,
-    TrackingOutcome,
-    compute_transition,
-    reconcile_state,
-)
+from termvisor.agents.tracking.tracking_config import TrackingConfig
+from termvisor.agents.tracking.transition import TrackerState, TrackingOutcome, compute_transition, reconcile_state
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.errors import StorageError
@@ -38,16 +33,17 @@ from termvisor.store import Store
 from termvisor.store.tables.agent_facts import FactCheckpoint, PublishedState, SourcePosition, StoredAgentState
 
 _MAX_PENDING_FACTS = 10_000
-"""Facts that may wait to be stored; while there are so many, further ones are refused."""
+"""Limit of the buffer of unstored facts; further facts are refused."""
 _MAX_FACTS_PER_BATCH = 256
 _FACTS_PER_SNAPSHOT = 1000
+"""A restart folds at most about this many facts again."""
 _RETRY_DELAY_S = 2.0
 _MAX_WAIT_S = 60.0
-"""Seconds after which deadlines are reckoned anew: the machine's clock may have been set."""
+"""Check deadlines at least this often: the system clock may have been set."""
 _MAX_FUTURE_NS = 10 * NS
-"""How far ahead of the clock something known may be before the clock is doubted."""
+"""How far a stored fact may be in the future before the clock counts as set back."""
 _ReadMarks = dict[str | tuple[RuntimeId, str], SourcePosition | ReadPosition]
-log = get_logger("knowing")
+log = get_logger("agents")
 
 
 class AgentTracker:
@@ -56,53 +52,55 @@ class AgentTracker:
         self.config = config
         self.state_changes: Bus[StateChange] = Bus()
         self.outcomes: Bus[TrackingOutcome] = Bus()
-        """Everything that was stored, for those who count it."""
+        """Every stored batch, for monitors."""
         self.state = TrackerState()
         self.source_positions: dict[str, SourcePosition] = {}
-        """How far sources are read whose facts are stored."""
+        """How far each source is read, up to the facts that are stored."""
         self._read_positions: dict[tuple[RuntimeId, str], bytes] = {}
         self.next_agent_process_id = 1
         self.refused_fact_count = 0
         self.storage_problem = ""
-        """What keeps facts from being stored right now, for a person to read."""
+        """Why facts cannot be stored at present, for the user; empty if they can."""
         self._pending_facts: deque[Fact] = deque()
         self._pending_marks: _ReadMarks = {}
         self._snapshot_fact = 0
         self._is_stopping = False
+        # Set while nothing is pending: readers wait for it before they confirm their records.
         self._wake_event, self._all_stored = asyncio.Event(), asyncio.Event()
         self._all_stored.set()
         self.on_agent_arrived: Callable[[PaneId], None] = lambda pane: None
-        """Told of every pane in which an agent is known from now on."""
+        """Called for every pane in which a new agent is known."""
         self._agents_by_pane: dict[PaneId, AgentProcess] = {}
         self._last_agents_by_pane: dict[PaneId, AgentPresence] = {}
-        """Who was in a pane last."""
+        """The previous agent of each pane."""
         self._clock_jump_detector = ClockJumpDetector(clock.now(), clock.monotonic())
 
     async def restore(self) -> None:
-        """Take up what an earlier daemon knew."""
-        kept = await self._store.agent_facts.load_state()
-        knowledge, self._snapshot_fact = _decode_snapshot(kept), kept.checkpoint_fact
+        """Load the snapshot of the last daemon and fold the facts stored after it."""
+        stored = await self._store.agent_facts.load_state()
+        knowledge, self._snapshot_fact = _decode_snapshot(stored), stored.checkpoint_fact
         if knowledge is None:
             knowledge, self._snapshot_fact = AgentKnowledge(), 0
         last = self._snapshot_fact
         while facts := await self._store.agent_facts.list_after(last):
             knowledge, last = apply_facts(knowledge, (fact for _, fact in facts), self.config.thresholds), facts[-1][0]
-        story = AgentSessions(
-            going_on={one.runtime: one for one in await self._store.sessions.list_open()}, last=kept.last_session
+        sessions = AgentSessions(
+            open_sessions={one.runtime: one for one in await self._store.sessions.list_open()},
+            last_session_id=stored.last_session,
         )
-        projections = {one.state.runtime: one for one in kept.states}
-        self.next_agent_process_id, self.source_positions = kept.last_runtime + 1, dict(kept.marks)
-        self._read_positions = {(one.runtime, one.watch): one.body for one in kept.bookmarks}
+        projections = {one.state.runtime: one for one in stored.states}
+        self.next_agent_process_id, self.source_positions = stored.last_runtime + 1, dict(stored.marks)
+        self._read_positions = {(one.runtime, one.watch): one.body for one in stored.bookmarks}
         self._last_agents_by_pane = {
-            one.projection.state.pane: _build_past_presence(one) for one in reversed(kept.exited)
+            one.projection.state.pane: _build_past_presence(one) for one in reversed(stored.exited)
         }
         self._set_state(
-            TrackerState(knowledge=knowledge, projections=projections, story=story, last_fact=kept.last_fact)
+            TrackerState(knowledge=knowledge, projections=projections, sessions=sessions, last_fact=stored.last_fact)
         )
         self._correct_future_times(find_latest_fact_time(knowledge))
 
     def _correct_future_times(self, latest_at: int) -> None:
-        """What is known cannot be of the future: the clock was set back while nobody watched, at least so far."""
+        """Shift all known instants back if the latest is in the future: the clock was set while no daemon ran."""
         now = self._clock.now()
         if latest_at > now + _MAX_FUTURE_NS:
             self.submit_facts([ClockSet(at=now, by=now - latest_at)])
@@ -110,9 +108,9 @@ class AgentTracker:
     def submit_facts(
         self, facts: Iterable[Fact], *, position: tuple[str, SourcePosition] | ReadPosition | None = None
     ) -> bool:
-        """They are stored soon, in this order; False when too many wait already, and then none is taken.
+        """Buffer facts to be stored in this order; return False, and take none, if the buffer is full.
 
-        ``reached``: how far a source, or a place of an agent, is read once these are stored.
+        ``position`` is how far a source, or a watch of an agent, is read once these facts are stored.
         """
         new = [redact_fact(fact) for fact in facts]
         if len(self._pending_facts) + len(new) > _MAX_PENDING_FACTS:
@@ -129,11 +127,10 @@ class AgentTracker:
         return True
 
     def take_read_position(self, agent_process_id: RuntimeId, watch: str) -> bytes:
-        """How far an earlier daemon had read a place of this agent. It is told once: whoever asked reads on from it."""
+        """Return, once, how far the last daemon had read a watch of this agent; the caller resumes there."""
         return self._read_positions.pop((agent_process_id, watch), b"")
 
     def find_agent_in_pane(self, pane: PaneId) -> AgentProcess | None:
-        """The agent that lives in a pane."""
         return self._agents_by_pane.get(pane)
 
     @property
@@ -141,9 +138,10 @@ class AgentTracker:
         return self._agents_by_pane
 
     def list_presences(self, pane: PaneId) -> list[AgentPresence]:
-        """The agent in a pane, and the one that was there before it."""
-        here, left = self._agents_by_pane.get(pane), self._last_agents_by_pane.get(pane)
-        return ([left] if left is not None else []) + ([self._build_presence(here)] if here is not None else [])
+        """Return the previous and the current agent of a pane."""
+        previous, current = self._last_agents_by_pane.get(pane), self._agents_by_pane.get(pane)
+        presences = [previous] if previous is not None else []
+        return [*presences, self._build_presence(current)] if current is not None else presences
 
     def _build_presence(self, agent_process: AgentProcess) -> AgentPresence:
         session = self.get_session(agent_process.id)
@@ -156,7 +154,7 @@ class AgentTracker:
         )
 
     def allocate_agent_process_id(self) -> RuntimeId:
-        """A number that no agent had before."""
+        """Return an id that was never used before."""
         self.next_agent_process_id += 1
         return RuntimeId(self.next_agent_process_id - 1)
 
@@ -164,14 +162,14 @@ class AgentTracker:
         return self.state.projections.get(agent_process_id)
 
     def get_session(self, agent_process_id: RuntimeId) -> AgentSession | None:
-        return self.state.story.going_on.get(agent_process_id)
+        return self.state.sessions.open_sessions.get(agent_process_id)
 
     async def wait_stored(self) -> None:
-        """Wait until all that was taken up to now is stored and told."""
+        """Wait until all buffered facts are stored and published."""
         await self._all_stored.wait()
 
     async def run(self) -> None:
-        """Until `end`. It is not cancelled: what is being stored has its numbers already."""
+        """Store facts until `stop`. Must not be cancelled: facts that are being stored have their numbers already."""
         await self._reconcile()
         while not self._is_stopping or self._pending_facts or self._pending_marks:
             await self._wait_for_facts()
@@ -179,7 +177,7 @@ class AgentTracker:
         await self._store_snapshot()
 
     async def _reconcile(self) -> None:
-        """What time did while nobody watched."""
+        """Publish what changed by time alone while no daemon ran."""
         while not self._is_stopping:
             try:
                 await self._store_outcome(reconcile_state(self.state, self._clock.now(), self.config), {})
@@ -193,7 +191,7 @@ class AgentTracker:
         self._wake_event.set()
 
     async def _store_snapshot(self) -> None:
-        """Store a copy of all that is known, so that the next daemon has little to fold."""
+        """Store a snapshot of the knowledge, so that the next daemon has few facts to fold."""
         if self._snapshot_fact < self.state.last_fact:
             with suppress(StorageError):
                 await self._store_outcome(
@@ -201,8 +199,8 @@ class AgentTracker:
                 )
 
     async def _wait_for_facts(self) -> None:
-        due = min(self.state.deadlines.values(), default=None)
-        seconds = _MAX_WAIT_S if due is None else max(0.0, (due - self._clock.now()) / NS)
+        deadline = min(self.state.deadlines.values(), default=None)
+        seconds = _MAX_WAIT_S if deadline is None else max(0.0, (deadline - self._clock.now()) / NS)
         with suppress(TimeoutError):
             async with asyncio.timeout(min(seconds, _MAX_WAIT_S)):
                 await self._wake_event.wait()
@@ -210,15 +208,17 @@ class AgentTracker:
 
     async def _process_batch(self) -> None:
         if by := self._clock_jump_detector.detect_jump(self._clock.now(), self._clock.monotonic()):
-            log.warning("the machine's clock was set by %.1f s", by / NS)
+            log.warning("the system clock was set by %.1f s", by / NS)
             self._pending_facts.appendleft(ClockSet(at=self._clock.now(), by=by))
         facts = [self._pending_facts.popleft() for _ in range(min(_MAX_FACTS_PER_BATCH, len(self._pending_facts)))]
-        reached, self._pending_marks = ({}, self._pending_marks) if self._pending_facts else (self._pending_marks, {})
+        # Read marks are stored with the last batch only: earlier ones do not contain all facts that they cover.
+        marks, self._pending_marks = ({}, self._pending_marks) if self._pending_facts else (self._pending_marks, {})
         try:
-            await self._store_outcome(compute_transition(self.state, facts, self._clock.now(), self.config), reached)
+            await self._store_outcome(compute_transition(self.state, facts, self._clock.now(), self.config), marks)
         except StorageError as error:
+            # Put back in order: their numbers were not stored, so the retry allocates them again.
             self._pending_facts.extendleft(reversed(facts))
-            self._pending_marks = reached | self._pending_marks
+            self._pending_marks = marks | self._pending_marks
             await self._handle_storage_error(error)
         else:
             self.storage_problem = ""
@@ -228,10 +228,10 @@ class AgentTracker:
             self._all_stored.set()
 
     async def _handle_storage_error(self, error: StorageError) -> None:
-        """What is not stored waits; a daemon that is to end leaves it."""
+        """Keep the facts and wait before the retry; a daemon that is stopping drops them."""
         if not self.storage_problem:
-            log.error("what agents do cannot be stored: %s", error)
-        self.storage_problem = f"what agents do cannot be stored: {error}"
+            log.error("agent facts cannot be stored: %s", error)
+        self.storage_problem = f"agent facts cannot be stored: {error}"
         if self._is_stopping:
             self._pending_facts.clear()
             self._pending_marks.clear()
@@ -241,21 +241,21 @@ class AgentTracker:
     async def _store_outcome(
         self, outcome: TrackingOutcome, read_marks: _ReadMarks, *, with_snapshot: bool = False
     ) -> None:
-        """Store, then tell."""
-        standing, turn = outcome.state, outcome.turn
-        if with_snapshot or standing.last_fact - self._snapshot_fact >= _FACTS_PER_SNAPSHOT:
-            turn = replace(
-                turn, copy=FactCheckpoint(fact=standing.last_fact, at=self._clock.now(), value=standing.knowledge)
+        """Store the outcome, then publish it."""
+        state, batch = outcome.state, outcome.batch
+        if with_snapshot or state.last_fact - self._snapshot_fact >= _FACTS_PER_SNAPSHOT:
+            batch = replace(
+                batch, copy=FactCheckpoint(fact=state.last_fact, at=self._clock.now(), value=state.knowledge)
             )
-        marks = _select_source_positions(read_marks)
+        source_positions = _select_source_positions(read_marks)
         events: list[Event] = []
-        if turn.facts or turn.states or turn.copy or read_marks:
+        if batch.facts or batch.states or batch.copy or read_marks:
             events = await self._store.agent_facts.add(
-                replace(turn, marks=marks, bookmarks=_select_read_positions(read_marks, standing))
+                replace(batch, marks=source_positions, bookmarks=_select_read_positions(read_marks, state))
             )
-        self._snapshot_fact = turn.copy.fact if turn.copy else self._snapshot_fact
-        self.source_positions |= marks
-        self._set_state(standing)
+        self._snapshot_fact = batch.copy.fact if batch.copy else self._snapshot_fact
+        self.source_positions |= source_positions
+        self._set_state(state)
         self._publish_outcome(outcome, events)
 
     def _publish_outcome(self, outcome: TrackingOutcome, events: list[Event]) -> None:
@@ -267,17 +267,17 @@ class AgentTracker:
 
     def _set_state(self, tracker_state: TrackerState) -> None:
         new: list[PaneId] = []
-        if tracker_state.knowledge.roster.tenants is not self.state.knowledge.roster.tenants:
-            tenants = tracker_state.knowledge.roster.tenants.values()
-            here = {tenant.runtime.pane: tenant.runtime for tenant in tenants}
-            for pane in [pane for pane, runtime in self._agents_by_pane.items() if runtime != here.get(pane)]:
+        if tracker_state.knowledge.roster.agents is not self.state.knowledge.roster.agents:
+            agents = tracker_state.knowledge.roster.agents.values()
+            current = {agent.runtime.pane: agent.runtime for agent in agents}
+            for pane in [pane for pane, process in self._agents_by_pane.items() if process != current.get(pane)]:
                 self._last_agents_by_pane[pane] = replace(
                     self._build_presence(self._agents_by_pane[pane]), ended_at=self._clock.now()
                 )
-            new = [pane for pane, runtime in here.items() if runtime != self._agents_by_pane.get(pane)]
-            self._agents_by_pane = here
+            new = [pane for pane, process in current.items() if process != self._agents_by_pane.get(pane)]
+            self._agents_by_pane = current
         self.state = tracker_state
-        for pane in new:
+        for pane in new:  # after the state is set: the callback reads it
             self.on_agent_arrived(pane)
 
 
@@ -286,22 +286,22 @@ def _select_source_positions(read_marks: _ReadMarks) -> dict[str, SourcePosition
 
 
 def _select_read_positions(read_marks: _ReadMarks, tracker_state: TrackerState) -> list[ReadPosition]:
-    """Those of others went when they ended."""
-    living = tracker_state.knowledge.roster.tenants
-    return [one for one in read_marks.values() if isinstance(one, ReadPosition) and one.runtime in living]
+    """Return the read positions of running agents; those of others were removed when they exited."""
+    running = tracker_state.knowledge.roster.agents
+    return [mark for mark in read_marks.values() if isinstance(mark, ReadPosition) and mark.runtime in running]
 
 
-def _build_past_presence(one: PublishedState) -> AgentPresence:
-    state = one.projection.state
-    return AgentPresence(agent_process=state.runtime, agent=state.agent, began_at=one.began_at, ended_at=one.ended_at)
+def _build_past_presence(row: PublishedState) -> AgentPresence:
+    state = row.projection.state
+    return AgentPresence(agent_process=state.runtime, agent=state.agent, began_at=row.began_at, ended_at=row.ended_at)
 
 
-def _decode_snapshot(kept: StoredAgentState) -> AgentKnowledge | None:
-    """None where there is none, or one of another version: then all facts that are kept are folded."""
-    if not kept.checkpoint_fact:
+def _decode_snapshot(stored: StoredAgentState) -> AgentKnowledge | None:
+    """Return the stored snapshot; None if there is none or it was written by another version."""
+    if not stored.checkpoint_fact:
         return None
     try:
-        return msgspec.msgpack.decode(kept.copy, type=AgentKnowledge)
-    except msgspec.DecodeError as error:
-        log.warning("what was known is folded anew: %s", error)
+        return msgspec.msgpack.decode(stored.copy, type=AgentKnowledge)
+    except msgspec.DecodeError as error:  # written by another version: all stored facts are folded instead
+        log.warning("the stored snapshot of agents is unreadable, rebuilding it from facts: %s", error)
         return None

@@ -1,7 +1,7 @@
-"""Writes down what was said in the conversations of agents that live in panes, for those who search.
+"""Store the transcript messages of agents in panes, so that they can be searched.
 
-What comes in: records, each with the agent whose it is. What goes out: utterances, to the store. Words of a session
-that no agent in a pane has shown are a stranger's, who only shares a folder, and are left alone.
+In: records, each with its agent. Out: messages and their detections, to the store. A message of a session that no agent
+in a pane has reported belongs to another agent in the same folder and is ignored.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,8 +20,8 @@ from termvisor.model.event import Event
 from termvisor.redaction import redact
 
 MAX_MESSAGE_CHARS = 16_000
-"""Characters of one utterance that are kept."""
-log = get_logger("scribe")
+"""Longer messages are truncated."""
+log = get_logger("agents")
 
 
 class TranscriptStore(Protocol):
@@ -33,45 +33,52 @@ class TranscriptStore(Protocol):
 
 
 class TranscriptRecorder:
-    def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, transcript_store: TranscriptStore):
+    """``find_detections`` returns what rules find in a message; both are stored together, so each once."""
+
+    def __init__(
+        self,
+        tracker: AgentTracker,
+        registry: AdapterRegistry,
+        transcript_store: TranscriptStore,
+        *,
+        is_enabled: bool = True,
+        find_detections: Callable[[TranscriptMessage], Sequence[Detection]] = lambda message: (),
+        publish_event: Callable[[Event], None] = lambda event: None,
+    ):
         self._tracker, self._registry, self._transcript_store = tracker, registry, transcript_store
-        self.is_enabled = True
-        """Whether anything is to be written down."""
+        self.is_enabled, self.find_detections, self._publish_event = is_enabled, find_detections, publish_event
         self.stored_count = 0
-        self.find_detections: Callable[[TranscriptMessage], Sequence[Detection]] = lambda said: ()
-        """What rules find in it; stored with it, so each once."""
-        self.publish_event: Callable[[Event], None] = lambda event: None
 
     async def record_messages(self, records: Iterable[tuple[str, SourceRecord]]) -> None:
-        """What these records hold of words. What cannot be stored is told in the log: the transcript still has it."""
+        """Store the messages of these records; a storage error is only logged, the transcript file still has them."""
         if not self.is_enabled:
             return
-        said = [one for agent, record in records for one in self._read_messages(agent, record)]
-        if not said:
+        messages = [message for agent, record in records for message in self._read_messages(agent, record)]
+        if not messages:
             return
         try:
-            await self._store_messages([(one, self.find_detections(one)) for one in said])
+            await self._store_messages([(message, self.find_detections(message)) for message in messages])
         except StorageError as error:
-            log.warning("%d utterances were not stored: %s", len(said), error)
+            log.warning("%d transcript messages were not stored: %s", len(messages), error)
 
     async def _store_messages(self, messages: list[tuple[TranscriptMessage, Sequence[Detection]]]) -> None:
-        if not any(found for _, found in messages):
-            self.stored_count += await self._transcript_store.add([one for one, _ in messages])
+        if not any(detections for _, detections in messages):
+            self.stored_count += await self._transcript_store.add([message for message, _ in messages])
             return
         count, events = await self._transcript_store.add_with_detections(messages)
         self.stored_count += count
         for event in events:
-            self.publish_event(event)
+            self._publish_event(event)
 
     def _read_messages(self, agent: str, record: SourceRecord) -> Iterator[TranscriptMessage]:
-        for words in self._registry.read_transcript(agent, record):
-            session = self._find_session(agent, words.session)
+        for text in self._registry.read_transcript(agent, record):
+            session = self._find_session(agent, text.session)
             if session is not None:
-                yield _build_message(words, session, record)
+                yield _build_message(text, session, record)
 
     def _find_session(self, agent: str, name: str) -> AgentSession | None:
-        going_on = self._tracker.state.story.going_on.values()
-        return next((one for one in going_on if (one.agent, one.external_id) == (agent, name)), None)
+        sessions = self._tracker.state.sessions.open_sessions.values()
+        return next((one for one in sessions if (one.agent, one.external_id) == (agent, name)), None)
 
 
 def _build_message(transcript_text: TranscriptText, session: AgentSession, record: SourceRecord) -> TranscriptMessage:

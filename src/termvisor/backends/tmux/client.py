@@ -1,7 +1,7 @@
-"""The ways to talk to one tmux server: a control client, or plain calls where a control client would change things.
+"""Send commands to one tmux server: through a control client, or one tmux call for each request.
 
-Both take command lists in tmux's own syntax and answer with a `Reply`. A request may have one command whose output is
-hostile (pane text, paths); it comes last and is announced by `body_mark`.
+Both clients take command lists in tmux syntax and return a ControlReply. A request may have one command with untrusted
+output (pane text, paths), its body; a line with the request's token announces it.
 """
 
 import asyncio
@@ -19,48 +19,47 @@ from termvisor.log import get_logger
 from termvisor.system.subprocesses import run_and_capture, start_tied
 
 PRIVATE_SESSION = "_visor"
-"""The session our client lives on; where another Termvisor watches the same server, the next is `_visor-<pid>`."""
+"""The session our control client is attached to; a second Termvisor on the same server uses `_visor-<pid>`."""
 _REPLY_TIMEOUT_S = 10.0
 _PIPE_BUFFER_BYTES = 1 << 20
-"""Room for notifications while we are stopped: a full pipe would keep tmux's kill-server from finishing."""
+"""Buffer for notifications while the daemon is stopped: a full pipe would block tmux's kill-server."""
 
 log = get_logger("tmux")
 
 
 def generate_token() -> str:
-    """What no pane can guess. Not from `secrets`: that loads OpenSSL, four megabytes of it."""
+    """Return a token no pane can guess. Not from `secrets`, which loads OpenSSL: four megabytes."""
     return "tv" + os.urandom(12).hex()
 
 
-def _build_body_mark_command(token: str) -> str:
-    return f"display-message -p {token}:body"
-
-
 class TmuxClient(Protocol):
-    """How requests reach one tmux server."""
+    """A way to send requests to one tmux server."""
 
     kind: str
 
     async def request(self, commands: str, body: str = "") -> ControlReply:
-        """Run trusted commands and one whose output is hostile: at the end, or where ``{body}`` stands in them."""
+        """Run commands, and ``body`` (untrusted output) at the end or in place of ``{body}``.
+
+        Raises MuxError if the server does not answer.
+        """
 
     def close(self) -> None: ...
 
 
 def build_control_argv(program: str, socket: str, session_name: str = PRIVATE_SESSION) -> list[str]:
-    """One client on a private session with a dead pane: it hears notifications, changes no size and no environment.
+    """Return the command of a control client on a private session; it changes no window size and no environment.
 
-    The session ends with its last client by a hook of its own. Never by destroy-unattached: tmux 3.3a then destroys the
-    session while a dying client still points to it, and crashes with every pane (25 of 150 tries; the hook: none).
+    A hook ends the session with its last client. Not destroy-unattached: with it tmux 3.3a destroys the session while
+    an exiting client still points to it, and crashed with every pane in 25 of 150 runs (with the hook: none).
     """
     session = f"={session_name}:"
-    is_left = f"if-shell -F -t {session} '#{{==:#{{session_attached}},0}}' 'kill-session -t ={session_name}'"
+    end_if_unattached = f"if-shell -F -t {session} '#{{==:#{{session_attached}},0}}' 'kill-session -t ={session_name}'"
     start = [program, "-N", "-S", socket, "-C", "new-session", "-E", "-s", session_name, "-x", "80", "-y", "24"]
     start += ["-f", "no-output,ignore-size", "true"]
     for option in (
         ["set", "-t", session, "destroy-unattached", "off"],
         ["set", "-t", session, "detach-on-destroy", "on"],
-        ["set-hook", "-t", session, "client-detached", is_left],
+        ["set-hook", "-t", session, "client-detached", end_if_unattached],
         ["set", "-w", "-t", session, "remain-on-exit", "on"],
         ["set", "-t", session, "status", "off"],
     ):
@@ -69,7 +68,7 @@ def build_control_argv(program: str, socket: str, session_name: str = PRIVATE_SE
 
 
 def build_output_argv(program: str, socket: str, session_id: str) -> list[str]:
-    """A client that hears the output of one session's panes, bounded by pause-after."""
+    """Return the command of a client that receives the output of one session's panes, bounded by pause-after."""
     return [
         program,
         "-N",
@@ -86,9 +85,10 @@ def build_output_argv(program: str, socket: str, session_id: str) -> list[str]:
 
 
 class ControlClient:
-    """A `tmux -C` process. Its output is read in a thread of its own, so that a busy daemon never makes tmux wait.
+    """A `tmux -C` process, read by its own thread so that a busy daemon never makes tmux wait.
 
-    Its end is told once, as the notice ``exit``, whatever ended it.
+    ``on_notice`` runs on the event loop and gets one final ``exit`` notice, whatever ended the process; ``on_item``
+    runs in the reader thread and gets everything.
     """
 
     kind = "control"
@@ -109,7 +109,7 @@ class ControlClient:
         self.is_open = True
         stdin, self._stdin = os.pipe()
         self._stdout, stdout = os.pipe()
-        with contextlib.suppress(OSError, AttributeError):
+        with contextlib.suppress(OSError, AttributeError):  # not on macOS, or above the limit of the user
             fcntl.fcntl(stdout, fcntl.F_SETPIPE_SZ, _PIPE_BUFFER_BYTES)
         os.set_blocking(self._stdin, False)
         try:
@@ -117,7 +117,7 @@ class ControlClient:
         except OSError as error:
             os.close(self._stdin)
             os.close(self._stdout)
-            raise MuxError(f"no control client could be started: {error.strerror}") from error
+            raise MuxError(f"cannot start a tmux control client: {error.strerror}") from error
         finally:
             os.close(stdin)
             os.close(stdout)
@@ -128,7 +128,10 @@ class ControlClient:
         return self._child.pid
 
     async def wait_until_attached(self) -> None:
-        """Wait until the server took the client into its session: requests are answered before, output is not told."""
+        """Wait until the client is attached; before that tmux answers requests but sends no output.
+
+        Raises MuxError if it does not attach in time.
+        """
         try:
             async with asyncio.timeout(_REPLY_TIMEOUT_S):
                 await self._attach_finished.wait()
@@ -140,7 +143,7 @@ class ControlClient:
 
     async def request(self, commands: str, body: str = "") -> ControlReply:
         if not self.is_open:
-            raise MuxError("the tmux control client has ended")
+            raise MuxError("the tmux control client has exited")
         token = generate_token()
         future: asyncio.Future[ControlReply] = self._loop.create_future()
         self._pending_replies[token] = future
@@ -156,7 +159,7 @@ class ControlClient:
             self._pending_replies.pop(token, None)
 
     def close(self) -> None:
-        """End the client; the server forgets it at once."""
+        """Kill the client process; the server detaches it at once."""
         self._child.kill()
         self._handle_exit()
 
@@ -174,7 +177,7 @@ class ControlClient:
                     self._unsent.popleft()
         except BlockingIOError:
             self._loop.add_writer(self._stdin, self._flush_when_writable)
-        except OSError:
+        except OSError:  # the process is gone; the reader thread reports its exit
             self._child.kill()
 
     def _flush_when_writable(self) -> None:
@@ -182,7 +185,7 @@ class ControlClient:
         self._flush_unsent()
 
     def _read_output(self) -> None:
-        """The reader's thread: a client whose output is no longer read must end, or it holds up its server."""
+        """Read in the reader thread. On any exception the client is ended: unread output would block the server."""
         try:
             while (data := os.read(self._stdout, 1 << 16)) and self._process_output(data):
                 pass
@@ -191,7 +194,7 @@ class ControlClient:
             self._call_in_event_loop(self._handle_exit)
 
     def _process_output(self, data: bytes) -> bool:
-        """Output items go to the tap here and now; the rest is handed to the event loop, if that is still there."""
+        """Pass items to on_item, and all but output to the event loop; return False if the loop is closed."""
         items = []
         for item in self._parser.feed(data):
             if self._on_item is not None:
@@ -203,7 +206,7 @@ class ControlClient:
     def _call_in_event_loop(self, call: Callable[..., None], *args: object) -> bool:
         try:
             self._loop.call_soon_threadsafe(call, *args)
-        except RuntimeError:  # the loop is closed: we are leaving
+        except RuntimeError:  # the event loop is closed: the daemon exits
             return False
         return True
 
@@ -229,14 +232,14 @@ class ControlClient:
         self._child.wait()
         for future in self._pending_replies.values():
             if not future.done():
-                future.set_exception(MuxError("the tmux control client ended"))
+                future.set_exception(MuxError("the tmux control client exited"))
         self._on_notice(ControlNotice("exit"))
 
 
 class PlainClient:
-    """One short `tmux` call a request: for servers where an attached client would change when they end.
+    """Run one tmux process for each request, for servers that exit with their last attached client.
 
-    Once ``server_pid`` is set, another server that came to listen on the same socket is an error.
+    Once ``server_pid`` is set, a request raises MuxError if another server listens on the socket.
     """
 
     kind = "plain"
@@ -253,9 +256,9 @@ class PlainClient:
         status, out, errors = await asyncio.to_thread(
             run_and_capture, self._argv, stdin=script, timeout_s=_REPLY_TIMEOUT_S
         )
-        head, found, pid = out.rpartition(f"{token} ".encode())
-        if not found:
-            raise MuxError(f"tmux said: {errors.decode('utf-8', 'replace').strip() or f'exit status {status}'}")
+        head, has_token, pid = out.rpartition(f"{token} ".encode())
+        if not has_token:
+            raise MuxError(f"tmux reported: {errors.decode('utf-8', 'replace').strip() or f'exit status {status}'}")
         if self.server_pid not in (None, int(pid)):
             raise MuxError("another tmux server took over this socket")
         printed, has_body, text = head.partition(f"{token}:body\n".encode())
@@ -263,14 +266,14 @@ class PlainClient:
         return ControlReply(token, tuple(printed.splitlines()), lines, errors.decode("utf-8", "replace").strip())
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no process is kept."""
 
 
 def compose_request(commands: str, body: str, token: str) -> str:
-    """Put the body after its announcement: where ``{body}`` stands in the commands, else at the end."""
+    """Insert the announced body at ``{body}`` in the commands, else append it."""
     if not body:
         return commands
-    announced = f"{_build_body_mark_command(token)} ; {body}"
+    announced = f"display-message -p {token}:body ; {body}"
     if "{body}" in commands:
         return commands.replace("{body}", announced)
     return f"{commands} ; {announced}" if commands else announced

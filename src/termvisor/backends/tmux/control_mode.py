@@ -1,8 +1,8 @@
-"""tmux's control mode as values: bytes in, notices, outputs and replies out.
+"""Parse tmux control mode: bytes in; notices, pane output and replies out.
 
 Text inside a ``%begin … %end`` block is not escaped, so a pane could print a line that looks like the end of a block.
-Therefore every request is followed by a token that nobody can guess, and hostile text stands only in a request's last
-block, its *body*, which ends at the last matching ``%end`` before that token.
+Therefore every request is followed by an unguessable token, and untrusted text is only in a request's last block, its
+*body*, which ends at the last matching ``%end`` before that token.
 """
 
 import codecs
@@ -17,7 +17,7 @@ _OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
 
 
 class ControlNotice(Struct, frozen=True):
-    """A notification such as ``sessions-changed``, with its words."""
+    """A notification such as ``sessions-changed``, with its arguments."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class ControlOutput(Struct, frozen=True):
 
 
 class ControlReply(Struct, frozen=True):
-    """The answer to one request: what the trusted commands printed, the body, the first error."""
+    """The answer to one request: output of the trusted commands, the body and the first error."""
 
     token: str
     output_lines: tuple[bytes, ...] = ()
@@ -45,26 +45,26 @@ ControlItem = ControlNotice | ControlOutput | ControlReply
 def unescape(data: bytes) -> bytes:
     """Undo control mode's octal escapes: exactly three digits for bytes below space and for the backslash.
 
-    What tmux would never write is left as it is.
+    Sequences that tmux never writes are left unchanged.
     """
     try:
         return _unescape_fast(data)
-    except (ValueError, Warning):
+    except (ValueError, Warning):  # a backslash that tmux would not write
         return _unescape_by_pattern(data)
 
 
 def _unescape_by_pattern(data: bytes) -> bytes:
-    return _OCTAL_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), data)
+    return _OCTAL_ESCAPE.sub(lambda match: bytes([int(match[1], 8)]), data)
 
 
 def _choose_unescape() -> Callable[[bytes], bytes]:
-    """`codecs.escape_decode` is 20 times faster but undocumented: use it only where it proves itself."""
+    """Return `codecs.escape_decode`, 20 times faster but undocumented, if it passes a test, else the pattern."""
     sample = bytes(range(0x20)) + b"\\ plain \xff"
     escaped = b"".join(b"\\%03o" % byte if byte < 0x20 or byte == 0x5C else bytes([byte]) for byte in sample)
     try:
         if codecs.escape_decode(escaped)[0] == sample:
             return lambda data: codecs.escape_decode(data)[0]
-    except (AttributeError, ValueError):
+    except (AttributeError, ValueError):  # removed or changed in a later Python
         pass
     return _unescape_by_pattern
 
@@ -77,12 +77,12 @@ _ESCAPES_BY_BYTE = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in 
 
 
 def quote_word(text: str) -> str:
-    """A tmux word that means exactly this text; formats inside it are still expanded by the command that takes it."""
+    """Quote a text as one tmux word; a command that expands formats still expands those inside it."""
     return '"' + text.encode().decode("latin-1").translate(_ESCAPES_BY_BYTE) + '"'
 
 
 class ControlParser:
-    """Feed it what the control client prints; tell it beforehand which tokens will come."""
+    """Parse the output of a control client; expect_reply() announces the token of each request."""
 
     def __init__(self) -> None:
         self._partial_line = b""
@@ -92,7 +92,7 @@ class ControlParser:
         self._skipped_block: bytes | None = None
 
     def expect_reply(self, token: str) -> None:
-        """Call before the request is written."""
+        """Announce the token of a request; must be called before the request is written."""
         self._expected_tokens.append(token)
 
     def feed(self, data: bytes) -> Iterator[ControlItem]:
@@ -125,43 +125,45 @@ class ControlParser:
 
 
 def _parse_notification(line: bytes) -> Iterator[ControlNotice | ControlOutput]:
-    if found := _OUTPUT_LINE.fullmatch(line):
-        yield ControlOutput((found[1] or found[2]).decode(), unescape(found[3]))
+    if match := _OUTPUT_LINE.fullmatch(line):
+        yield ControlOutput((match[1] or match[2]).decode(), unescape(match[3]))
     elif line.startswith(b"%"):
         name, *words = line[1:].decode("utf-8", "replace").split(" ")
         yield ControlNotice(name, tuple(words))
 
 
 def _parse_reply(lines: list[bytes], token: str) -> Iterator[ControlItem]:
-    """Split what came between the first ``%begin`` and the token; what stands outside blocks keeps its place."""
+    """Parse the lines from the first ``%begin`` to the token; notices keep their place before or after the body."""
     mark = f"{token}:body".encode()
     before: list[ControlItem] = []
     after: list[ControlItem] = []
     printed: list[bytes] = []
     body: tuple[bytes, ...] | None = None
     error = ""
-    at, end = 0, len(lines) - 3
-    while at < end:
-        begin = lines[at].removeprefix(b"%begin ")
-        if begin == lines[at]:
-            (before if body is None else after).extend(_parse_notification(lines[at]))
-            at += 1
+    index, end = 0, len(lines) - 3
+    while index < end:
+        begin = lines[index].removeprefix(b"%begin ")
+        if begin == lines[index]:
+            (before if body is None else after).extend(_parse_notification(lines[index]))
+            index += 1
             continue
         is_body = body is None and printed[-1:] == [mark]
-        close = _find_block_end(lines, range(at + 1, end), begin, is_last=is_body)
-        inside = lines[at + 1 : close]
+        close = _find_block_end(lines, range(index + 1, end), begin, is_last=is_body)
+        block = lines[index + 1 : close]
         if lines[close].startswith(b"%error"):
-            error = error or b" ".join(inside).decode("utf-8", "replace")
+            error = error or b" ".join(block).decode("utf-8", "replace")
         elif is_body:
-            body = tuple(inside)
+            body = tuple(block)
         else:
-            printed.extend(inside)
-        at = close + 1
+            printed.extend(block)
+        index = close + 1
     yield from before
     yield ControlReply(token, tuple(text for text in printed if text != mark), body or (), error)
     yield from after
 
 
-def _find_block_end(lines: list[bytes], where: range, block_id: bytes, *, is_last: bool) -> int:
+def _find_block_end(lines: list[bytes], candidates: range, block_id: bytes, *, is_last: bool) -> int:
     ends = (b"%end " + block_id, b"%error " + block_id)
-    return next((at for at in (reversed(where) if is_last else where) if lines[at] in ends), where.stop)
+    return next(
+        (index for index in (reversed(candidates) if is_last else candidates) if lines[index] in ends), candidates.stop
+    )

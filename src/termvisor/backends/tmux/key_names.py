@@ -1,4 +1,4 @@
-"""The names of keys that tmux knows. It would type an unknown name as text, letter by letter."""
+"""Validate key names for tmux send-keys, which types an unknown name as text, letter by letter."""
 
 import re
 
@@ -22,11 +22,11 @@ _MODIFIED_KEY = re.compile(r"(?:[CMS]-){0,3}(.+)", re.DOTALL)
 
 
 def is_key_name(name: str) -> bool:
-    """``C-c``, ``M-Enter``, ``Up``, ``é``: a name of a key, or one printable character, with or without modifiers."""
+    """Return True for a key name or one printable character, with or without modifiers: ``C-c``, ``Up``, ``é``."""
     if len(name) == 1:
         return name.isprintable()
-    found = _MODIFIED_KEY.fullmatch(name)
-    if found is None:
+    match = _MODIFIED_KEY.fullmatch(name)
+    if match is None:
         return False
-    bare = found[1]
-    return bare in KEY_NAMES or (len(bare) == 1 and bare.isprintable() and bare.isascii() and bare != " ")
+    key = match[1]
+    return key in KEY_NAMES or (len(key) == 1 and key.isprintable() and key.isascii() and key != " ")

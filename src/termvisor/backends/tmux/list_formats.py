@@ -1,8 +1,8 @@
-"""tmux formats and how their answers become values.
+"""Build the formats of tmux listings and parse their output.
 
-Free text (paths, titles, names) may hold anything, also newlines, and no directory name may forge a pane: fields and
-records are separated by words that this process made up and no pane can guess. They are printable, because some
-versions of tmux (3.5a) spell control characters out.
+Free text (paths, titles, names) may contain anything, even newlines, and must not forge a pane: fields and records are
+separated by random words made at start, which no pane can guess. They are printable, because some versions of tmux
+(3.5a) escape control characters.
 """
 
 import os
@@ -23,13 +23,13 @@ _PANE_VARIABLES = (
     "pane_current_command", "pane_current_path", "pane_title",
 )  # fmt: skip
 _FREE_TEXT_VARIABLES = _PANE_VARIABLES[_PANE_VARIABLES.index("session_name") :]
-"""What anybody may have named."""
+"""Variables with text that users and programs choose; redacted."""
 _STATUS_VARIABLES = ("pane_id", "pane_pid", "pane_pipe", "pane_dead")
 _SERVER_VARIABLES = ("pid", "version", "exit-unattached", "socket_path")
 
 
-def _build_format(words: tuple[str, ...]) -> str:
-    return '"' + FIELD_SEPARATOR.decode().join(f"#{{{word}}}" for word in words) + RECORD_SEPARATOR.decode() + '"'
+def _build_format(names: tuple[str, ...]) -> str:
+    return '"' + FIELD_SEPARATOR.decode().join(f"#{{{name}}}" for name in names) + RECORD_SEPARATOR.decode() + '"'
 
 
 LIST_STATUSES_COMMAND = f"list-panes -a -F {_build_format(_STATUS_VARIABLES)}"
@@ -38,70 +38,72 @@ SERVER_INFO_COMMAND = f"display-message -p {_build_format(_SERVER_VARIABLES)}"
 
 
 def parse_pane_statuses(body: tuple[bytes, ...], hidden: frozenset[str] = frozenset()) -> dict[MuxPaneId, PaneStatus]:
-    """``hidden`` are the panes of our own session."""
-    found = {}
-    for word in _split_records(body, _STATUS_VARIABLES):
-        name = MuxPaneId(word["pane_id"])
-        if name not in hidden:
-            found[name] = PaneStatus(
-                _parse_int(word["pane_pid"]) or 0, word["pane_pipe"] == "1", word["pane_dead"] == "1"
+    """Return the status of every pane except ``hidden`` ones (those of our private session)."""
+    statuses = {}
+    for values in _split_records(body, _STATUS_VARIABLES):
+        mux_id = MuxPaneId(values["pane_id"])
+        if mux_id not in hidden:
+            statuses[mux_id] = PaneStatus(
+                _parse_int(values["pane_pid"]) or 0, values["pane_pipe"] == "1", values["pane_dead"] == "1"
             )
-    return found
+    return statuses
 
 
 def parse_pane_facts(body: tuple[bytes, ...]) -> list[PaneFacts]:
-    """Every pane once, also when its window is linked into several sessions."""
-    words: dict[str, dict[str, str]] = {}
-    for word in _split_records(body, _PANE_VARIABLES):
-        words.setdefault(word["pane_id"], word)
-    shown = iter(redact_each([word[name] for word in words.values() for name in _FREE_TEXT_VARIABLES]))
-    return [_build_facts(word | {name: next(shown) for name in _FREE_TEXT_VARIABLES}) for word in words.values()]
+    """Return the redacted facts of every pane, once even if its window is linked into several sessions."""
+    values_by_pane: dict[str, dict[str, str]] = {}
+    for values in _split_records(body, _PANE_VARIABLES):
+        values_by_pane.setdefault(values["pane_id"], values)
+    redacted = iter(redact_each([values[name] for values in values_by_pane.values() for name in _FREE_TEXT_VARIABLES]))
+    return [
+        _build_facts(values | {name: next(redacted) for name in _FREE_TEXT_VARIABLES})
+        for values in values_by_pane.values()
+    ]
 
 
 def parse_server_info(body: tuple[bytes, ...]) -> dict[str, str]:
-    """Who a server is: pid, version, exit-unattached, socket_path."""
+    """Return pid, version, exit-unattached and socket_path of a server; empty if there is no answer."""
     return next(_split_records(body, _SERVER_VARIABLES), {})
 
 
 def _split_records(body: tuple[bytes, ...], names: tuple[str, ...]) -> Iterator[dict[str, str]]:
     *records, rest = b"\n".join(body).split(RECORD_SEPARATOR)
     if rest.strip():
-        raise MuxError("tmux answered a listing that we cannot read")
+        raise MuxError("cannot parse the pane listing of tmux")
     for record in records:
-        words = record.removeprefix(b"\n").decode("utf-8", "replace").split(FIELD_SEPARATOR.decode())
-        if len(words) != len(names):
-            raise MuxError("tmux answered a listing that we cannot read")
-        yield dict(zip(names, words, strict=True))
+        values = record.removeprefix(b"\n").decode("utf-8", "replace").split(FIELD_SEPARATOR.decode())
+        if len(values) != len(names):
+            raise MuxError("cannot parse the pane listing of tmux")
+        yield dict(zip(names, values, strict=True))
 
 
-def _build_facts(word: dict[str, str]) -> PaneFacts:
-    """Of words without secrets."""
+def _build_facts(values: dict[str, str]) -> PaneFacts:
     return PaneFacts(
-        mux_id=MuxPaneId(word["pane_id"]),
-        pid=_parse_int(word["pane_pid"]) or 0,
-        session_id=word["session_id"],
-        session_name=word["session_name"],
-        session_attached=_parse_int(word["session_attached"]) or 0,
-        session_clients=tuple(filter(None, word["session_attached_list"].split(","))),
-        session_ends_unattached=word["destroy-unattached"] not in ("", "0", "off"),
-        window_id=word["window_id"],
-        window_index=_parse_int(word["window_index"]) or 0,
-        window_name=word["window_name"],
-        pane_index=_parse_int(word["pane_index"]) or 0,
-        active=word["pane_active"] == "1",
-        tty=word["pane_tty"],
-        command=word["pane_current_command"],
-        cwd=word["pane_current_path"],
-        title=word["pane_title"],
-        width=_parse_int(word["pane_width"]) or 0,
-        height=_parse_int(word["pane_height"]) or 0,
-        alternate=word["alternate_on"] == "1",
-        in_mode=word["pane_in_mode"] not in ("", "0"),
-        dead=word["pane_dead"] == "1",
-        dead_status=_parse_int(word["pane_dead_status"]),
-        dead_signal=_parse_int(word["pane_dead_signal"]),
-        piped=word["pane_pipe"] == "1",
-        history_limit=_parse_int(word["history_limit"]) or 0,
+        mux_id=MuxPaneId(values["pane_id"]),
+        pid=_parse_int(values["pane_pid"]) or 0,
+        session_id=values["session_id"],
+        session_name=values["session_name"],
+        session_attached=_parse_int(values["session_attached"]) or 0,
+        session_clients=tuple(filter(None, values["session_attached_list"].split(","))),
+        session_ends_unattached=values["destroy-unattached"] not in ("", "0", "off"),
+        window_id=values["window_id"],
+        window_index=_parse_int(values["window_index"]) or 0,
+        window_name=values["window_name"],
+        pane_index=_parse_int(values["pane_index"]) or 0,
+        active=values["pane_active"] == "1",
+        tty=values["pane_tty"],
+        command=values["pane_current_command"],
+        cwd=values["pane_current_path"],
+        title=values["pane_title"],
+        width=_parse_int(values["pane_width"]) or 0,
+        height=_parse_int(values["pane_height"]) or 0,
+        alternate=values["alternate_on"] == "1",
+        in_mode=values["pane_in_mode"] not in ("", "0"),
+        dead=values["pane_dead"] == "1",
+        dead_status=_parse_int(values["pane_dead_status"]),
+        dead_signal=_parse_int(values["pane_dead_signal"]),
+        piped=values["pane_pipe"] == "1",
+        history_limit=_parse_int(values["history_limit"]) or 0,
     )
 
 

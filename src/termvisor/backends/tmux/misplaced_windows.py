@@ -1,8 +1,7 @@
-"""What belongs to a person and landed in our own session goes where it would have gone without us.
+"""Move windows and clients of the user out of our private session.
 
-tmux takes a command without a target to the session that was used last, and that may be ours: `tmux new-window` in a
-script opens its window there, `tmux attach` shows it. Ours is hidden from no rule of tmux's, so what strays into it is
-sent on at once.
+tmux applies a command without a target to the session used last, which may be ours: `tmux new-window` in a script
+opens its window there, `tmux attach` shows it. tmux cannot hide a session from that rule, so they are moved at once.
 """
 
 from msgspec import Struct
@@ -11,7 +10,10 @@ from termvisor.backends.tmux.control_mode import quote_word
 from termvisor.backends.tmux.pane_source import PRIVATE_SESSION_CONDITION, TmuxServer
 from termvisor.errors import MuxError
 
-_LIST_SESSIONS_COMMAND = f"list-sessions -F '#{{session_activity}} #{{session_attached}} #{{session_id}} #{{?{PRIVATE_SESSION_CONDITION},1,0}}'"
+_LIST_SESSIONS_COMMAND = (
+    "list-sessions -F"
+    f" '#{{session_activity}} #{{session_attached}} #{{session_id}} #{{?{PRIVATE_SESSION_CONDITION},1,0}}'"
+)
 
 
 class _TmuxSession(Struct, frozen=True):
@@ -21,22 +23,24 @@ class _TmuxSession(Struct, frozen=True):
 
 
 async def move_misplaced_windows(server: TmuxServer) -> int:
-    """How many windows and clients were sent on."""
+    """Move misplaced windows and clients to the user's last used session; return how many were moved."""
     sessions = await _list_user_sessions(server)
     if not sessions:
         return 0
     home = f"={server.home_session}:"
     windows = await _request_word_lists(server, f"list-windows -t {home} -F '#{{window_id}} #{{window_active}}'")
     clients = await _request_word_lists(server, f"list-clients -t {home} -F '#{{client_control_mode}} #{{client_tty}}'")
-    newest = max(sessions, key=lambda one: one.activity)
-    _, *strays = sorted(windows, key=lambda words: int(words[0].lstrip("@")))
+    window_target = max(sessions, key=lambda session: session.activity)
+    _, *misplaced = sorted(windows, key=lambda words: int(words[0].lstrip("@")))
     commands = [
-        f"move-window {'' if active == '1' else '-d '}-s {window} -t {quote_word(newest.id)}:"
-        for window, active in strays
+        f"move-window {'' if active == '1' else '-d '}-s {window} -t {quote_word(window_target.id)}:"
+        for window, active in misplaced
     ]
-    free = max(sessions, key=lambda one: (not one.is_attached, one.activity))
+    client_target = max(sessions, key=lambda session: (not session.is_attached, session.activity))
     commands += [
-        f"switch-client -c {quote_word(words[1])} -t {quote_word(free.id)}" for words in clients if words[0] == "0"
+        f"switch-client -c {quote_word(words[1])} -t {quote_word(client_target.id)}"
+        for words in clients
+        if words[0] == "0"
     ]
     for command in commands:
         await server.client.request(command)
@@ -44,17 +48,17 @@ async def move_misplaced_windows(server: TmuxServer) -> int:
 
 
 async def _list_user_sessions(server: TmuxServer) -> list[_TmuxSession]:
-    found = await _request_word_lists(server, _LIST_SESSIONS_COMMAND)
+    rows = await _request_word_lists(server, _LIST_SESSIONS_COMMAND)
     return [
         _TmuxSession(session, int(activity), attached != "0")
-        for activity, attached, session, private in found
+        for activity, attached, session, private in rows
         if private == "0"
     ]
 
 
 async def _request_word_lists(server: TmuxServer, command: str) -> list[list[str]]:
-    """Only ids, numbers and names of terminals: nothing that a pane can choose."""
+    """Return the output lines split at blanks; they hold ids, numbers and tty names, no text a pane can choose."""
     reply = await server.client.request(command)
     if reply.error:
-        raise MuxError(f"tmux said: {reply.error}")
+        raise MuxError(f"tmux reported: {reply.error}")
     return [line.decode("ascii", "replace").split(" ") for line in reply.output_lines]

@@ -1,4 +1,4 @@
-"""One tmux server as a PaneSource, over whichever client reaches it."""
+"""Implement PaneSource for one tmux server, over a control client or a plain one."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ PRIVATE_SESSION_CONDITION = (
     f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
 )
 _NO_OTHER_SESSIONS_CONDITION = f"#{{==:#{{S:#{{?{PRIVATE_SESSION_CONDITION},,x}}}},}}"
-"""True when only sessions of ours, or of another Termvisor, are left."""
+"""True if only private sessions, ours or of another Termvisor, are left."""
 
 _ROWS_ABOVE = 4
-"""Rows above the screen that tell how its first row begins."""
+"""Rows above the screen captured for redaction: its first row may continue a wrapped line."""
 _GEOMETRY_FORMAT = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"'
 
 
@@ -31,7 +31,7 @@ class TmuxServer:
         self.client, self.instance = client, instance
         self.version, self.exits_unattached = version, exits_unattached
         self.home_session = PRIVATE_SESSION
-        """The name of the session that our control client lives on."""
+        """Name of the private session our control client is attached to."""
         self._private_panes: frozenset[str] = frozenset()
 
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
@@ -40,101 +40,103 @@ class TmuxServer:
         )
 
     async def list_pane_facts(self) -> list[PaneFacts]:
-        found = list_formats.parse_pane_facts(await self._request_body("", list_formats.LIST_PANES_COMMAND))
-        self._private_panes = frozenset(facts.mux_id for facts in found if is_private_session(facts.session_name))
-        return [_add_start_time(facts) for facts in found if facts.mux_id not in self._private_panes]
+        panes = list_formats.parse_pane_facts(await self._request_body("", list_formats.LIST_PANES_COMMAND))
+        self._private_panes = frozenset(facts.mux_id for facts in panes if is_private_session(facts.session_name))
+        return [_add_start_time(facts) for facts in panes if facts.mux_id not in self._private_panes]
 
     async def open_pipe(
         self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
     ) -> PaneCapture | PipeRefusal:
-        here = f"#{{==:#{{pane_id}},{pane}}}"
-        free = "1" if replace else "#{==:#{pane_pipe},0}"
-        guard = f"#{{&&:{here},#{{&&:{free},#{{==:#{{pane_dead}},0}}}}}}"
-        do = (
+        is_pane = f"#{{==:#{{pane_id}},{pane}}}"
+        is_free = "1" if replace else "#{==:#{pane_pipe},0}"
+        guard = f"#{{&&:{is_pane},#{{&&:{is_free},#{{==:#{{pane_dead}},0}}}}}}"
+        commands = (
             f"pipe-pane -O -t {pane} {quote_word(command)} ; display-message -p -t {pane} {_GEOMETRY_FORMAT} ; {{body}}"
         )
-        why = f"display-message -p -t {pane} 'refused #{{pane_id}} #{{pane_pipe}} #{{pane_dead}}'"
+        report = f"display-message -p -t {pane} 'refused #{{pane_id}} #{{pane_pipe}} #{{pane_dead}}'"
         reply = await self.client.request(
-            f"if-shell -F -t {pane} '{guard}' {{ {do} }} {{ {why} }}", _build_capture_command(pane, lines)
+            f"if-shell -F -t {pane} '{guard}' {{ {commands} }} {{ {report} }}", _build_capture_command(pane, lines)
         )
         words = _split_reply(reply)
         if is_refusal(reply):
             return _parse_refusal(words, pane)
         if len(words) != 6 or reply.error:
-            raise MuxError(f"tmux could not pipe {pane}: {reply.error or 'no answer'}")
+            raise MuxError(f"tmux cannot pipe {pane}: {reply.error or 'no answer'}")
         return _parse_capture(words, reply.body)
 
     async def close_pipe(self, pane: MuxPaneId) -> None:
         await self.client.request(f"if-shell -F -t {pane} '#{{==:#{{pane_id}},{pane}}}' 'pipe-pane -t {pane}'")
 
     async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
-        # Both are on their way before the first answer comes, so that nothing scrolls between them.
-        seen, above = await asyncio.gather(
+        # Both requests are sent before the first answer arrives, so that nothing scrolls between them.
+        capture, rows_above = await asyncio.gather(
             self._request_capture(pane, lines, escapes=escapes), self._capture_rows_above(pane)
         )
-        if seen is None:
+        if capture is None:
             raise MuxError(f"pane {pane} is gone")
-        return seen if lines else replace(seen, rows_above=above)
+        return capture if lines else replace(capture, rows_above=rows_above)
 
     async def _capture_rows_above(self, pane: MuxPaneId) -> tuple[str, ...]:
-        has_some = f"#{{&&:#{{==:#{{pane_id}},{pane}}},#{{?alternate_on,0,#{{history_size}}}}}}"
+        has_history = f"#{{&&:#{{==:#{{pane_id}},{pane}}},#{{?alternate_on,0,#{{history_size}}}}}}"
         reply = await self.client.request(
-            f"if-shell -F -t {pane} '{has_some}' {{ {{body}} }}",
+            f"if-shell -F -t {pane} '{has_history}' {{ {{body}} }}",
             f"capture-pane -p -J -S -{_ROWS_ABOVE} -E -1 -t {pane}",
         )
         return tuple(row.decode("utf-8", "replace") for row in reply.body)
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
-        """All requests are on their way before the first answer comes; each has a token of its own."""
+        """Capture several screens; all requests are sent before the first answer arrives."""
         if self.client.kind != "control":
             return [None] * len(panes)
         return await asyncio.gather(*(self._request_capture(pane) for pane in panes))
 
     async def _request_capture(self, pane: MuxPaneId, lines: int = 0, *, escapes: bool = False) -> PaneCapture | None:
         guard = f"#{{==:#{{pane_id}},{pane}}}"
-        do = f"display-message -p -t {pane} {_GEOMETRY_FORMAT} ; {{body}}"
+        commands = f"display-message -p -t {pane} {_GEOMETRY_FORMAT} ; {{body}}"
         reply = await self.client.request(
-            f"if-shell -F -t {pane} '{guard}' {{ {do} }}", _build_capture_command(pane, lines, escapes=escapes)
+            f"if-shell -F -t {pane} '{guard}' {{ {commands} }}", _build_capture_command(pane, lines, escapes=escapes)
         )
         words = _split_reply(reply)
         return _parse_capture(words, reply.body) if len(words) == 6 else None
 
     async def leave_if_last(self) -> None:
-        """End our session when no other is left, so that the server ends when it would have ended without us."""
+        """End our session if no other is left, so that the server exits as it would without us."""
         await self.client.request(
             f"if-shell -F '{_NO_OTHER_SESSIONS_CONDITION}' 'kill-session -t ={self.home_session}'"
         )
 
     async def choose_home_session(self, pid: int) -> str:
-        """A name for our session that nobody has."""
+        """Return an unused name for our private session."""
         reply = await self.client.request(f'display-message -p "#{{S:#{{?{PRIVATE_SESSION_CONDITION},taken ,}}}}"')
         return f"{PRIVATE_SESSION}-{pid}" if any(b"taken" in line for line in reply.output_lines) else PRIVATE_SESSION
 
     async def _request_body(self, commands: str, body: str) -> tuple[bytes, ...]:
         reply = await self.client.request(commands, body)
         if reply.error:
-            raise MuxError(f"tmux said: {reply.error}")
+            raise MuxError(f"tmux reported: {reply.error}")
         return reply.body
 
 
 async def identify_server(client: TmuxClient, socket: str, target: TargetName = LOCAL.name) -> TmuxServer:
-    """Ask a server who it is."""
+    """Return the server behind a client, identified by its process. Raises MuxError if it does not answer."""
     reply = await client.request("", list_formats.SERVER_INFO_COMMAND)
-    who = list_formats.parse_server_info(reply.body)
-    if not who.get("pid", "").isdecimal():
-        raise MuxError(f"{socket} did not say who it is: {reply.error}")
-    pid = int(who["pid"])
+    info = list_formats.parse_server_info(reply.body)
+    if not info.get("pid", "").isdecimal():
+        raise MuxError(f"cannot identify the tmux server at {socket}: {reply.error}")
+    pid = int(info["pid"])
     instance = ServerInstance(target, socket, pid, read_start_time(pid))
-    return TmuxServer(client, instance, version=who["version"], exits_unattached=who["exit-unattached"] in ("1", "on"))
+    return TmuxServer(
+        client, instance, version=info["version"], exits_unattached=info["exit-unattached"] in ("1", "on")
+    )
 
 
 def is_private_session(session_name: str) -> bool:
-    """Whether a session is a Termvisor's own."""
+    """Return True for the private session of this or another Termvisor."""
     return session_name == PRIVATE_SESSION or session_name.startswith(f"{PRIVATE_SESSION}-")
 
 
 def is_refusal(reply: ControlReply) -> bool:
-    """Whether a guarded command found its pane not as expected and did nothing."""
+    """Return True if a guarded command did nothing because its condition did not hold."""
     return _split_reply(reply)[:1] == ["refused"]
 
 
@@ -147,7 +149,7 @@ def _build_capture_command(pane: MuxPaneId, lines: int, *, escapes: bool = False
 
 
 def _parse_capture(words: list[str], body: tuple[bytes, ...]) -> PaneCapture:
-    width, height, x, y, alternate, shown = (int(word or 0) for word in words)
+    width, height, x, y, alternate, has_cursor = (int(word or 0) for word in words)
     rows = tuple(row.decode("utf-8", "replace") for row in body)
     return PaneCapture(
         rows=rows,
@@ -155,14 +157,14 @@ def _parse_capture(words: list[str], body: tuple[bytes, ...]) -> PaneCapture:
         height=height,
         cursor_x=x,
         cursor_y=y,
-        has_cursor=bool(shown),
+        has_cursor=bool(has_cursor),
         alternate=bool(alternate),
     )
 
 
 def _parse_refusal(words: list[str], pane: MuxPaneId) -> PipeRefusal:
-    _, found, piped, dead = [*words, "", "", ""][:4]
-    if found != pane:
+    _, reported_pane, piped, dead = [*words, "", "", ""][:4]
+    if reported_pane != pane:
         return "gone"
     return "dead" if dead == "1" else "piped" if piped == "1" else "gone"
 

@@ -1,8 +1,8 @@
-"""One pane on which recorded bytes are drawn: feed it, then look.
+"""Render recorded bytes in a tmux pane: feed() them, then capture_pane().
 
-How we know that all is drawn: tmux gives each byte that it read from the pane to the pane's pipe, and has drawn it
-before that byte leaves. So bytes are counted and nothing is added to them: a border may lie anywhere, also inside a
-sequence. We write to the pane's terminal ourselves; what tmux answers to a recording's questions is thrown away.
+Rendering is complete when the pane's pipe has returned every byte: tmux draws a byte before it pipes it. So bytes are
+counted and nothing is added to them, and a chunk may end anywhere, even inside an escape sequence. The bytes are
+written to the pane's tty directly; replies of tmux to queries in the recording are discarded.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ _GEOMETRY_FORMAT = (
     '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{history_size}"'
 )
 _ROWS_ABOVE = 4
-"""Rows above the screen that tell how its first row begins, where that may be the rest of a longer one."""
+"""Rows above the screen captured for redaction if its first row may continue a wrapped line."""
 _MAY_CONTINUE_ROW_ABOVE = re.compile(r"(?:\x1b\[[0-9;:]*m)*[^\s\x1b]{4}")
 
 
 class PaneSize(Struct, frozen=True):
-    """Columns and rows; tmux is not asked for a screen without room or for one that nobody has."""
+    """Columns and rows, clamped to 1.._MAX_DIMENSION for tmux."""
 
     width: int
     height: int
@@ -54,39 +54,39 @@ class ReplayPane:
 
     @classmethod
     async def create(cls, client: ControlClient, fifo_path: str, size: PaneSize) -> "ReplayPane":
-        """``path`` is where the pane's pipe may stand."""
-        make = f'new-session -d {size.tmux_arguments} -P -F "#{{pane_id}} #{{pane_tty}}" sleep 100000000'
-        reply = await client.request(make)
+        """Create a pane; its output is piped to a FIFO made at ``fifo_path``. Raises MuxError."""
+        command = f'new-session -d {size.tmux_arguments} -P -F "#{{pane_id}} #{{pane_tty}}" sleep 100000000'
+        reply = await client.request(command)
         pane, _, terminal = (reply.output_lines[0] if reply.output_lines else b"").decode().partition(" ")
         if not terminal:
-            raise MuxError(f"tmux made no pane to draw on: {reply.error or 'no answer'}")
-        easel = cls(client, pane, fifo_path)
+            raise MuxError(f"tmux cannot create a pane for the replay: {reply.error or 'no answer'}")
+        replay_pane = cls(client, pane, fifo_path)
         try:
-            await easel._open_terminal(terminal)
+            await replay_pane._open_terminal(terminal)
         except OSError as error:
-            await easel.close()
-            raise MuxError(f"nothing can be drawn on {terminal}: {error.strerror}") from error
+            await replay_pane.close()
+            raise MuxError(f"cannot open the replay terminal {terminal}: {error.strerror}") from error
         except BaseException:
-            await easel.close()
+            await replay_pane.close()
             raise
-        return easel
+        return replay_pane
 
     async def feed(self, data: bytes) -> None:
-        """Draw these bytes; they are drawn when this returns."""
+        """Render bytes and return once they are drawn. Raises MuxError if that takes too long."""
         for start in range(0, len(data), _WRITE_BYTES):
             try:
                 async with asyncio.timeout(_RENDER_TIMEOUT_S):
                     await self._render(data[start : start + _WRITE_BYTES])
             except TimeoutError as error:
-                raise MuxError(f"tmux did not draw {_WRITE_BYTES} bytes within {_RENDER_TIMEOUT_S:.0f} s") from error
+                raise MuxError(f"tmux did not render {_WRITE_BYTES} bytes within {_RENDER_TIMEOUT_S:.0f} s") from error
 
     async def capture_pane(self) -> PaneCapture:
-        """What the pane shows now, with escapes; rows that tmux wrapped are not joined."""
-        do = f"display-message -p -t {self._pane} {_GEOMETRY_FORMAT}"
-        reply = await self._client.request(do, f"capture-pane -p -e -N -t {self._pane}")
+        """Capture the screen with escape sequences; wrapped rows are not joined."""
+        command = f"display-message -p -t {self._pane} {_GEOMETRY_FORMAT}"
+        reply = await self._client.request(command, f"capture-pane -p -e -N -t {self._pane}")
         words = reply.output_lines[0].split() if reply.output_lines else []
         if reply.error or len(words) != 7:
-            raise MuxError(f"the pane that was drawn on is gone: {reply.error or 'no answer'}")
+            raise MuxError(f"the replay pane is gone: {reply.error or 'no answer'}")
         width, height, x, y, alternate, cursor, history = map(int, words)
         rows = _decode_rows(reply)
         has_above = history and not alternate and _MAY_CONTINUE_ROW_ABOVE.match(rows[0] if rows else "")
@@ -117,7 +117,7 @@ class ReplayPane:
                 os.close(descriptor)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._fifo_path)
-        with contextlib.suppress(MuxError):
+        with contextlib.suppress(MuxError):  # the server may be gone already
             await self._client.request(f"kill-pane -t {self._pane}")
 
     async def _open_terminal(self, terminal: str) -> None:
@@ -127,7 +127,7 @@ class ReplayPane:
         command = f"exec cat >{shlex.quote(self._fifo_path)}".replace("%", "%%").replace("#", "##''")
         reply = await self._client.request(f"pipe-pane -O -t {self._pane} {quote_word(command)}")
         if reply.error:
-            raise MuxError(f"tmux could not pipe {self._pane}: {reply.error}")
+            raise MuxError(f"tmux cannot pipe {self._pane}: {reply.error}")
         self._loop.add_reader(self._fifo_fd, self._count_rendered)
         self._loop.add_reader(self._terminal_fd, self._discard_terminal_replies)
 
@@ -139,13 +139,13 @@ class ReplayPane:
                 rest = rest[os.write(self._terminal_fd, rest) :]
             except BlockingIOError:
                 await self._wait_until_writable()
-            except OSError:
+            except OSError:  # the pane exited
                 self._mark_ended()
         while self._rendered_bytes < self._written_bytes and not self._has_ended:
             self._progressed.clear()
             await self._progressed.wait()
         if self._has_ended:
-            raise MuxError("the pane that was drawn on ended")
+            raise MuxError("the replay pane exited")
 
     async def _wait_until_writable(self) -> None:
         self._progressed.clear()
@@ -187,7 +187,7 @@ def _decode_rows(reply: ControlReply) -> tuple[str, ...]:
 
 
 def _open_raw_terminal(terminal: str) -> int:
-    """The pane's terminal, open so that bytes pass through it as they are."""
+    """Open the pane's tty in raw mode, so that bytes pass through it unchanged."""
     descriptor = os.open(terminal, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         tty.setraw(descriptor)
@@ -202,6 +202,6 @@ def _open_fifo(path: str) -> int:
         os.unlink(path)
     os.mkfifo(path, 0o600)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError):  # not on macOS, or above the limit of the user
         fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BUFFER_BYTES)
     return descriptor

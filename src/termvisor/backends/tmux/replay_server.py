@@ -1,7 +1,7 @@
-"""A tmux server of our own, on a socket that nobody watches, where recorded bytes are drawn once more.
+"""Run a private tmux server that renders recordings for replay, on a socket that is not watched.
 
-It is there while somebody draws, and it ends with its last pane; when we are killed, it dies with us. What a recording
-says can only change its own pane: no clipboard, no pass-through, no bell, no hooks, nobody attached.
+It starts with the first pane and exits with the last one, or when the daemon is killed. A recording can only change its
+own pane: no clipboard, no pass-through, no bell, no hooks, no attached terminal.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from termvisor.system.subprocesses import ChildProcess, start_tied
 
 _START_TIMEOUT_S = 10.0
 _MAX_PANES = 8
-"""So many recordings may be drawn at once."""
+"""Limit of replays rendered at once."""
 
 _SET_OPTIONS_COMMAND = " ; ".join(
     f"set -{flags} {option}"
@@ -45,7 +45,7 @@ class _RunningTmux(Struct):
     pane_count: int = 0
 
     async def is_answering(self) -> bool:
-        """One that was just killed may look alive until it is asked."""
+        """Send a request: a server that was just killed may look alive until then."""
         try:
             await self.client.request("display-message -p here")
         except MuxError:
@@ -62,6 +62,7 @@ class ReplayServer:
     def __init__(self, program: str, socket: str):
         self._program, self._socket = program, socket
         self._server: _RunningTmux | None = None
+        # Two replays that start at once must share one server.
         self._start_lock = asyncio.Lock()
         self._pane_numbers = count(1)
 
@@ -71,14 +72,17 @@ class ReplayServer:
 
     @asynccontextmanager
     async def open_pane(self, size: PaneSize) -> AsyncIterator[ReplayPane]:
-        """An empty pane to draw on. ``MuxError`` when tmux fails; with the next one it is started anew."""
+        """Open an empty pane, starting the server if necessary.
+
+        Raises MuxError if tmux fails and Conflict if too many replays are open.
+        """
         server = await self._acquire_server()
         try:
-            easel = await ReplayPane.create(server.client, f"{self._socket}.{next(self._pane_numbers)}", size)
+            pane = await ReplayPane.create(server.client, f"{self._socket}.{next(self._pane_numbers)}", size)
             try:
-                yield easel
+                yield pane
             finally:
-                await easel.close()
+                await pane.close()
         finally:
             self._release_server(server)
 
@@ -87,9 +91,7 @@ class ReplayServer:
             if self._server is None or not await self._server.is_answering():
                 self._server = await self._start_server()
             if self._server.pane_count >= _MAX_PANES:
-                raise Conflict(
-                    f"{_MAX_PANES} recordings are being drawn already", hint="Wait until one of them has ended."
-                )
+                raise Conflict(f"{_MAX_PANES} replays are already running", hint="Wait until one of them has ended.")
             self._server.pane_count += 1
             return self._server
 
@@ -123,22 +125,22 @@ class ReplayServer:
     def _spawn_tmux(self) -> ChildProcess:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._socket)
-        nothing = os.open(os.devnull, os.O_RDWR)
+        devnull = os.open(os.devnull, os.O_RDWR)
         try:
             return start_tied(
-                [self._program, "-D", "-f", os.devnull, "-S", self._socket], stdin=nothing, stdout=nothing
+                [self._program, "-D", "-f", os.devnull, "-S", self._socket], stdin=devnull, stdout=devnull
             )
         except OSError as error:
-            raise MuxError(f"tmux could not be started: {error.strerror}") from error
+            raise MuxError(f"cannot start tmux: {error.strerror}") from error
         finally:
-            os.close(nothing)
+            os.close(devnull)
 
     async def _wait_until_listening(self, child: ChildProcess) -> None:
         try:
             async with asyncio.timeout(_START_TIMEOUT_S):
                 while not is_server_listening(self._socket):
                     if child.poll() is not None:
-                        raise MuxError("tmux ended before it drew anything")
+                        raise MuxError("the replay server exited at once")
                     await asyncio.sleep(0.005)
         except TimeoutError as error:
             raise MuxError(f"tmux did not start within {_START_TIMEOUT_S:.0f} s") from error

@@ -1,6 +1,6 @@
-"""Which tmux servers there are: sockets named by settings, or found in this user's tmux folder.
+"""Find tmux server sockets: those the settings name, or those in the user's tmux folder.
 
-A socket is probed by connecting to it, never by running tmux: tmux would start a server on a stale one.
+A socket is probed by connecting, never by running tmux, which would start a server on a stale socket.
 """
 
 import os
@@ -11,32 +11,35 @@ from termvisor.settings import Paths, Settings, get_tmux_socket_folder
 
 
 def list_candidate_sockets(paths: Paths, settings: Settings, folder: str | None = None) -> list[str]:
-    """Socket paths to watch, the demo's among them, never our own; whether anybody listens is another question."""
-    where = get_tmux_socket_folder() if folder is None else folder
-    found = (
-        [f"{where}/default", *_list_sockets(where)]
+    """Return the socket paths to watch, with the demo server's and without the replay server's.
+
+    A server need not be listening there.
+    """
+    folder_path = get_tmux_socket_folder() if folder is None else folder
+    sockets = (
+        [f"{folder_path}/default", *_list_sockets(folder_path)]
         if settings.tmux_sockets is None
-        else list_configured_sockets(settings, where)
+        else list_configured_sockets(settings, folder_path)
     )
-    return [path for path in dict.fromkeys([*found, paths.demo_socket]) if path != paths.render_socket]
+    return [path for path in dict.fromkeys([*sockets, paths.demo_socket]) if path != paths.render_socket]
 
 
 def list_configured_sockets(settings: Settings, folder: str | None = None) -> list[str]:
-    """The paths of the sockets that the settings name."""
-    where = get_tmux_socket_folder() if folder is None else folder
-    return [name if "/" in name else f"{where}/{name}" for name in settings.tmux_sockets or ()]
+    """Return the socket paths that the settings name."""
+    folder_path = get_tmux_socket_folder() if folder is None else folder
+    return [name if "/" in name else f"{folder_path}/{name}" for name in settings.tmux_sockets or ()]
 
 
 def is_server_listening(path: str) -> bool:
-    """Whether a server of this user listens there."""
+    """Return True if a server of this user accepts connections at the path."""
     try:
-        found = os.stat(path)
-        if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+        info = os.stat(path)
+        if not stat.S_ISSOCK(info.st_mode) or info.st_uid != os.getuid():
             return False
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(1.0)
             probe.connect(path)
-    except OSError:
+    except OSError:  # no socket, a stale one, or one we may not use
         return False
     return True
 

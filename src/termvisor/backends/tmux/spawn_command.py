@@ -1,4 +1,4 @@
-"""How tmux is told to start a program: in a new session, window or pane, without taking anybody's place on screen."""
+"""Build the tmux command that starts a program in a new session, window or pane in the background."""
 
 import re
 
@@ -9,13 +9,16 @@ from termvisor.model.ids import MuxPaneId
 
 _SESSION_ID = re.compile(r"\$\d+")
 _KEEP_FAILED_PANE_SCRIPT = 'tmux set-option -p -t "$TMUX_PANE" remain-on-exit failed 2>/dev/null; echo; exec "$@"'
-"""Run by the new pane itself: no later word to tmux could be sure to come before the program ends. The empty row is the
-one that tmux pushes off the screen when it says that a pane is dead."""
+"""Run in the new pane itself: a later command could reach tmux after the program exited. The empty row is the one
+that tmux scrolls off the screen when it prints that the pane is dead."""
 _COMMAND_BY_PLACE = {"session": "new-session", "window": "new-window", "pane": "split-window"}
 
 
 def build_spawn_command(spawn: Spawn, beside: MuxPaneId | None) -> str:
-    """One command; it prints the new pane's id and process."""
+    """Return a command that prints the new pane's id and process id.
+
+    Raises BadRequest if the pane to split or the session is missing.
+    """
     words = [
         _COMMAND_BY_PLACE[spawn.where],
         "-d",
@@ -38,28 +41,27 @@ def _build_target_arguments(spawn: Spawn, beside: MuxPaneId | None) -> list[str]
         return ["-s", quote_word(spawn.session)] if spawn.session else []
     if spawn.where == "pane":
         if beside is None:
-            raise BadRequest("a new pane needs one that it is split from")
+            raise BadRequest("a new pane needs a pane to split")
         return ["-h" if spawn.is_horizontal else "-v", "-t", beside]
     if not spawn.session:
-        hint = "Name one with --session, or take --where session for a new one."
+        hint = "Name one with --session, or use --where session for a new one."
         raise BadRequest("a new window needs a session", hint=hint)
-    exactly = "" if _SESSION_ID.fullmatch(spawn.session) else "="
-    return ["-t", quote_word(f"{exactly}{spawn.session}:")]
+    prefix = "" if _SESSION_ID.fullmatch(spawn.session) else "="
+    return ["-t", quote_word(f"{prefix}{spawn.session}:")]
 
 
 def _wrap_program(spawn: Spawn) -> tuple[str, ...]:
-    """The program; one that may fail to start leaves its reason on the screen."""
-    stays = spawn.keeps_failure or spawn.account
-    return ("sh", "-c", _KEEP_FAILED_PANE_SCRIPT, "sh", *spawn.command) if stays else spawn.command
+    """Return the command line, wrapped so that a failed program keeps its pane and error message if requested."""
+    keeps_pane = spawn.keeps_failure or spawn.account
+    return ("sh", "-c", _KEEP_FAILED_PANE_SCRIPT, "sh", *spawn.command) if keeps_pane else spawn.command
 
 
 def _quote_program(argv: tuple[str, ...]) -> list[str]:
-    """tmux hands a single word to a shell and several to the system; a program alone is quoted for the shell."""
+    """Quote the program for tmux, which runs several words directly but passes a single one to a shell."""
     if len(argv) > 1:
         return [quote_word(word) for word in argv]
     return [quote_word("exec '" + argv[0].replace("'", "'\\''") + "'")]
 
 
 def _escape_formats(text: str) -> str:
-    """Text in which tmux finds no format."""
     return text.replace("#", "##")

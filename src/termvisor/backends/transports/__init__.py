@@ -1,1 +1,1 @@
-"""How commands reach a multiplexer."""
+"""Transports that carry commands and bytes to a multiplexer."""

@@ -1,7 +1,8 @@
-"""Tells people that somebody waits for their answer, by the ways that are set up.
+"""Notify users of open approval requests through the configured channels.
 
-It goes through the gate like everything else. A notification is never asked about, so no question leads to another.
-Questions that an earlier daemon left open are told again: nobody knows how far it came. A webhook has the same id then.
+Notifications go through the gate like every action. They never require approval, so one request cannot cause another.
+Requests that an earlier daemon left open are notified again, because it may have died before it sent them; the key is
+the same, so a webhook can drop the repetition.
 """
 
 import asyncio
@@ -15,13 +16,14 @@ from termvisor.model.action.action import Actor, NotificationWay, Notify
 from termvisor.model.action.approval import Approval
 
 _MAX_SINGLE_NOTICES = 3
-log = get_logger("questions")
+"""At start, more open requests than this are notified as one summary."""
+log = get_logger("approvals")
 
 SendNotification = Callable[[Notify, str], Awaitable[object]]
 
 
 def build_actor() -> Actor:
-    """As whom the daemon speaks: what holds back programs, such as quiet hours, holds it back too."""
+    """Return the actor of these notifications; it is subject to the limits of programs, such as quiet hours."""
     return Actor(kind="workflow", name="inbox", uid=os.getuid(), pid=os.getpid())
 
 
@@ -31,26 +33,30 @@ async def notify_approvals(
     send: SendNotification,
     open_approvals: Sequence[Approval] = (),
 ) -> None:
-    """Runs until it is cancelled. A way that hangs keeps no other question waiting."""
-    with approval_bus.subscribe() as news:
+    """Notify each new request until cancelled; each notice is a task, so a channel that hangs delays no other."""
+    with approval_bus.subscribe() as approvals:
         async with asyncio.TaskGroup() as group:
             for notice, key in build_open_notices(open_approvals, get_channels()):
                 group.create_task(_send_logged(send, notice, key))
             while True:
-                asked = await news.get()
-                for notice in build_notices(asked, get_channels()):
-                    group.create_task(_send_logged(send, notice, build_correlation(asked)))
+                approval = await approvals.get()
+                for notice in build_notices(approval, get_channels()):
+                    group.create_task(_send_logged(send, notice, build_correlation(approval)))
 
 
 def build_open_notices(
     open_approvals: Sequence[Approval], channels: Sequence[NotificationWay]
 ) -> list[tuple[Notify, str]]:
-    """A few are told one by one, many by their number."""
-    told = [(notice, build_correlation(one)) for one in open_approvals for notice in build_notices(one, channels)]
-    count = len({key for _, key in told})
+    """Return the notices and keys of leftover requests: one per request, or a summary if there are many."""
+    notices = [
+        (notice, build_correlation(approval))
+        for approval in open_approvals
+        for notice in build_notices(approval, channels)
+    ]
+    count = len({key for _, key in notices})
     if count <= _MAX_SINGLE_NOTICES:
-        return told
-    title = f"Somebody must answer {count} questions: visor inbox"
+        return notices
+    title = f"{count} requests need approval: visor inbox"
     return [(Notify(title=title, text="", way=way), os.urandom(8).hex()) for way in dict.fromkeys(channels)]
 
 
@@ -59,17 +65,17 @@ def build_correlation(approval: Approval) -> str:
 
 
 def build_notices(approval: Approval, channels: Sequence[NotificationWay]) -> list[Notify]:
-    """What is said of a question: nothing once somebody answered, or when the one person it needs is at it anyway.
+    """Return the notices of a request; none if it is answered, or if its own caller is asked at the terminal.
 
-    The notice names no pane. Who has the pane before them does not see the question there, and must be told too.
+    A notice carries no pane: users who have that pane open do not see the request there and must be notified too.
     """
-    is_asked_on_the_spot = approval.actor.kind == "human" and approval.needs < 2
-    if approval.state != "open" or approval.voices or is_asked_on_the_spot:
+    is_asked_at_terminal = approval.actor.kind == "human" and approval.needs < 2
+    if approval.state != "open" or approval.voices or is_asked_at_terminal:
         return []
     name = f" ({approval.actor.name})" if approval.actor.name else ""
-    where = f" in {approval.place}" if approval.place else ""
-    text = f"{approval.actor.kind}{name} asks for {approval.kind}{where}; risk: {approval.risk}"
-    title = f"Somebody must answer: visor approve {approval.id}"
+    place = f" in {approval.place}" if approval.place else ""
+    text = f"{approval.actor.kind}{name} requests {approval.kind}{place}; risk: {approval.risk}"
+    title = f"Approval required: visor approve {approval.id}"
     return [Notify(title=title, text=text, way=way) for way in dict.fromkeys(channels)]
 
 
@@ -77,4 +83,4 @@ async def _send_logged(send: SendNotification, notice: Notify, key: str) -> None
     try:
         await send(notice, key)
     except VisorError as error:
-        log.warning("nobody was told by %s that a question waits: %s", notice.way, error.message)
+        log.warning("approval notification by %s failed: %s", notice.way, error.message)

@@ -1,23 +1,22 @@
-"""Tells people and programs of detections, by the ways that are set up for them: webhooks out.
+"""Notify users and webhooks of detections through an outbox on disk.
 
-    stored event ─► notices that are owed, on disk ─► told through the gate ─► owed no longer
+    stored detection → pending notifications in the outbox → sent through the gate → removed from the outbox
 
-What is told goes through the gate like everything else: it is on record, redacted, signed, tried a few times, and held
-back where it would be too much. Invariant: what was owed when the daemon died is told by the next one, under the same
-key; after so many deaths, or so late that it is no news, it is counted in one notice that sums up.
+The gate audits, redacts, signs, retries and throttles them. Invariant: notifications that were pending when the daemon
+died are sent by the next one under the same key; those that are too old or were started too often are replaced by one
+summary per channel.
 """
 
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import get_args
 
-from msgspec import Struct
-
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
+from termvisor.daemon.acting.approval_notifications import SendNotification
 from termvisor.errors import StorageError, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, Notify
@@ -31,71 +30,65 @@ from termvisor.store import Store
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _MAX_CONCURRENT = 16
-"""Notices that may be on their way; what comes meanwhile waits in the store."""
+"""Notifications sent at the same time; the others wait in the outbox."""
 _DETECTIONS_PER_PAGE = 200
 MAX_TRIES = 3
-"""How often one is begun; each time but the last the daemon died over it."""
+"""A notification is started again only if the daemon died while sending it."""
 MAX_AGE_NS = 3600 * NS
-"""What happened longer ago is no news."""
+"""Older detections are only counted in a summary."""
 MAX_BACKLOG_PER_CHANNEL = 5
-"""Of those that an earlier daemon owed, the newest so many are told by each way."""
+"""Of the notifications that an earlier daemon left, only the newest are sent one by one."""
 log = get_logger("events")
-
-SendNotification = Callable[[Notify, str], Awaitable[object]]
 
 
 def build_actor() -> Actor:
     return Actor(kind="workflow", name="events", uid=os.getuid(), pid=os.getpid())
 
 
-class EventNotifierDependencies(Struct, frozen=True):
-    """What it stands on."""
-
-    events: Bus[Event]
-    store: Store
-    settings: Callable[[], EventSettings]
-    send: SendNotification
-    clock: Clock
-
-
 class EventNotifier:
-    def __init__(self, dependencies: EventNotifierDependencies):
-        self._dependencies, self._outbox, self._clock = (
-            dependencies,
-            dependencies.store.notification_outbox,
-            dependencies.clock,
-        )
+    def __init__(
+        self,
+        *,
+        events: Bus[Event],
+        store: Store,
+        get_settings: Callable[[], EventSettings],
+        send: SendNotification,
+        clock: Clock,
+    ):
+        self._events, self._store, self._outbox = events, store, store.notification_outbox
+        self._get_settings, self._send, self._clock = get_settings, send, clock
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
         self._sending: set[int] = set()
         self._skipped_up_to = EventId(0)
-        """The newest event while nobody wanted to be told."""
+        """The newest event stored while no channel was configured; older ones are never notified."""
 
     async def run(self) -> None:
-        """Until it is cancelled. A way that hangs keeps nobody else waiting."""
-        with self._dependencies.events.subscribe() as news:
-            self._skipped_up_to = EventId(await self._dependencies.store.events.find_newest_id())
+        """Notify new detections until cancelled; a channel that hangs does not delay the others."""
+        with self._events.subscribe() as subscription:
+            self._skipped_up_to = EventId(await self._store.events.find_newest_id())
             async with asyncio.TaskGroup() as group:
                 await self._send_pending(group, MAX_BACKLOG_PER_CHANNEL)
                 while True:
-                    heard = [await news.get(), *news.drain()]
-                    if any(map(_is_detection_event, heard)):
+                    events = [await subscription.get(), *subscription.drain()]
+                    if any(map(_is_detection_event, events)):
                         await self._send_pending(group)
-                    if not self._dependencies.settings().events_ways:
-                        self._skipped_up_to = EventId(max(event.id for event in heard))
+                    if not self._get_settings().events_ways:
+                        self._skipped_up_to = EventId(max(event.id for event in events))
 
     async def _send_pending(self, group: asyncio.TaskGroup, max_per_channel: int | None = None) -> None:
         try:
             await self._queue_new_detections()
-            for owed in await self._select_pending(max_per_channel):
+            for pending in await self._select_pending(max_per_channel):
                 await self._slots.acquire()
-                self._sending.add(owed.id)
-                group.create_task(self._deliver(owed)).add_done_callback(lambda _: self._slots.release())
+                self._sending.add(pending.id)
+                group.create_task(self._deliver(pending)).add_done_callback(lambda _: self._slots.release())
         except StorageError as error:
-            log.warning("nobody is told of events until they can be stored: %s", error.message)
+            # Nothing is lost: the cursor in the outbox did not move.
+            log.warning("event notifications wait until the store can be written: %s", error.message)
 
     async def _queue_new_detections(self) -> None:
-        """What was detected since becomes notices that are owed."""
-        settings, cursor = self._dependencies.settings(), await self._outbox.read_cursor()
+        """Add notifications of all detections after the cursor to the outbox."""
+        settings, cursor = self._get_settings(), await self._outbox.read_cursor()
         if not settings.events_ways:
             if cursor is not None:
                 await self._outbox.clear()
@@ -103,34 +96,36 @@ class EventNotifier:
         if cursor is None:
             cursor = self._skipped_up_to
             await self._outbox.add_pending(cursor)
-        while page := await self._dependencies.store.detections.list(
-            DetectionFilter(after=cursor, limit=_DETECTIONS_PER_PAGE)
-        ):
-            wanted = [owed for one in page for owed in build_pending(one, settings)]
+        while page := await self._store.detections.list(DetectionFilter(after=cursor, limit=_DETECTIONS_PER_PAGE)):
+            pending = [notification for detection in page for notification in build_pending(detection, settings)]
             cursor = page[-1].event
-            await self._outbox.add_pending(cursor, wanted)
+            await self._outbox.add_pending(cursor, pending)
 
     async def _select_pending(self, max_per_channel: int | None) -> list[PendingNotification]:
-        """Those to tell now. Of the others one notice says how many they were, and they are owed no longer."""
-        found = [one for one in await self._outbox.list_pending() if one.id not in self._sending]
-        told, left_out = split_pending(found, self._clock.now(), max_per_channel)
-        if not left_out:
-            return told
-        await self._outbox.finish(left_out, build_summaries(left_out, self._clock.now()))
-        return [one for one in await self._outbox.list_pending() if one.id not in self._sending]
+        """Return the notifications to send now; replace the ones to skip by summaries."""
+        selected, skipped = split_pending(await self._list_unsent(), self._clock.now(), max_per_channel)
+        if not skipped:
+            return selected
+        await self._outbox.finish(skipped, build_summaries(skipped, self._clock.now()))
+        return await self._list_unsent()
+
+    async def _list_unsent(self) -> list[PendingNotification]:
+        return [pending for pending in await self._outbox.list_pending() if pending.id not in self._sending]
 
     async def _deliver(self, pending: PendingNotification) -> None:
         try:
             await self._outbox.record_attempt(pending)
             try:
-                await self._dependencies.send(pending.action, pending.key)
+                await self._send(pending.action, pending.key)
             except StorageError:
                 raise
             except VisorError as error:
-                log.warning("nobody was told of an event by %s: %s", pending.action.way, error.message)
+                # The gate already retried: the notification is given up, not kept pending.
+                log.warning("event notification by %s failed: %s", pending.action.way, error.message)
             await self._outbox.finish([pending])
         except StorageError as error:
-            log.warning("that an event was told is not on record: %s", error.message)
+            # It stays pending and may be sent again under the same key.
+            log.warning("a sent event notification could not be removed from the outbox: %s", error.message)
         finally:
             self._sending.discard(pending.id)
 
@@ -145,52 +140,55 @@ def build_pending(detection: Detection, settings: EventSettings) -> list[Pending
 
 
 def build_notices(detection: Detection, settings: EventSettings) -> list[Notify]:
-    """What is said of a detection: nothing of what is muted, not asked for, or not severe enough."""
-    is_wanted = any(fnmatchcase(detection.type, glob) for glob in settings.events_types or ("*",))
+    """Return the notices of a detection; none if it is muted, filtered out, or not severe enough."""
+    is_selected = any(fnmatchcase(detection.type, glob) for glob in settings.events_types or ("*",))
     if (
         detection.handling is not None
-        or not is_wanted
+        or not is_selected
         or _SEVERITIES.index(detection.severity) < _SEVERITIES.index(settings.events_severity)
     ):
         return []
     title = f"{detection.type}: {detection.agent or 'a program'} in pane {detection.pane} (event:{detection.event})"
-    told = {
+    fields = {
         "severity": detection.severity,
         "rule": detection.rule,
         **detection.captures,
         **({} if detection.can_start_workflow else {"proven": "no"}),
     }
-    text = "\n".join(f"{name}: {value}" for name, value in told.items())
+    text = "\n".join(f"{name}: {value}" for name, value in fields.items())
     return [Notify(title=title, text=text, way=way) for way in dict.fromkeys(settings.events_ways)]
 
 
 def split_pending(
     pending: Sequence[PendingNotification], now: int, max_per_channel: int | None = None
 ) -> tuple[list[PendingNotification], list[PendingNotification]]:
-    """Those to tell, and those to leave out: too old, begun too often, or more than ``most`` by one way. Pure."""
-    fresh = [one for one in pending if one.tries < MAX_TRIES and one.at >= now - MAX_AGE_NS]
-    newer: Counter[str] = Counter()
-    kept: set[int] = set()
-    for one in reversed(fresh):
-        newer[one.action.way] += 1
-        if max_per_channel is None or newer[one.action.way] <= max_per_channel:
-            kept.add(one.id)
-    return [one for one in pending if one.id in kept], [one for one in pending if one.id not in kept]
+    """Return the notifications to send and those to skip (too old, tried too often, or beyond the channel's limit)."""
+    fresh = [item for item in pending if item.tries < MAX_TRIES and item.at >= now - MAX_AGE_NS]
+    count_by_channel: Counter[str] = Counter()
+    selected: set[int] = set()
+    for item in reversed(fresh):
+        count_by_channel[item.action.way] += 1
+        if max_per_channel is None or count_by_channel[item.action.way] <= max_per_channel:
+            selected.add(item.id)
+    return [item for item in pending if item.id in selected], [item for item in pending if item.id not in selected]
 
 
 def build_summaries(skipped: Sequence[PendingNotification], now: int) -> list[PendingNotification]:
-    """One for each way. A sum that is left out itself counts for what it stands for, and is not begun for ever."""
-    found: dict[str, list[PendingNotification]] = {}
-    for one in skipped:
-        if not (one.summarized_count and one.tries >= MAX_TRIES):
-            found.setdefault(one.action.way, []).append(one)
-    return [_build_summary(several, now) for several in found.values()]
+    """Return one summary per channel.
+
+    A skipped summary adds its own count to the new one, but is dropped after MAX_TRIES to avoid endless retries.
+    """
+    by_channel: dict[str, list[PendingNotification]] = {}
+    for item in skipped:
+        if not (item.summarized_count and item.tries >= MAX_TRIES):
+            by_channel.setdefault(item.action.way, []).append(item)
+    return [_build_summary(items, now) for items in by_channel.values()]
 
 
 def _build_summary(skipped: Sequence[PendingNotification], now: int) -> PendingNotification:
-    count, way = sum(one.summarized_count or 1 for one in skipped), skipped[0].action.way
-    title = f"{count} event{'s were' if count > 1 else ' was'} not told in time"
-    notice = Notify(title=title, text="`visor events` shows what happened.", way=way)
+    count, way = sum(item.summarized_count or 1 for item in skipped), skipped[0].action.way
+    title = f"{count} event{'s were' if count > 1 else ' was'} not notified in time"
+    notice = Notify(title=title, text="`visor events` lists them.", way=way)
     return PendingNotification(key=f"events.{way}.{count}.{os.urandom(4).hex()}", at=now, action=notice)
 
 

@@ -1,1 +1,1 @@
-"""Agents."""
+"""Agent tracking in the daemon: connect `agents` to capture and the store, and monitor agent failures and drift."""

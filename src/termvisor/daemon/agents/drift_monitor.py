@@ -1,8 +1,6 @@
-"""Agents that are no longer as we know them: looked for now and then, and told once for each version of a program."""
+"""Detect drift: agents whose version, signals or dialogs no longer match the adapter; report it once per version."""
 
 import asyncio
-
-from msgspec.structs import asdict
 
 from termvisor.agents.adapters.recorded_versions import list_recorded_versions
 from termvisor.agents.state.drift import find_drift, has_shown_dialog
@@ -19,7 +17,7 @@ DRIFT_EVENT = "agent_drifted"
 _CHECK_INTERVAL_S = 30.0
 _MAX_REMEMBERED_EVENTS = 1000
 _MIN_UNSEEN_DIALOGS = 3
-"""Dialogs that no rule knew: one of them may be new, or of a kind that we never met."""
+"""Consecutive unrecognized dialogs that count as drift: a single one may just be a new kind of dialog."""
 
 
 class DriftMonitor:
@@ -27,46 +25,45 @@ class DriftMonitor:
         self._components = components
         self._reported: set[tuple[object, ...]] = set()
         self._unseen_dialogs: dict[tuple[str, str], int] = {}
-        """How many dialogs in a row were not recognised, by agent and version."""
+        """Consecutive unrecognized dialogs by agent and version."""
         self._last_counted: dict[tuple[str, str], tuple[RuntimeId, int | None]] = {}
-        """The last of them: whose it was, and since when."""
+        """The process and start time of the last counted dialog, by agent and version."""
 
     def find_drifts(self) -> list[AgentDrift]:
-        """Of the agents that live."""
+        """Return the drifts of all running agents."""
         return [
-            one
-            for runtime in self._components.agent_tracking.tracker.agents_by_pane.values()
-            for one in self._find_drifts_of(runtime)
+            drift
+            for agent_process in self._components.agent_tracking.tracker.agents_by_pane.values()
+            for drift in self._find_drifts_of(agent_process)
         ]
 
     async def run(self) -> None:
-        """Until it is cancelled. What an earlier daemon told is not told again."""
-        parts = self._components
-        past = await parts.store.events.list(kind=DRIFT_EVENT, limit=_MAX_REMEMBERED_EVENTS)
+        """Check all agents periodically until cancelled; drifts reported by an earlier daemon are not repeated."""
+        past = await self._components.store.events.list(kind=DRIFT_EVENT, limit=_MAX_REMEMBERED_EVENTS)
         self._reported = {_build_report_key(event) for event in past}
         async with asyncio.TaskGroup() as group:
             group.create_task(self._watch_transitions())
             while True:
-                await parts.clock.sleep(_CHECK_INTERVAL_S)
+                await self._components.clock.sleep(_CHECK_INTERVAL_S)
                 await self.report_drifts()
 
     async def _watch_transitions(self) -> None:
-        with self._components.agent_tracking.tracker.outcomes.subscribe() as turns:
-            turns.is_wanted = lambda outcome: bool(outcome.changes)
+        with self._components.agent_tracking.tracker.outcomes.subscribe() as transitions:
+            transitions.is_wanted = lambda outcome: bool(outcome.changes)
             while True:
-                self.count_dialogs(await turns.get())
+                self.count_dialogs(await transitions.get())
 
     def count_dialogs(self, outcome: TrackingOutcome) -> None:
-        """Of every dialog that is over, whether its screen was recognised."""
+        """Count every finished dialog as recognized or not."""
         for change in outcome.changes:
-            ledger = outcome.state.knowledge.ledgers.get(change.after.runtime)
-            if ledger is None or change.before is None or change.before.value == change.after.value:
+            slots = outcome.state.knowledge.source_slots.get(change.after.runtime)
+            if slots is None or change.before is None or change.before.value == change.after.value:
                 continue
-            if (seen := has_shown_dialog(ledger, change.before, change.at)) is not None:
-                self._count_dialog(change.before, seen)
+            if (was_recognized := has_shown_dialog(slots, change.before, change.at)) is not None:
+                self._count_dialog(change.before, was_recognized)
 
     def _count_dialog(self, state: AgentState, was_recognized: bool) -> None:
-        """Once for each dialog, though what is believed of it may change."""
+        """Count a dialog once, even if its state changed several times."""
         key = state.agent, self._find_version(state.runtime)
         is_new = self._last_counted.get(key) != (state.runtime, state.since)
         self._last_counted[key] = state.runtime, state.since
@@ -80,21 +77,25 @@ class DriftMonitor:
         for drift in self.find_drifts():
             if drift.key not in self._reported:
                 self._reported.add(drift.key)
-                about = {name: value for name, value in asdict(drift).items() if name in ("agent", "version")}
                 await self._components.event_log.emit(
-                    DRIFT_EVENT, drift.pane, sign=drift.kind, what=drift.description, **about
+                    DRIFT_EVENT,
+                    drift.pane,
+                    sign=drift.kind,
+                    what=drift.description,
+                    agent=drift.agent,
+                    version=drift.version,
                 )
 
     def _find_drifts_of(self, agent_process: AgentProcess) -> list[AgentDrift]:
-        knowing, now = self._components.agent_tracking.tracker, self._components.clock.now()
+        tracker, now = self._components.agent_tracking.tracker, self._components.clock.now()
         version = self._find_version(agent_process.id)
-        known = list_recorded_versions(agent_process.agent)
-        ledger = knowing.state.knowledge.ledgers.get(agent_process.id, EMPTY_SOURCE_SLOTS)
-        found: list[tuple[DriftKind, int]] = find_drift(ledger, agent_process.agent, now, knowing.config.thresholds)
-        if version and known and version not in known:
-            found.insert(0, ("unseen_version", agent_process.started_at))
+        recorded = list_recorded_versions(agent_process.agent)
+        slots = tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
+        drifts: list[tuple[DriftKind, int]] = find_drift(slots, agent_process.agent, now, tracker.config.thresholds)
+        if version and recorded and version not in recorded:
+            drifts.insert(0, ("unseen_version", agent_process.started_at))
         if self._unseen_dialogs.get((agent_process.agent, version), 0) >= _MIN_UNSEEN_DIALOGS:
-            found.append(("unseen_dialogs", agent_process.started_at))
+            drifts.append(("unseen_dialogs", agent_process.started_at))
         return [
             AgentDrift(
                 agent=agent_process.agent,
@@ -103,9 +104,9 @@ class DriftMonitor:
                 runtime=agent_process.id,
                 version=version,
                 since=since,
-                recorded=known,
+                recorded=recorded,
             )
-            for kind, since in found
+            for kind, since in drifts
         ]
 
 

@@ -1,6 +1,6 @@
-"""After work the daemon is as small as before it: what the database and the C library hold back is let go.
+"""Return unused memory of SQLite and the C library to the system after output was processed.
 
-Without it the most that was ever needed at once would stay with us for ever.
+Without this the process would keep the size of its largest peak.
 """
 
 from collections.abc import Callable
@@ -15,18 +15,18 @@ _TRIM_INTERVAL_S = 10.0
 
 
 class MemoryTrimmer:
-    """``heard`` is how many bytes were read so far; where nothing was, nothing is done."""
+    """Trim memory periodically, but only if ``get_bytes_read`` grew since the last time."""
 
     def __init__(self, store: Store, clock: Clock, get_bytes_read: Callable[[], int]):
         self._store, self._clock, self._get_bytes_read = store, clock, get_bytes_read
 
     async def run(self) -> None:
-        rested_at = -1
+        trimmed_at = -1
         while True:
             await self._clock.sleep(_TRIM_INTERVAL_S)
-            heard = self._get_bytes_read()
-            if heard != rested_at:
-                rested_at = heard
-                with suppress(StorageError):  # it is told by who writes
+            bytes_read = self._get_bytes_read()
+            if bytes_read != trimmed_at:
+                trimmed_at = bytes_read
+                with suppress(StorageError):  # the writers report a store that fails
                     await self._store.shrink_memory()
                 release_free_memory(collect_garbage=True)

@@ -1,4 +1,4 @@
-"""What an operation of upkeep has reached so far."""
+"""Count rows and bytes of a maintenance operation and build its progress reports."""
 
 from collections.abc import Mapping
 

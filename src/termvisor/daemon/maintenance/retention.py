@@ -1,8 +1,8 @@
-"""Deletes what the settings no longer keep: by age, then what is beyond each pane's share, then the oldest while raw
-log and database are too large together. Raw bytes go before text, since text is what search finds.
+"""Delete expired data: by age, then beyond each pane's limit, then the oldest while the total size is too large.
 
-Invariants: every step is small, and between two steps others have their turn. The key of a send is known for as long as
-text is kept and never for less than a day, however full the disk is: until then the same send is not done twice.
+Raw bytes are deleted before text, because search needs the text. Invariants: work is done in small steps with pauses,
+so that other writers get their turn; the idempotency key of a send is kept as long as text and at least one day, so
+that the same send is not executed twice.
 """
 
 import asyncio
@@ -21,25 +21,26 @@ from termvisor.store import Store
 from termvisor.store.maintenance.retention import ACTION_TABLES, HISTORY_TABLES, SIGNAL_TABLES, RetainedTable
 
 STEP_PAUSE_S = 0.02
+"""Pause between two steps, for the other writers of the database."""
 _DAY_NS = 86_400 * NS
 _MIN_ACTION_DAYS = 1.0
-"""Sends, questions, permits and reservations are kept at least so long after their end."""
+"""Keep sends, approvals, permits and reservations at least this long after their end."""
 _MAX_SHRINK_STEPS = 20
-"""In how many steps the age of the oldest text is shortened, while the database alone is too large."""
+"""Move the cutoff for text towards now in this many steps while the database is too large."""
 
 
 class RetentionPruner:
-    """``settings`` is asked anew each time."""
+    """``settings`` is called each time, so a reload takes effect at once."""
 
     def __init__(self, store: Store, raw_dir: str, clock: Clock, settings: Callable[[], Settings]):
         self._store, self._raw_dir, self._clock, self._settings = store, raw_dir, clock, settings
 
     async def preview(self) -> AsyncIterator[MaintenanceRun]:
-        """What would be deleted now."""
-        doomed = await self._select_expired_segments(await take_inventory(self._store, self._raw_dir))
+        """Report what would be deleted now."""
+        expired = await self._select_expired_segments(await take_inventory(self._store, self._raw_dir))
         raw = MaintenanceProgress("delete_raw", self._clock)
-        raw.rows, raw.bytes = len(doomed), sum(segment.disk_bytes for segment in doomed)
-        yield raw.build_result(_describe_segments(doomed))
+        raw.rows, raw.bytes = len(expired), sum(segment.disk_bytes for segment in expired)
+        yield raw.build_result(_describe_segments(expired))
         rows = MaintenanceProgress("delete_rows", self._clock)
         for before, tables in self._list_cutoffs():
             for table, number in (await self._store.maintenance.count_older_rows(before, tables)).items():
@@ -47,55 +48,56 @@ class RetentionPruner:
         yield rows.build_result(format_counts(rows.counts))
 
     async def delete_raw(self) -> AsyncIterator[MaintenanceRun]:
-        tally = MaintenanceProgress("delete_raw", self._clock)
-        doomed = await self._select_expired_segments(await take_inventory(self._store, self._raw_dir))
-        for segment in doomed:
-            tally.bytes += await asyncio.to_thread(delete_segment, segment.folder, segment.start)
-            tally.rows += 1
-            yield tally.build_step(f"{tally.rows} of {len(doomed)} segments")
-        yield tally.build_result(_describe_segments(doomed))
+        progress = MaintenanceProgress("delete_raw", self._clock)
+        expired = await self._select_expired_segments(await take_inventory(self._store, self._raw_dir))
+        for segment in expired:
+            progress.bytes += await asyncio.to_thread(delete_segment, segment.folder, segment.start)
+            progress.rows += 1
+            yield progress.build_step(f"{progress.rows} of {len(expired)} segments")
+        yield progress.build_result(_describe_segments(expired))
 
     async def delete_rows(self) -> AsyncIterator[MaintenanceRun]:
-        tally = MaintenanceProgress("delete_rows", self._clock)
+        progress = MaintenanceProgress("delete_rows", self._clock)
         for before, tables in self._list_cutoffs():
-            async for step in self._delete_older(tally, before, tables):
+            async for step in self._delete_older(progress, before, tables):
                 yield step
         before = self._get_text_cutoff()
         while before := await self._find_size_cutoff(before):
-            async for step in self._delete_older(tally, before, HISTORY_TABLES):
+            async for step in self._delete_older(progress, before, HISTORY_TABLES):
                 yield step
             async for _ in self._store.maintenance.merge_indexes():
                 await self._clock.sleep(STEP_PAUSE_S)
         async for pages, left in self._store.maintenance.release_free_pages():
-            yield tally.build_step(f"{pages} pages given back, {left} to go")
+            yield progress.build_step(f"{pages} pages released, {left} left")
             await self._clock.sleep(STEP_PAUSE_S)
-        yield tally.build_result(format_counts(tally.counts))
+        yield progress.build_result(format_counts(progress.counts))
 
     async def forget_panes(self) -> AsyncIterator[MaintenanceRun]:
-        """Forget panes that are gone and of which nothing is left, and remove empty folders."""
-        tally = MaintenanceProgress("forget_panes", self._clock)
+        """Delete closed panes that have no data left, and remove empty folders."""
+        progress = MaintenanceProgress("forget_panes", self._clock)
         folders = raw_log.list_epoch_folders(self._raw_dir)
         raw_log.remove_empty_folders(folders, await load_epoch_progress(self._store))
         on_disk = raw_log.list_panes_on_disk(self._raw_dir)
         while panes := await self._store.maintenance.delete_empty_panes(self._get_text_cutoff(), on_disk):
             raw_log.remove_pane_folders(self._raw_dir, panes)
-            tally.rows += len(panes)
-            yield tally.build_step()
-        yield tally.build_result()
+            progress.rows += len(panes)
+            yield progress.build_step()
+        yield progress.build_result()
 
     async def _select_expired_segments(self, inventory: SegmentInventory) -> list[StoredSegment]:
-        settings, over = self._settings(), inventory.list_consumed()
+        """Select segments to delete; only those whose bytes were all processed."""
+        settings, consumed = self._settings(), inventory.list_consumed()
         days = settings.retention if settings.raw_retention is None else settings.raw_retention
-        doomed = dict.fromkeys(raw_log.select_older_than(over, self._compute_cutoff(days)))
+        expired = dict.fromkeys(raw_log.select_older_than(consumed, self._compute_cutoff(days)))
         if settings.pane_bytes:
-            beyond = raw_log.select_beyond_pane_limit(inventory.segments, settings.pane_bytes)
-            doomed |= dict.fromkeys(segment for segment in over if segment in beyond)
+            beyond_limit = raw_log.select_beyond_pane_limit(inventory.segments, settings.pane_bytes)
+            expired |= dict.fromkeys(segment for segment in consumed if segment in beyond_limit)
         if settings.total_bytes:
-            kept = [segment for segment in inventory.segments if segment not in doomed]
-            used = await self._store.maintenance.count_used_bytes() + sum(segment.disk_bytes for segment in kept)
-            may_go = [segment for segment in over if segment not in doomed]
-            doomed |= dict.fromkeys(raw_log.select_oldest(may_go, used - settings.total_bytes))
-        return list(doomed)
+            remaining = [segment for segment in inventory.segments if segment not in expired]
+            used = await self._store.maintenance.count_used_bytes() + sum(item.disk_bytes for item in remaining)
+            deletable = [segment for segment in consumed if segment not in expired]
+            expired |= dict.fromkeys(raw_log.select_oldest(deletable, used - settings.total_bytes))
+        return list(expired)
 
     async def _delete_older(
         self, progress: MaintenanceProgress, before: int, tables: Sequence[RetainedTable]
@@ -106,7 +108,7 @@ class RetentionPruner:
             await self._clock.sleep(STEP_PAUSE_S if deleted else 0)
 
     async def _find_size_cutoff(self, before: int) -> int:
-        """The instant before which text must go too, because the database alone takes more than all may; else 0."""
+        """Return the next cutoff for text if the database alone exceeds the total limit, else 0."""
         limit = self._settings().total_bytes
         oldest = await self._store.maintenance.find_oldest_text_time() if limit else None
         if oldest is None or await self._store.maintenance.count_used_bytes() <= limit:
@@ -115,7 +117,7 @@ class RetentionPruner:
         return min(reached + max(NS, (now - oldest) // _MAX_SHRINK_STEPS), now) if reached < now else 0
 
     def _list_cutoffs(self) -> tuple[tuple[int, Sequence[RetainedTable]], ...]:
-        """What is too old by the settings: in each table what ended before its instant."""
+        """Return the cutoff of each group of tables: rows that ended before it are deleted."""
         settings = self._settings()
         days, signals = settings.retention, settings.agent_retention
         return (
@@ -128,7 +130,7 @@ class RetentionPruner:
         return self._compute_cutoff(self._settings().retention)
 
     def _compute_cutoff(self, days: float) -> int:
-        """What ended before this instant is too old; 0 where everything is kept."""
+        """Return the time before which data is expired; 0 if ``days`` is 0, which keeps everything."""
         return self._clock.now() - int(days * _DAY_NS) if days else 0
 
 

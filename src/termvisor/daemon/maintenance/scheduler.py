@@ -1,6 +1,6 @@
-"""Keeps raw log and database within their bounds, round after round: deletes, masks, packs, forgets, makes snapshots.
+"""Schedule maintenance rounds (retention, sealing) and database snapshots; run vacuum, reindex, check and backup.
 
-Invariant: one round at a time. What goes wrong is an alert, and is tried again in the next round.
+Invariant: one round at a time. An error becomes an alert in `visor health` and is retried in the next round.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 
 _SNAPSHOT_POLL_INTERVAL_S = 60.0
-"""Seconds after which a changed interval of snapshots is noticed."""
-log = get_logger("upkeep")
+"""A changed snapshot interval takes effect after this time at the latest."""
+log = get_logger("maintenance")
 
 
 class MaintenanceScheduler:
-    """``settings`` is asked anew in every round."""
+    """``settings`` is called in every round, so a reload takes effect."""
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
         self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
@@ -34,7 +34,7 @@ class MaintenanceScheduler:
 
     @property
     def problem(self) -> str:
-        """What could not be done in the last round, for a person to read."""
+        """The error of the last round as text for users; empty if there was none."""
         return self._last_error or self._sealer.problem
 
     async def run(self) -> None:
@@ -47,17 +47,17 @@ class MaintenanceScheduler:
             await self._clock.sleep(
                 min(self._get_snapshot_interval() or _SNAPSHOT_POLL_INTERVAL_S, _SNAPSHOT_POLL_INTERVAL_S)
             )
-            every = self._get_snapshot_interval()
-            if every and self._clock.monotonic() - self._snapshot_at >= every:
+            interval = self._get_snapshot_interval()
+            if interval and self._clock.monotonic() - self._snapshot_at >= interval:
                 await self._run_logged(self.make_snapshot)
 
     async def make_final_snapshot(self) -> None:
-        """The daemon ends; the last snapshot is made."""
+        """Write a snapshot at the stop of the daemon, unless snapshots are off."""
         if self._settings().snapshot_interval:
             await self._run_logged(self.make_snapshot)
 
     async def run_round(self) -> AsyncIterator[MaintenanceRun]:
-        """One round of everything; what was done is noted."""
+        """Run one round of all steps and record those that changed something."""
         async with self._round_lock:
             for work in (
                 self._pruner.delete_raw,
@@ -71,54 +71,54 @@ class MaintenanceScheduler:
                     yield step
 
     async def preview_round(self) -> AsyncIterator[MaintenanceRun]:
-        """What a round would do now."""
+        """Report what a round would do now."""
         async for step in self._pruner.preview():
             yield step
         yield await self._sealer.preview()
 
     async def vacuum(self) -> AsyncIterator[MaintenanceRun]:
-        """Make the indexes small, then give free pages back to the disk."""
+        """Merge the search indexes, then release free pages to the disk."""
         async with self._round_lock:
-            tally = MaintenanceProgress("vacuum", self._clock)
+            progress = MaintenanceProgress("vacuum", self._clock)
             before = (await self._store.measure_sizes())[0]
             async for table, steps in self._store.maintenance.merge_indexes():
-                yield tally.build_step(f"index of {table}s: {steps} steps")
+                yield progress.build_step(f"index of {table}s: {steps} steps")
                 await self._clock.sleep(STEP_PAUSE_S)
             async for pages, left in self._store.maintenance.release_free_pages():
-                tally.rows = pages
-                yield tally.build_step(f"{pages} pages given back, {left} to go")
+                progress.rows = pages
+                yield progress.build_step(f"{pages} pages released, {left} left")
                 await self._clock.sleep(STEP_PAUSE_S)
             await self._store.checkpoint()
-            tally.bytes = max(0, before - (await self._store.measure_sizes())[0])
-            yield await self._store_result(tally.build_result(f"{tally.rows} pages given back"))
+            progress.bytes = max(0, before - (await self._store.measure_sizes())[0])
+            yield await self._store_result(progress.build_result(f"{progress.rows} pages released"))
 
     async def reindex(self) -> AsyncIterator[MaintenanceRun]:
-        """Make the search indexes anew from the text that is stored."""
+        """Rebuild the search indexes from the stored text."""
         async with self._round_lock:
-            tally = MaintenanceProgress("reindex", self._clock)
+            progress = MaintenanceProgress("reindex", self._clock)
             async for table in self._store.maintenance.rebuild_indexes():
-                tally.rows += 1
-                yield tally.build_step(f"index of {table}s")
-            yield await self._store_result(tally.build_result(f"{tally.rows} indexes made anew"))
+                progress.rows += 1
+                yield progress.build_step(f"index of {table}s")
+            yield await self._store_result(progress.build_result(f"{progress.rows} indexes rebuilt"))
 
     async def backup_database(self, path: str) -> DatabaseBackup:
-        tally = MaintenanceProgress("backup", self._clock)
+        progress = MaintenanceProgress("backup", self._clock)
         taken_at = self._clock.now()
-        tally.bytes, contents = await self._store.maintenance.write_backup(path)
-        await self._store_result(tally.build_result(path))
-        return DatabaseBackup(path=path, bytes=tally.bytes, taken_at=taken_at, contents=contents)
+        progress.bytes, contents = await self._store.maintenance.write_backup(path)
+        await self._store_result(progress.build_result(path))
+        return DatabaseBackup(path=path, bytes=progress.bytes, taken_at=taken_at, contents=contents)
 
     async def make_snapshot(self) -> None:
-        tally = MaintenanceProgress("snapshot", self._clock)
+        progress = MaintenanceProgress("snapshot", self._clock)
         self._snapshot_at = self._clock.monotonic()
-        tally.bytes = await self._store.maintenance.write_snapshot(self._paths.snapshot_file)
-        await self._store_result(tally.build_result(self._paths.snapshot_file))
+        progress.bytes = await self._store.maintenance.write_snapshot(self._paths.snapshot_file)
+        await self._store_result(progress.build_result(self._paths.snapshot_file))
 
     async def check_database(self, *, thorough: bool) -> IntegrityReport:
-        tally = MaintenanceProgress("check", self._clock)
-        found = await self._store.check_integrity(thorough=thorough)
-        run = await self._store_result(tally.build_result(found))
-        wrong = "" if found == "ok" else found
+        progress = MaintenanceProgress("check", self._clock)
+        result = await self._store.check_integrity(thorough=thorough)
+        run = await self._store_result(progress.build_result(result))
+        wrong = "" if result == "ok" else result
         return IntegrityReport(path=self._paths.database, is_thorough=thorough, wrong=wrong, duration=run.duration)
 
     def _get_snapshot_interval(self) -> float:
@@ -132,9 +132,9 @@ class MaintenanceScheduler:
         try:
             await work()
         except (StorageError, OSError) as error:
-            if not self._last_error:
-                log.error("upkeep could not be done: %s", error)
-            self._last_error = f"upkeep could not be done: {error}"
+            if not self._last_error:  # logged once, not in every round
+                log.error("maintenance failed: %s", error)
+            self._last_error = f"maintenance failed: {error}"
         else:
             self._last_error = ""
 

@@ -1,6 +1,6 @@
-"""Has the raw segments that are complete masked and packed, by a process that dies with us.
+"""Seal complete raw segments (mask secrets, compress) in a worker process that exits with the daemon.
 
-A full disk is told and tried again in the next round; the segment stays as it was.
+On an error, such as a full disk, the segment stays unchanged and is retried in the next round.
 """
 
 import asyncio
@@ -22,42 +22,46 @@ from termvisor.settings import Paths, Settings, get_environment
 from termvisor.store import Store
 from termvisor.system.subprocesses import start_tied
 
-_ENDED_EARLY = SealResult(error="the process that does it ended early")
+_ENDED_EARLY = SealResult(error="the worker process exited early")
 
 
 class SegmentSealer:
-    """``settings`` is asked anew each time."""
+    """``settings`` is called each time, so a reload takes effect at once."""
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
         self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
         self.problem = ""
-        """Why the last segment could not be sealed, for a person to read."""
+        """Why the last segment could not be sealed, as text for users."""
 
     async def preview(self) -> MaintenanceRun:
-        """What a round would seal now."""
-        tally = MaintenanceProgress("seal", self._clock)
-        ripe = await self._list_sealable()
-        tally.rows, tally.bytes = len(ripe), sum(segment.disk_bytes for segment in ripe)
-        return tally.build_result(pluralize(len(ripe), "segment") if ripe else "")
+        """Report what a round would seal now."""
+        progress = MaintenanceProgress("seal", self._clock)
+        sealable = await self._list_sealable()
+        progress.rows, progress.bytes = len(sealable), sum(segment.disk_bytes for segment in sealable)
+        return progress.build_result(pluralize(len(sealable), "segment") if sealable else "")
 
     async def seal_segments(self) -> AsyncIterator[MaintenanceRun]:
-        tally, masked = MaintenanceProgress("seal", self._clock), 0
+        progress, masked = MaintenanceProgress("seal", self._clock), 0
         self.problem = ""
         await asyncio.to_thread(_remove_temporary_files, self._paths.raw_dir)
-        ripe = await self._list_sealable()
-        async with aclosing(self._run_seal_worker(ripe)) as results:
+        sealable = await self._list_sealable()
+        async with aclosing(self._run_seal_worker(sealable)) as results:
             async for result in results:
                 if result.error:
                     self.problem = f"raw segments cannot be sealed: {result.error}"
                     break
-                masked, tally.bytes, tally.rows = masked + result.masked, tally.bytes + result.freed, tally.rows + 1
-                yield tally.build_step(f"{tally.rows} of {len(ripe)} segments")
-        told = f"{pluralize(tally.rows, 'segment')}, {pluralize(masked, 'row')} with secrets"
-        yield tally.build_result(told if tally.rows else "")
+                masked, progress.bytes, progress.rows = (
+                    masked + result.masked,
+                    progress.bytes + result.freed,
+                    progress.rows + 1,
+                )
+                yield progress.build_step(f"{progress.rows} of {len(sealable)} segments")
+        detail = f"{pluralize(progress.rows, 'segment')}, {pluralize(masked, 'row')} with secrets"
+        yield progress.build_result(detail if progress.rows else "")
 
     async def _list_sealable(self) -> list[StoredSegment]:
-        found = await take_inventory(self._store, self._paths.raw_dir)
-        return [segment for segment in found.list_sealable() if self._needs_sealing(segment)]
+        inventory = await take_inventory(self._store, self._paths.raw_dir)
+        return [segment for segment in inventory.list_sealable() if self._needs_sealing(segment)]
 
     def _needs_sealing(self, segment: StoredSegment) -> bool:
         settings = self._settings()
@@ -67,28 +71,28 @@ class SegmentSealer:
         if not segments:
             return
         settings = self._settings()
-        wish = SealOptions(masks=settings.mask_raw, packs=settings.compress)
-        request = SealRequest(wish, [(segment.folder, segment.start) for segment in segments])
-        done = 0
-        async with aclosing(_read_worker_lines(msgspec.json.encode(request), self._paths)) as answers:
-            async for line in answers:
-                done += 1
+        options = SealOptions(masks=settings.mask_raw, packs=settings.compress)
+        request = SealRequest(options, [(segment.folder, segment.start) for segment in segments])
+        count = 0
+        async with aclosing(_read_worker_lines(msgspec.json.encode(request), self._paths)) as lines:
+            async for line in lines:
+                count += 1
                 yield msgspec.json.decode(line, type=SealResult)
-        if done < len(segments):
+        if count < len(segments):
             yield _ENDED_EARLY
 
 
 async def _read_worker_lines(request: bytes, paths: Paths) -> AsyncGenerator[bytes, None]:
-    """What the process says, line by line; it ends when it is done, or when nobody listens any more."""
-    stdin, ask = os.pipe()
-    answer, stdout = os.pipe()
-    own = {"VISOR_CONFIG_DIR": paths.config_dir, "VISOR_DATA_DIR": paths.data_dir}
-    child = start_tied(build_command(), stdin=stdin, stdout=stdout, env=get_environment() | own)
+    """Run the seal worker and yield its output lines; kill it if the generator is closed early."""
+    stdin, request_pipe = os.pipe()
+    answer_pipe, stdout = os.pipe()
+    folders = {"VISOR_CONFIG_DIR": paths.config_dir, "VISOR_DATA_DIR": paths.data_dir}
+    child = start_tied(build_command(), stdin=stdin, stdout=stdout, env=get_environment() | folders)
     os.close(stdin)
     os.close(stdout)
-    with os.fdopen(answer, "rb") as lines:
+    with os.fdopen(answer_pipe, "rb") as lines:
         try:
-            await asyncio.to_thread(_write_request, ask, request)
+            await asyncio.to_thread(_write_request, request_pipe, request)
             while line := await asyncio.to_thread(lines.readline):
                 yield line
         finally:
@@ -97,6 +101,7 @@ async def _read_worker_lines(request: bytes, paths: Paths) -> AsyncGenerator[byt
 
 
 def _write_request(pipe: int, request: bytes) -> None:
+    # A worker that exited early is reported by the missing answers.
     with suppress(BrokenPipeError), os.fdopen(pipe, "wb") as file:
         file.write(request)
 

@@ -1,4 +1,4 @@
-"""The raw log and what the database knows of it, seen together."""
+"""List raw segments on disk together with the progress of their epochs in the database."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,11 +15,10 @@ class SegmentInventory(Struct, frozen=True):
     epoch_progress: Mapping[EpochId, EpochProgress]
 
     def list_consumed(self) -> list[StoredSegment]:
-        """Segments that nobody needs any more to make text of."""
+        """Return the segments whose bytes were all turned into stored text."""
         return [segment for segment in self.segments if is_complete(segment, self.epoch_progress)]
 
     def list_sealable(self) -> list[StoredSegment]:
-        """Segments that may be sealed."""
         return [segment for segment in self.segments if is_sealable(segment, self.epoch_progress)]
 
 
@@ -29,6 +28,6 @@ async def take_inventory(store: Store, raw_dir: str) -> SegmentInventory:
 
 
 async def load_epoch_progress(store: Store) -> dict[EpochId, EpochProgress]:
-    """Ask after looking at the files: what is on disk and not known here then will never be."""
+    """Read the progress of all epochs; call it after listing the files: an epoch without a row then never gets one."""
     epochs = await store.maintenance.read_epoch_progress()
-    return {epoch: EpochProgress(*reached) for epoch, reached in epochs.items()}
+    return {epoch: EpochProgress(*progress) for epoch, progress in epochs.items()}

@@ -1,4 +1,4 @@
-"""Screens that keep their colours and lose their secrets."""
+"""Redact secrets in screen rows, with or without colour escapes."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ def strip_escapes(row: str) -> str:
 
 
 def redact_rows(rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None) -> list[str]:
-    """Rows without secrets, also without the rest of one that begins in the rows above them, or that is known."""
+    """Redact rows, also the rest of a secret that begins in the rows above, and secrets seen before."""
     redactor = Redactor(seen_secrets=secrets)
     redactor.redact_lines(above)
     return redactor.redact_lines(rows)
@@ -22,7 +22,7 @@ def redact_rows(rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSec
 def redact_colored_rows(
     rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None
 ) -> list[str]:
-    """Rows with their colours; one that holds a secret is given without them, because escapes may stand within it."""
-    plain = [strip_escapes(row) for row in rows]
-    safe = redact_rows(plain, [strip_escapes(row) for row in above], secrets)
-    return [row if one == other else other for row, one, other in zip(rows, plain, safe, strict=True)]
+    """Redact rows and keep their colours; a row with a secret loses them, because escapes may be inside the secret."""
+    plain_rows = [strip_escapes(row) for row in rows]
+    redacted = redact_rows(plain_rows, [strip_escapes(row) for row in above], secrets)
+    return [row if plain == safe else safe for row, plain, safe in zip(rows, plain_rows, redacted, strict=True)]

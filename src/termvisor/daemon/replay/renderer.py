@@ -1,7 +1,7 @@
-"""A pane's past, drawn by a tmux of our own and given as frames without secrets.
+"""Render the recorded output of a pane as redacted frames, by feeding it to a pane of a private tmux.
 
-Frames come as fast as they are asked for and not faster: nothing is drawn ahead. Nothing of a recording leaves here
-but the text and the colours of the screens that it makes.
+Frames are rendered on demand, none ahead. Only the text and colours of the resulting screens are returned, never the
+recorded bytes.
 """
 
 import re
@@ -34,25 +34,24 @@ ReadSteps = Callable[[TimelineSegment], Iterable[ReplayStep]]
 
 
 class ReplayRenderer(Struct, frozen=True):
-    """``steps`` reads what happened in a stretch."""
+    """``read_steps`` yields the steps of a segment in order."""
 
     replay_server: ReplayServer
     span: ReplaySpan
     read_steps: ReadSteps
 
     async def render_frames(self, segments: Iterable[TimelineSegment]) -> AsyncGenerator[ReplayFrame, None]:
-        for stretch in segments:
-            size = PaneSize(stretch.first_screen.width, stretch.first_screen.height)
-            async with self.replay_server.open_pane(size) as easel:
-                sitting = _SegmentScreen(easel, stretch)
-                await easel.feed(encode_first_screen(stretch.first_screen))
-                async for frame in self._render_segment(sitting, stretch):
+        for segment in segments:
+            size = PaneSize(segment.first_screen.width, segment.first_screen.height)
+            async with self.replay_server.open_pane(size) as replay_pane:
+                await replay_pane.feed(encode_first_screen(segment.first_screen))
+                async for frame in self._render_segment(_SegmentScreen(replay_pane, segment), segment):
                     yield frame
 
     async def _render_segment(
         self, segment_screen: "_SegmentScreen", segment: TimelineSegment
     ) -> AsyncGenerator[ReplayFrame, None]:
-        """What happened before the span is drawn, not given; then comes the screen with which the span begins."""
+        """Feed everything, but yield frames only from the start of the span on, first the screen at its start."""
         since = self.span.since or 0
         is_hidden = segment.opened_at < since
         if not is_hidden:
@@ -69,7 +68,7 @@ class ReplayRenderer(Struct, frozen=True):
 
 
 class _SegmentScreen:
-    """One stretch on its easel."""
+    """The screen of one segment in its replay pane."""
 
     def __init__(self, replay_pane: ReplayPane, segment: TimelineSegment):
         self._replay_pane, self._pane = replay_pane, segment.first_screen.pane
@@ -83,16 +82,16 @@ class _SegmentScreen:
     async def apply_step(self, step: ReplayStep) -> None:
         if isinstance(step, OutputChunk):
             data = self._unfinished_bytes + step.data
-            border = find_unfinished_sequence(data)
-            self._unfinished_bytes = data[border:]
+            end = find_unfinished_sequence(data)
+            self._unfinished_bytes = data[end:]
             self._painted_secrets.feed(step.data)
-            await self._replay_pane.feed(data[:border])
+            await self._replay_pane.feed(data[:end])
             self._epoch, self._offset = step.epoch, step.end
         elif not isinstance(step, MissingOutput):
             await self._replay_pane.resize(PaneSize(step.width, step.height))
 
     async def render_if_changed(self, step: ReplayStep) -> ReplayFrame | None:
-        """The screen after a step; None when nothing of it is new."""
+        """Return the frame after a step; None if the screen did not change."""
         before = self._last_capture
         frame = await self.render_frame(step.at)
         if isinstance(step, MissingOutput):
@@ -100,9 +99,9 @@ class _SegmentScreen:
         return None if self._last_capture == before else frame
 
     async def render_frame(self, at: int) -> ReplayFrame:
-        look = await self._replay_pane.capture_pane()
-        if self._last_frame is None or look != self._last_capture:
-            self._last_capture, self._last_frame = look, _build_frame(self._pane, look, self._secrets)
+        capture = await self._replay_pane.capture_pane()
+        if self._last_frame is None or capture != self._last_capture:
+            self._last_capture, self._last_frame = capture, _build_frame(self._pane, capture, self._secrets)
         return replace(self._last_frame, at=at, epoch=self._epoch, offset=self._offset)
 
 
@@ -125,12 +124,12 @@ def _build_frame(pane: PaneId, capture: PaneCapture, secrets: SeenSecrets) -> Re
 
 
 def _cut_row(row: str, width: int) -> str:
-    """A row that a mask made longer than the screen; those that tmux gave fit."""
+    """Cut a row that redaction made longer than the screen; rows from tmux always fit."""
     return row[:width] if "\x1b" not in row and row.isascii() else row
 
 
 def encode_first_screen(screen: Screen) -> bytes:
-    """Bytes that draw the screen with which listening began."""
+    """Return the bytes that draw the screen that the pane showed when its capture began."""
     rows = "\r\n".join(_CONTROL.sub("", row) for row in screen.rows)
-    before = "\x1b[?1049h" if screen.alternate else ""
-    return f"{before}{rows}\x1b[{screen.cursor_y + 1};{screen.cursor_x + 1}H".encode("utf-8", "replace")
+    enter_alternate = "\x1b[?1049h" if screen.alternate else ""
+    return f"{enter_alternate}{rows}\x1b[{screen.cursor_y + 1};{screen.cursor_x + 1}H".encode("utf-8", "replace")

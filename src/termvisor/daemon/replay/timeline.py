@@ -1,7 +1,6 @@
-"""A pane's past in the order in which it happened: bytes to draw, changes of size, what is missing. Pure.
+"""Order the recorded history of a pane into replay steps: output chunks, resizes and missing output. Pure.
 
-Invariant: the bytes of all portions of an epoch, joined, are the bytes that are kept of it; only where they are cut
-depends on the span.
+Invariant: the chunks of an epoch, joined, are all of its stored bytes; the span decides only where they are cut.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,11 +14,11 @@ from termvisor.model.terminal.output import Delta, Epoch, Gap
 from termvisor.model.terminal.screen import Screen
 
 _MAX_CHUNK_BYTES = 1 << 18
-"""What is not shown is drawn in portions of so many bytes."""
+"""Output before the span, which is drawn but not shown, is fed in chunks of this size."""
 
 
 class ReplaySpan(Struct, frozen=True):
-    """Which part of the past to show; what was printed within ``interval`` nanoseconds is shown as one frame."""
+    """The time span to show; output within ``interval`` nanoseconds becomes one frame."""
 
     since: int | None = None
     until: int | None = None
@@ -33,14 +32,14 @@ class PaneResized(Struct, frozen=True):
 
 
 class MissingOutput(Struct, frozen=True):
-    """Something that was printed here cannot be drawn."""
+    """Output at this point was not captured or is deleted."""
 
     at: int
     note: str
 
 
 class OutputChunk(Struct, frozen=True):
-    """Bytes to draw in one go. ``end`` is the offset behind them, ``at`` when the last of them was printed."""
+    """Bytes to feed at once. ``end`` is the offset after them, ``at`` the time of the last one."""
 
     at: int
     epoch: EpochId
@@ -53,7 +52,7 @@ ReplayStep = OutputChunk | PaneResized | MissingOutput
 
 
 class TimelineSegment(Struct, frozen=True):
-    """Epochs that follow each other without a break: one screen is drawn from the first byte to the last."""
+    """Consecutive epochs without a gap: one screen is drawn from the first byte to the last."""
 
     epochs: tuple[Epoch, ...]
     first_screen: Screen
@@ -67,32 +66,33 @@ class TimelineSegment(Struct, frozen=True):
 def build_segments(
     epochs: Sequence[Epoch], first_screens: dict[EpochId, Screen], default_screen: Screen
 ) -> list[TimelineSegment]:
-    """Epochs that were heard, put together where one joined the next; ``usual`` stands in for an unknown screen."""
-    found: list[list[Epoch]] = []
+    """Group epochs into segments; ``default_screen`` replaces a first screen that was not stored."""
+    groups: list[list[Epoch]] = []
     is_joined = False
     for epoch in epochs:
         if epoch.ended_by == "joined" and not epoch.size:
             continue
         if is_joined:
-            found[-1].append(epoch)
+            groups[-1].append(epoch)
         else:
-            found.append([epoch])
+            groups.append([epoch])
         is_joined = epoch.ended_by == "joined"
-    return [TimelineSegment(tuple(group), first_screens.get(group[0].id, default_screen)) for group in found]
+    return [TimelineSegment(tuple(group), first_screens.get(group[0].id, default_screen)) for group in groups]
 
 
 def select_segments(
     segments: Sequence[TimelineSegment], other_events: Iterable[PaneResized | MissingOutput], span: ReplaySpan
 ) -> list[TimelineSegment]:
-    """The stretches of a span, from the one that it begins in; each with what happened beside its bytes."""
-    begun = [index for index, one in enumerate(segments) if span.since is not None and one.opened_at <= span.since]
-    first = begun[-1] if begun else 0
-    shown = [one for one in segments[first:] if span.until is None or one.opened_at <= span.until]
-    ends = [one.opened_at for one in shown[1:]] + [None]
-    events = sorted(other_events, key=lambda other: other.at)
+    """Select the segments of a span, and add the resizes and gaps of each."""
+    since = span.since
+    started = [index for index, item in enumerate(segments) if since is not None and item.opened_at <= since]
+    first = started[-1] if started else 0
+    selected = [item for item in segments[first:] if span.until is None or item.opened_at <= span.until]
+    ends = [item.opened_at for item in selected[1:]] + [None]
+    events = sorted(other_events, key=lambda event: event.at)
     return [
-        TimelineSegment(one.epochs, one.first_screen, tuple(_select_between(events, one.opened_at, end)))
-        for one, end in zip(shown, ends, strict=False)
+        TimelineSegment(item.epochs, item.first_screen, tuple(_select_between(events, item.opened_at, end)))
+        for item, end in zip(selected, ends, strict=False)
     ]
 
 
@@ -103,27 +103,27 @@ def _select_between(
 
 
 def describe_gap(gap: Gap) -> MissingOutput:
-    lasting = "" if gap.end_at is None else f" for {(gap.end_at - gap.start_at) / NS:.1f} s"
+    duration = "" if gap.end_at is None else f" for {(gap.end_at - gap.start_at) / NS:.1f} s"
     detail = f": {gap.detail}" if gap.detail else ""
-    return MissingOutput(gap.start_at, f"gap: {gap.cause}{lasting}{detail}")
+    return MissingOutput(gap.start_at, f"gap: {gap.cause}{duration}{detail}")
 
 
 def mark_missing(deltas: Iterable[Delta]) -> Iterator[Delta | MissingOutput]:
-    """The bytes, and where some of them are no longer kept."""
+    """Yield the deltas, with a marker where earlier bytes are deleted."""
     ends: dict[EpochId, int] = {}
     for delta in deltas:
         end = ends.get(delta.epoch, 0)
         if delta.offset > end:
-            yield MissingOutput(delta.at, f"{delta.offset - end} bytes before this are no longer kept")
+            yield MissingOutput(delta.at, f"{delta.offset - end} earlier bytes are no longer stored")
         ends[delta.epoch] = delta.end
         yield delta
 
 
 def find_unfinished_sequence(data: bytes) -> int:
-    """Where a string for the terminal begins that does not end here (a title, a clipboard); else the length.
+    """Return the start of an unterminated string sequence (a title, a clipboard) at the end, else the length.
 
-    tmux gives such a string up when its end does not come within some seconds, and shows the rest of it as text. How
-    long we wait between two portions has nothing to do with what happened, so its beginning waits for its end.
+    tmux abandons such a string after some seconds without its end and shows the rest as text. The time between two
+    chunks of a replay is arbitrary, so the start of the sequence must be held back until its end arrives.
     """
     start = data.rfind(b"\x1b")
     head, rest = data[start + 1 : start + 2], data[start + 2 :]
@@ -134,20 +134,20 @@ def find_unfinished_sequence(data: bytes) -> int:
 
 
 def iterate_steps(deltas: Iterable[Delta], segment: TimelineSegment, span: ReplaySpan) -> Iterator[ReplayStep]:
-    """What to do, one after the other, until the span is over."""
-    held: list[Delta] = []
-    for moment in merge(mark_missing(deltas), segment.other_events, key=lambda moment: moment.at):
-        if span.until is not None and moment.at > span.until:
+    """Yield the replay steps of a segment in order, up to the end of the span."""
+    pending: list[Delta] = []
+    for event in merge(mark_missing(deltas), segment.other_events, key=lambda event: event.at):
+        if span.until is not None and event.at > span.until:
             break
-        if held and not (isinstance(moment, Delta) and _fits_chunk(held, moment, span)):
-            yield _build_chunk(held)
-            held = []
-        if isinstance(moment, Delta):
-            held.append(moment)
+        if pending and not (isinstance(event, Delta) and _fits_chunk(pending, event, span)):
+            yield _build_chunk(pending)
+            pending = []
+        if isinstance(event, Delta):
+            pending.append(event)
         else:
-            yield moment
-    if held:
-        yield _build_chunk(held)
+            yield event
+    if pending:
+        yield _build_chunk(pending)
 
 
 def _fits_chunk(pending: Sequence[Delta], delta: Delta, span: ReplaySpan) -> bool:

@@ -1,9 +1,8 @@
-"""The rules in force, taken up by the daemon.
+"""Load the active detection rules into the rule matcher, compile them in the background, and reload them.
 
-Rules take long to compile, so that is done once, in a process of its own, and kept on disk. Until it is there, the
-other engine looks for the same rules, more slowly: no text waits for its rules, and none passes unread. A rule of
-somebody's own that would crash the engine crashes that other process instead. What a rule needs to be proven, and the
-rules for screens, stay on disk.
+Hyperscan takes long to compile, so rules are compiled once in a separate process and cached on disk. Until then the
+re2 engine matches the same rules, more slowly: text is never stored unscanned. A user's rule that crashes Hyperscan
+crashes only that process. Examples of rules and screen rules are not kept in memory.
 """
 
 import asyncio
@@ -37,7 +36,7 @@ _TRANSCRIPT_SCOPES: tuple[RuleScope, ...] = ("transcript",)
 _SCOPE_GROUPS = (_TEXT_SCOPES, _MARK_SCOPES, _TRANSCRIPT_SCOPES)
 _COMPILE_TIMEOUT_S = 600.0
 _MAX_QUICK_RULES = 250
-"""Rules that are compiled within a second or two: the very first start waits for that."""
+"""So many rules compile within a second or two, for which the first start waits."""
 CRASH_TEST = CrashTest()
 log = get_logger("rules")
 
@@ -52,21 +51,21 @@ class ActiveRules:
         self._has_new_rules = asyncio.Event()
 
     async def load(self, settings: Settings) -> None:
-        """From now on these rules are looked for. Without them everything else goes on."""
+        """Load and activate the rules; if that fails, the daemon runs without them."""
         self._settings = settings
         try:
             await self._activate(await self._load_packs(settings))
         except (ConfigError, OSError) as error:
-            log.error("no rule is looked for: %s", error)
+            log.error("no detection rule is active: %s", error)
         self._has_new_rules.set()
         self._rule_matcher.gating = build_gating(settings)
 
     async def reload(self, settings: Settings) -> RulesReloadResult:
-        """Read them again. Where something is wrong now that was not before, it is told, and the old ones stay."""
+        """Load the rules again; on new problems report them and keep the old rules."""
         packs = await self._load_packs(settings)
-        wrong = tuple(str(trouble) for trouble in packs.troubles if trouble not in self._problems)
-        if wrong:
-            return RulesReloadResult(troubles=wrong)
+        new_problems = tuple(str(problem) for problem in packs.troubles if problem not in self._problems)
+        if new_problems:
+            return RulesReloadResult(troubles=new_problems)
         self._settings, self._rule_matcher.gating = settings, build_gating(settings)
         if _compute_fingerprint(packs) == self._fingerprint:
             return RulesReloadResult()
@@ -76,11 +75,11 @@ class ActiveRules:
 
     @property
     def event_rules(self) -> tuple[Rule, ...]:
-        """The rules in force that tell of events."""
+        """The active rules that emit events."""
         return self._rules
 
     async def run(self) -> None:
-        """Whenever rules are not compiled yet, have that done, then go on with it. Until it is cancelled."""
+        """Compile new rules in the background and switch to the compiled ones, until cancelled."""
         while True:
             await self._has_new_rules.wait()
             self._has_new_rules.clear()
@@ -88,48 +87,46 @@ class ActiveRules:
                 await self._compile()
 
     async def _load_packs(self, settings: Settings) -> RulePacks:
-        where = self._paths
-        return await asyncio.to_thread(load_cached_packs, where.config_dir, settings, where.cache_dir)
+        return await asyncio.to_thread(load_cached_packs, self._paths.config_dir, settings, self._paths.cache_dir)
 
     async def _activate(self, packs: RulePacks) -> None:
-        for trouble in packs.troubles:
-            if trouble not in self._problems:
-                log.warning("a rule is not in force: %s", trouble)
-        self._rules, self._problems, self._fingerprint = (
-            _select_event_rules(packs),
-            packs.troubles,
-            _compute_fingerprint(packs),
-        )
+        for problem in packs.troubles:
+            if problem not in self._problems:
+                log.warning("rule not active: %s", problem)
+        self._rules = _select_event_rules(packs)
+        self._problems, self._fingerprint = packs.troubles, _compute_fingerprint(packs)
         await self._use_engine("auto" if self._is_compiled or not find_spec("re2") else "re2")
 
     async def _compile(self) -> None:
-        """Rules that Hyperscan does not survive are found out meanwhile, and then no longer in force."""
-        command, errand = (
-            [sys.executable, "-m", "termvisor.daemon.rules.active_rules"],
-            CompileJob(self._paths, self._settings),
-        )
-        status, _, errors = await run_isolated(command, stdin=errand.encoded, timeout_s=_COMPILE_TIMEOUT_S)
+        """Compile the rules in a child process; rules that crash Hyperscan become inactive."""
+        command = [sys.executable, "-m", "termvisor.daemon.rules.active_rules"]
+        job = CompileJob(self._paths, self._settings).encode()
+        status, _, errors = await run_isolated(command, stdin=job, timeout_s=_COMPILE_TIMEOUT_S)
         packs = await self._load_packs(self._settings)
-        new = [trouble for trouble in packs.troubles if trouble not in self._problems]
-        fatal = load_crashing_rules(self._paths.cache_dir).values()
-        if new and all(trouble.why in fatal for trouble in new):  # whatever else is wrong now waits for a reload
+        new_problems = [problem for problem in packs.troubles if problem not in self._problems]
+        crash_reasons = load_crashing_rules(self._paths.cache_dir).values()
+        # Only crashing rules are dropped here; other changes of the files wait for an explicit reload.
+        if new_problems and all(problem.why in crash_reasons for problem in new_problems):
             await self._activate(packs)
         elif self._is_compiled:
             await self._use_engine("auto")
         if not self._is_compiled and not self._has_new_rules.is_set():
-            log.warning("rules are looked for by the slower engine: %s", _describe_failure(status, errors))
+            log.warning("rules use the slower engine: %s", _describe_failure(status, errors))
 
     async def _use_engine(self, engine: EngineName) -> None:
-        text, marks, words = (_build_scan(self._rules, scopes, self._paths, engine) for scopes in _SCOPE_GROUPS)
-        for scan in (text, marks, words):
-            await asyncio.to_thread(scan.compile_now)
+        text, marks, transcripts = (self._build_scanner(scopes, engine) for scopes in _SCOPE_GROUPS)
+        for scanner in (text, marks, transcripts):
+            await asyncio.to_thread(scanner.compile_now)
         self._rule_matcher.set_rules(self._rules, text if text.rules else None, marks if marks.rules else None)
-        self._rule_matcher.transcript_scanner = words if words.rules else None
+        self._rule_matcher.transcript_scanner = transcripts if transcripts.rules else None
 
     @property
     def _is_compiled(self) -> bool:
-        scans = [_build_scan(self._rules, scopes, self._paths, "auto") for scopes in _SCOPE_GROUPS]
-        return all(not scan.rules or is_cached(scan.patterns, self._paths.cache_dir) for scan in scans)
+        scanners = [self._build_scanner(scopes, "auto") for scopes in _SCOPE_GROUPS]
+        return all(not scanner.rules or is_cached(scanner.patterns, self._paths.cache_dir) for scanner in scanners)
+
+    def _build_scanner(self, scopes: Sequence[RuleScope], engine: EngineName) -> RuleScanner:
+        return _build_scanner(self._rules, scopes, self._paths, engine)
 
 
 def build_gating(settings: Settings) -> GatingOptions:
@@ -139,54 +136,51 @@ def build_gating(settings: Settings) -> GatingOptions:
 
 
 def _select_event_rules(packs: RulePacks) -> tuple[Rule, ...]:
-    """Those that tell of events, without their examples: they are for those who write rules."""
+    """Return the rules that emit events, without their examples, which only rule authors need."""
     return tuple(strip_examples(rule) for rule in packs.rules if rule.event)
 
 
-def _build_scan(rules: Sequence[Rule], scopes: Sequence[RuleScope], paths: Paths, engine: EngineName) -> RuleScanner:
+def _build_scanner(rules: Sequence[Rule], scopes: Sequence[RuleScope], paths: Paths, engine: EngineName) -> RuleScanner:
     return RuleScanner([rule for rule in rules if rule.scope in scopes], engine=engine, cache=paths.cache_dir)
 
 
 def _compute_fingerprint(packs: RulePacks) -> bytes:
-    """The same for the same rules."""
     return blake2b(msgspec.msgpack.encode(packs), digest_size=16).digest()
 
 
 def compile_quick_rules(paths: Paths, settings: Settings) -> None:
-    """Compile and keep the rules in force, unless that may take long: they are many, or not all ours."""
+    """Compile the active rules into the cache, unless they are many or some are the user's (both may take long)."""
     packs = load_cached_packs(paths.config_dir, settings, paths.cache_dir)
     if len(packs.rules) <= _MAX_QUICK_RULES and all(pack.origin == "builtin" for pack in packs.packs):
         compile_rules(packs, paths)
 
 
 def _describe_failure(status: int, errors: bytes) -> str:
-    """What kept the other process from compiling them: its last words, or how it ended."""
-    last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-300:]
-    is_late = status == 124
-    return last or (
-        f"compiling took more than {_COMPILE_TIMEOUT_S:g} s" if is_late else "they cannot be compiled together"
+    """Return why compilation failed: the last line of stderr, or the timeout."""
+    last_line = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-300:]
+    is_timeout = status == 124
+    return last_line or (
+        f"compilation timed out after {_COMPILE_TIMEOUT_S:g} s" if is_timeout else "they cannot be compiled together"
     )
 
 
 def main() -> None:
-    where, settings = (errand := read_compile_job()).where, errand.settings
-    compile_rules(load_cached_packs(where.config_dir, settings, where.cache_dir), where)
+    job = read_compile_job()
+    compile_rules(load_cached_packs(job.paths.config_dir, job.settings, job.paths.cache_dir), job.paths)
 
 
 def compile_rules(packs: RulePacks, paths: Paths, crash_test: CrashTest = CRASH_TEST) -> None:
-    """Keep the rules compiled, and condemn those of others that Hyperscan does not survive."""
-    ours = {pack.name for pack in packs.packs if pack.origin == "builtin"}
+    """Compile the rules into the cache, and save the user's rules that crash Hyperscan as crashing."""
+    builtin = {pack.name for pack in packs.packs if pack.origin == "builtin"}
     for scopes in _SCOPE_GROUPS:
         rules = [rule for rule in packs.rules if rule.event and rule.scope in scopes]
-        if not rules or is_cached(_build_scan(rules, scopes, paths, "auto").patterns, paths.cache_dir):
+        if not rules or is_cached(_build_scanner(rules, scopes, paths, "auto").patterns, paths.cache_dir):
             continue
-        guilty = crash_test.compile_surviving(
-            rules, {rule.id for rule in rules if rule.pack not in ours}, paths.cache_dir
-        )
-        if guilty:
-            save_crashing_rules(
-                paths.cache_dir, {relax_pattern(rule.pattern): guilty[rule.id] for rule in rules if rule.id in guilty}
-            )
+        user_rules = {rule.id for rule in rules if rule.pack not in builtin}
+        crashing = crash_test.compile_surviving(rules, user_rules, paths.cache_dir)
+        if crashing:
+            reasons = {relax_pattern(rule.pattern): crashing[rule.id] for rule in rules if rule.id in crashing}
+            save_crashing_rules(paths.cache_dir, reasons)
 
 
 if __name__ == "__main__":

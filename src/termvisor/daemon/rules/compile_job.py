@@ -1,6 +1,6 @@
-"""What a process is told that compiles for a daemon: whose folders and settings, so that it never guesses another's.
+"""The paths and settings that the daemon sends to its compile process on stdin.
 
-A daemon may have been given others than the environment names, and settings that are no longer in the file.
+They are sent because the daemon's paths may differ from the environment, and its settings from the file.
 """
 
 import sys
@@ -12,15 +12,13 @@ from termvisor.settings import Paths, Settings
 
 
 class CompileJob(Struct, frozen=True):
-    where: Paths
+    paths: Paths
     settings: Settings
 
-    @property
-    def encoded(self) -> bytes:
-        """For the process' stdin."""
+    def encode(self) -> bytes:
         return msgspec.msgpack.encode(self)
 
 
 def read_compile_job() -> CompileJob:
-    """In the process itself."""
+    """Read the job from stdin, in the compile process."""
     return msgspec.msgpack.decode(sys.stdin.buffer.read(), type=CompileJob)

@@ -1,1 +1,1 @@
-"""Server."""
+"""The daemon's Unix socket server: accept clients (`listener`), run their requests (`connection`, `request`)."""

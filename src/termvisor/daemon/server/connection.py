@@ -1,7 +1,7 @@
-"""One client of the daemon: its requests, run side by side, and the way of their answers back to it.
+"""Serve one client connection: read request lines, run the requests concurrently and send their answers.
 
-Invariants: what a client sends or leaves unread costs bounded memory; a client that goes away takes its running
-operations with it; nothing it sends can end the daemon but `shutdown`.
+Invariants: unread input and unsent answers of a client use bounded memory; disconnecting cancels the client's running
+operations; no request can stop the daemon except `shutdown`.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ RequestWork = Callable[[], Awaitable[None]]
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """What one client may cost, and how many there may be. ``stall_for`` is how long one may leave its answers unread,
-    in seconds.
-    """
+    """Resource limits of client connections."""
 
     uid: int = os.getuid()
     max_line_bytes: int = command_protocol.MAX_LINE_BYTES
     max_unread_bytes: int = 1 << 20
+    """Answers buffered for a client that does not read; beyond this its operations wait."""
     stall_timeout_s: float = 30.0
+    """A client that reads nothing for this long is disconnected."""
     max_in_flight: int = 64
     max_clients: int = 1024
 
@@ -112,14 +112,14 @@ class ClientConnection(asyncio.Protocol):
         return True
 
     def cancel(self, *, streams_only: bool = False) -> None:
-        """End running requests; with ``streams_only`` just those that would go on by themselves."""
+        """Cancel running requests; with ``streams_only`` only the streams, which never end by themselves."""
         streams = self._handler.get_hello().streams
         for task, request in list(self._running_requests.items()):
             if not streams_only or (request and request.method in streams):
                 task.cancel()
 
     def close(self) -> None:
-        """End when what was written is read, or when the client had its time to read it."""
+        """Close after the client has read all answers, or after the stall timeout."""
         self._is_input_closed = True
         self._pending_lines.clear()
         if not self._transport.is_closing():
@@ -129,7 +129,7 @@ class ClientConnection(asyncio.Protocol):
             )
 
     def _start_pending(self) -> None:
-        """Start what may start; read on only when nothing waits."""
+        """Start pending requests up to the limit; stop reading from the client while some are still pending."""
         while self._pending_lines and len(self._running_requests) < self._limits.max_in_flight:
             self._handle_line(self._pending_lines.popleft())
         if self._transport.is_closing():
@@ -170,7 +170,7 @@ class ClientConnection(asyncio.Protocol):
                 task.cancel()
 
     async def _watch_half_closed_client(self) -> None:
-        """A client that closed its sending side cannot be heard leaving: look, until its answers are done."""
+        """Poll for the disconnect of a client that closed its sending side: asyncio does not report it."""
         while self._running_requests and not self._transport.is_closing():
             await asyncio.wait(self.running_tasks, timeout=0.5)
             if not self._transport.is_closing() and peer_credentials.is_peer_gone(self._socket.fileno()):
@@ -188,15 +188,15 @@ class ClientConnection(asyncio.Protocol):
             async with asyncio.timeout(self._limits.stall_timeout_s):
                 await self._writable.wait()
         except TimeoutError:
-            log.warning("dropped a client that does not read its answers")
+            log.warning("disconnected a client that did not read its answers for %g s", self._limits.stall_timeout_s)
             self._transport.abort()
 
 
 async def _run_guarded(work: RequestWork) -> None:
-    """Whatever goes wrong with one client stays with that client."""
+    """Log an unexpected exception instead of letting it cancel the daemon's task group."""
     try:
         await work()
     except ClientDisconnected:
         return
     except Exception:
-        log.exception("a conversation failed")
+        log.exception("a client request failed")

@@ -1,7 +1,7 @@
-"""Where requests meet the operations: a command line or a call goes to `ops`, bytes or data come back."""
+"""Dispatch client requests to operations: command lines to frames of bytes, JSON-RPC calls to data."""
 
 import os
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any, Protocol
 
@@ -17,15 +17,15 @@ from termvisor.ops.api.services import Services
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.system.peer_credentials import PeerProcess
 
-log = get_logger("daemon.desk")
+log = get_logger("daemon.requests")
 
 
 class DispatcherServices(Services, Protocol):
     keeps_recorder: bool
-    """Whether the recorder goes on when this world ends, for a daemon that comes after."""
+    """True if the recorder keeps running when the daemon stops, for the next daemon."""
 
     def bind_caller(self, actor: Actor) -> Services:
-        """This world as one caller may use it."""
+        """Return the services with a gate that acts for ``actor``."""
 
 
 class OperationDispatcher:
@@ -44,12 +44,11 @@ class OperationDispatcher:
         if _needs_no_daemon(request):
             yield command_protocol.encode_frame(b"l", 0)
             return
-        world = self._services.bind_caller(_identify_actor(request, peer))
-        async with aclosing(
-            dispatch.dispatch_command_line(world, convert(request.to_fields(), dispatch.CommandContext))
-        ) as pieces:
-            async for piece in pieces:
-                yield encode_frame(piece)
+        services = self._services.bind_caller(_identify_actor(request, peer))
+        context = convert(request.to_fields(), dispatch.CommandContext)
+        async with aclosing(dispatch.dispatch_command_line(services, context)) as answer_parts:
+            async for answer_part in answer_parts:
+                yield encode_frame(answer_part)
 
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
         return await dispatch.call_operation(self._services.bind_caller(_build_robot_actor(peer)), name, params)
@@ -60,17 +59,14 @@ class OperationDispatcher:
 
     async def reload(self) -> None:
         try:
-            told = await self._services.maintenance.reload_settings()
+            result = await self._services.maintenance.reload_settings()
         except VisorError as error:
-            log.error("the settings were not taken over: %s", error)
+            log.error("the settings were not reloaded: %s", error)
         else:
-            log.info(
-                "settings taken over: %s; need a restart: %s",
-                _join_names(told.applied),
-                _join_names(told.needs_restart),
-            )
-            if told.rules.count is not None:
-                log.info("rules taken up: %d are in force", told.rules.count)
+            applied, needs_restart = ", ".join(result.applied), ", ".join(result.needs_restart)
+            log.info("settings reloaded: %s; need a restart: %s", applied or "none", needs_restart or "none")
+            if result.rules.count is not None:
+                log.info("rules reloaded: %d are active", result.rules.count)
 
     def stop(self, *, keep_recorder: bool) -> None:
         self._services.keeps_recorder = keep_recorder
@@ -83,14 +79,10 @@ def encode_frame(answer_part: bytes | int) -> bytes:
     return command_protocol.encode_output(dispatch.CHUNK_KINDS.get(type(answer_part), b"o"), answer_part)
 
 
-def _join_names(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"
-
-
 def _identify_actor(request: command_protocol.CommandRequest, peer: PeerProcess) -> Actor:
-    """A person sits at a terminal; everything else is a program."""
-    is_person = request.terminal.is_terminal and not request.is_robot
-    return Actor(kind="human" if is_person else "robot", uid=peer.uid, pid=peer.pid)
+    """Return a human actor for a command line typed at a terminal, else a robot."""
+    is_human = request.terminal.is_terminal and not request.is_robot
+    return Actor(kind="human" if is_human else "robot", uid=peer.uid, pid=peer.pid)
 
 
 def _build_robot_actor(peer: PeerProcess) -> Actor:
@@ -99,7 +91,7 @@ def _build_robot_actor(peer: PeerProcess) -> Actor:
 
 def _needs_no_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
-        op, words = dispatch.find_operation(request.argv, request.is_robot)
+        operation, words = dispatch.find_operation(request.argv, request.is_robot)
     except VisorError:
-        return False
-    return op.is_local(words)
+        return False  # run_command reports the error
+    return operation.is_local(words)

@@ -1,6 +1,6 @@
-"""The daemon's Unix socket: private, bound by one daemon at a time, gone when the daemon is.
+"""Bind the daemon's private Unix socket, accept clients on it and remove it at the stop.
 
-A socket file that nobody answers on is left over from a daemon that was killed: it is removed and bound again.
+A socket file without a listener was left by a killed daemon: it is removed and bound again.
 """
 
 import asyncio
@@ -16,20 +16,17 @@ from termvisor.errors import Conflict, Unavailable
 
 _SOCKET_BACKLOG = 1024
 _OVERLOAD_CLOSE_DELAY_S = 2.0
-"""Seconds that a client too many has for its question; then it is let go."""
+"""A client beyond the limit has this long to read its error (or to send `shutdown`)."""
 
 
 class DaemonSocketServer:
     def __init__(self, handler: RequestHandler, group: asyncio.TaskGroup, limits: ConnectionLimits | None = None):
-        self._handler, self._group, self._limits = (
-            handler,
-            group,
-            limits or ConnectionLimits(max_clients=compute_max_clients()),
-        )
+        self._handler, self._group = handler, group
+        self._limits = limits or ConnectionLimits(max_clients=compute_max_clients())
         self._connections: set[ClientConnection] = set()
 
     async def open(self, listener: socket.socket) -> None:
-        """Take clients on a socket from `bind`."""
+        """Accept clients on a socket from `bind_daemon_socket`."""
         self._path = listener.getsockname()
         self._inode = os.stat(self._path).st_ino
         self._server = await asyncio.get_running_loop().create_unix_server(
@@ -37,7 +34,7 @@ class DaemonSocketServer:
         )
 
     async def close(self, drain_timeout_s: float = 2.0) -> None:
-        """Take nobody new, let running requests finish for a while, then end the rest."""
+        """Stop accepting, wait ``drain_timeout_s`` for running requests, then cancel the rest."""
         self._remove_socket_file()
         self._server.close()
         for connection in self._connections:
@@ -49,22 +46,23 @@ class DaemonSocketServer:
             connection.close()
 
     def _accept_client(self) -> ClientConnection:
-        is_crowded = len(self._connections) >= self._limits.max_clients
-        desk = OverloadHandler(self._handler, self._limits.max_clients) if is_crowded else self._handler
-        connection = ClientConnection(desk, self._group, self._limits, self._connections.discard)
+        is_overloaded = len(self._connections) >= self._limits.max_clients
+        handler = OverloadHandler(self._handler, self._limits.max_clients) if is_overloaded else self._handler
+        connection = ClientConnection(handler, self._group, self._limits, self._connections.discard)
         self._connections.add(connection)
-        if is_crowded:
+        if is_overloaded:
             asyncio.get_running_loop().call_later(_OVERLOAD_CLOSE_DELAY_S, connection.close)
         return connection
 
     def _remove_socket_file(self) -> None:
         with contextlib.suppress(FileNotFoundError):
+            # Another inode is the socket of a newer daemon.
             if os.stat(self._path).st_ino == self._inode:
                 os.unlink(self._path)
 
 
 def bind_daemon_socket(path: str) -> socket.socket:
-    """A private socket at this path. ``Conflict`` when another daemon answers there."""
+    """Bind a private socket at this path; raise Conflict if another daemon answers there."""
     _remove_stale_socket(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -77,13 +75,13 @@ def bind_daemon_socket(path: str) -> socket.socket:
 
 
 def _remove_stale_socket(path: str) -> None:
-    """Remove what a killed daemon left; never a living socket, never a file of another kind."""
+    """Remove the socket file of a killed daemon, never one that answers or a file of another kind."""
     try:
-        kind = os.lstat(path).st_mode
+        mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return
-    if not stat.S_ISSOCK(kind):
-        raise Unavailable(f"{path} is not a socket", hint="Move it away; Termvisor did not make it.")
+    if not stat.S_ISSOCK(mode):
+        raise Unavailable(f"{path} is not a socket", hint="Move it away; Termvisor did not create it.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         if probe.connect_ex(path) == 0:
             raise Conflict(f"another daemon answers on {path}", hint="Stop it with `visor daemon stop`.")

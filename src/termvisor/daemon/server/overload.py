@@ -1,6 +1,6 @@
-"""What a client hears that comes when too many are there: in its own words, that it may come later.
+"""Answer clients beyond the connection limit with an error in their own protocol.
 
-The greeting and the order to stop are still understood: a crowd must not keep its owner from ending the daemon.
+`hello` and `shutdown` still work: too many clients must not keep the user from stopping the daemon.
 """
 
 import resource
@@ -16,13 +16,13 @@ MAX_CLIENTS = 4096
 
 
 def compute_max_clients() -> int:
-    """How many may be connected at once: half of the descriptors, the rest is for panes and files."""
+    """Return the connection limit: half of the file descriptors, the rest is for panes and files."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_CLIENTS if descriptors == resource.RLIM_INFINITY else min(MAX_CLIENTS, descriptors // 2)
 
 
 class OverloadHandler:
-    """Stands before the real desk for a client too many."""
+    """Refuse operations and forward everything else to the real handler."""
 
     def __init__(self, handler: RequestHandler, max_clients: int):
         self._handler, self._max_clients = handler, max_clients
@@ -52,5 +52,5 @@ class OverloadHandler:
     def _build_overload_error(self) -> Unavailable:
         return Unavailable(
             f"more than {self._max_clients} clients are connected to the daemon",
-            hint="Close some of them. `visor daemon restart` ends all connections and loses nothing.",
+            hint="Close some of them. `visor daemon restart` closes all connections; nothing is lost.",
         )

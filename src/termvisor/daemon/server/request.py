@@ -1,6 +1,6 @@
-"""One request and its answer: a line comes in, bytes for the client go out through ``send``.
+"""Handle one request line and send its answer; every exception becomes an error answer.
 
-Whatever goes wrong in between is told to the client; only a lost connection ends a conversation without an answer.
+Only a lost connection ends a request without an answer.
 """
 
 import asyncio
@@ -16,37 +16,37 @@ from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.system.peer_credentials import PeerProcess
 
 HEARTBEAT_INTERVAL_S = 2.0
-"""Seconds; a hook takes five times as much for the end of us."""
+"""A hook gives up after five times this interval without a frame."""
 _HOOK_COMMAND = "hook"
-log = get_logger("daemon.conversation")
+log = get_logger("daemon.requests")
 SendBytes = Callable[[bytes], Awaitable[None]]
 
 
 class ClientDisconnected(Exception):
-    """Nobody is there any more to hear the answer."""
+    """The client closed its connection before the answer was sent."""
 
 
 class RequestHandler(Protocol):
-    """Where requests are answered."""
+    """Answer requests."""
 
     def get_hello(self) -> jsonrpc.DaemonHello: ...
 
     def run_command(self, request: command_protocol.CommandRequest, peer: PeerProcess) -> AsyncGenerator[bytes, None]:
-        """The frames of the face protocol, the exit status last."""
+        """Yield frames of the command protocol, the exit status last."""
 
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any: ...
 
     def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]: ...
 
     async def reload(self) -> None:
-        """Read the settings again; what became of it is logged."""
+        """Reload the settings and log the result."""
 
     def stop(self, *, keep_recorder: bool) -> None:
-        """Begin the orderly stop of the daemon; the recorder may stay for the next one."""
+        """Start the orderly stop of the daemon; the recorder may keep running for the next one."""
 
 
 class ClientContext(Struct, frozen=True):
-    """Who asks, and where."""
+    """The client process of a request and the handler that answers it."""
 
     handler: RequestHandler
     peer: PeerProcess
@@ -56,16 +56,16 @@ async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) ->
     await send(command_protocol.encode_frame(b"a", command_protocol.PROTOCOL_VERSION))
     try:
         jsonrpc.check_protocol(command_protocol.parse_version(line), command_protocol.PROTOCOL_VERSION)
-        asked = command_protocol.decode_request(line)
-        await (_send_answer_with_heartbeat if asked.argv[:1] == (_HOOK_COMMAND,) else _send_answer)(caller, asked, send)
+        request = command_protocol.decode_request(line)
+        send_answer = _send_answer_with_heartbeat if request.argv[:1] == (_HOOK_COMMAND,) else _send_answer
+        await send_answer(caller, request, send)
     except ClientDisconnected:
         raise
-    except Exception as error:
-        trouble = _to_visor_error(error)
-        text = f"visor: {trouble.message}\nhint: {trouble.hint}\n".encode()
-        await send(
-            command_protocol.encode_output(b"e", text) + command_protocol.encode_frame(b"x", trouble.exit_status)
-        )
+    except Exception as error:  # also a bug in an operation is reported to the client
+        failure = _to_visor_error(error)
+        text = f"visor: {failure.message}\nhint: {failure.hint}\n".encode()
+        exit_frame = command_protocol.encode_frame(b"x", failure.exit_status)
+        await send(command_protocol.encode_output(b"e", text) + exit_frame)
 
 
 async def _send_answer(caller: ClientContext, request: command_protocol.CommandRequest, send: SendBytes) -> None:
@@ -77,15 +77,15 @@ async def _send_answer(caller: ClientContext, request: command_protocol.CommandR
 async def _send_answer_with_heartbeat(
     caller: ClientContext, request: command_protocol.CommandRequest, send: SendBytes
 ) -> None:
-    """An agent waits for its hook, which is told again and again that we are still here."""
+    """Send the answer, and heartbeats until it is there: a hook may wait minutes for an approval."""
     failure: Exception | None = None
     async with asyncio.TaskGroup() as group:
-        beating = group.create_task(_send_heartbeats(send))
+        heartbeat = group.create_task(_send_heartbeats(send))
         try:
             await _send_answer(caller, request, send)
-        except Exception as error:
+        except Exception as error:  # raised outside, so that it is not wrapped in an exception group
             failure = error
-        beating.cancel()
+        heartbeat.cancel()
     if failure is not None:
         raise failure
 
@@ -99,15 +99,14 @@ async def _send_heartbeats(send: SendBytes) -> None:
 
 async def handle_rpc(caller: ClientContext, request: jsonrpc.RpcRequest, send: SendBytes) -> None:
     is_notification = isinstance(request.id, UnsetType)
-    to = None if isinstance(request.id, UnsetType) else request.id
+    request_id = None if isinstance(request.id, UnsetType) else request.id
     try:
-        answer = jsonrpc.encode_message(
-            jsonrpc.RpcResponse(to, result=await _run_rpc_method(caller, request, to, send))
-        )
+        result = await _run_rpc_method(caller, request, request_id, send)
+        answer = jsonrpc.encode_message(jsonrpc.RpcResponse(request_id, result=result))
     except ClientDisconnected:
         raise
-    except Exception as error:
-        answer = jsonrpc.encode_message(jsonrpc.build_error_response(to, _to_visor_error(error)))
+    except Exception as error:  # also a bug in an operation is reported to the client
+        answer = jsonrpc.encode_message(jsonrpc.build_error_response(request_id, _to_visor_error(error)))
     if not is_notification:
         await send(answer)
 
@@ -115,20 +114,20 @@ async def handle_rpc(caller: ClientContext, request: jsonrpc.RpcRequest, send: S
 async def _run_rpc_method(
     caller: ClientContext, request: jsonrpc.RpcRequest, request_id: jsonrpc.RequestId, send: SendBytes
 ) -> Any:
-    desk = caller.handler
+    handler = caller.handler
     if request.method == "hello":
-        return _check_hello(desk, request.params.get("protocol", command_protocol.PROTOCOL_VERSION))
+        return _check_hello(handler, request.params.get("protocol", command_protocol.PROTOCOL_VERSION))
     if request.method == "shutdown":
-        desk.stop(keep_recorder=request.params.get("keep_recorder") is True)
-        return {"stopping": True, "pid": desk.get_hello().pid}
-    if request.method in desk.get_hello().streams or request.params.get("follow") is True:
+        handler.stop(keep_recorder=request.params.get("keep_recorder") is True)
+        return {"stopping": True, "pid": handler.get_hello().pid}
+    if request.method in handler.get_hello().streams or request.params.get("follow") is True:
         return {"items": await _stream_items(caller, request, request_id, send)}
-    return await desk.call_operation(request.method, request.params, caller.peer)
+    return await handler.call_operation(request.method, request.params, caller.peer)
 
 
 def _check_hello(handler: RequestHandler, protocol: object) -> jsonrpc.DaemonHello:
     if not isinstance(protocol, int):
-        raise BadRequest("hello: protocol is a whole number")
+        raise BadRequest("hello: protocol must be an integer")
     jsonrpc.check_protocol(protocol, command_protocol.PROTOCOL_VERSION)
     return handler.get_hello()
 

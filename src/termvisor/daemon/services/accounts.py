@@ -1,6 +1,6 @@
-"""Accounts in the daemon: learns what is left of each from what agents tell, and says which one to use.
+"""Track the remaining quota of each account from signals, detections and the usage tracker, and select accounts.
 
-Figures of an agent belong to the account that it works under. Where that is not certain they belong to nobody.
+Quota reported by an agent is stored for the account that the agent runs under, or dropped if that is uncertain.
 """
 
 import asyncio
@@ -41,8 +41,9 @@ from termvisor.system import procfs
 from termvisor.workflows.account_failover import AccountSelection
 
 _LOOKBACK_NS = 7 * 86_400 * NS
+"""Detections of the last week are read at start."""
 _MIN_REFRESH_INTERVAL_NS = 30 * NS
-"""A tracker that answered so lately is not asked again."""
+"""Run the usage tracker at most this often per service."""
 _MAX_REMEMBERED = 256
 log = get_logger("accounts")
 
@@ -53,11 +54,11 @@ def build_actor() -> Actor:
 
 @contextmanager
 def _log_storage_errors() -> Iterator[None]:
-    """What is not stored is told again by the agent before long."""
+    """Log a storage error and go on: agents report their quota again soon."""
     try:
         yield
     except StorageError as error:
-        log.warning("what an account has left was not stored: %s", error)
+        log.warning("the remaining quota of an account was not stored: %s", error)
 
 
 class DaemonAccounts:
@@ -71,74 +72,74 @@ class DaemonAccounts:
         return await self._store.list_statuses(self._declared_accounts)
 
     async def refresh_usage(self, service: Service | None = None) -> str:
-        troubles = [await self._refresh_service(one) for one in ((service,) if service else self._declared_services)]
-        return "; ".join(dict.fromkeys(filter(None, troubles)))
+        """Run the usage tracker and return the problems as text, empty if there are none."""
+        services = (service,) if service else self._declared_services
+        problems = [await self._refresh_service(service) for service in services]
+        return "; ".join(dict.fromkeys(filter(None, problems)))
 
     async def use_account(self, ref: str) -> AccountStatus:
         account = find_account(self._declared_accounts, ref)
         if account is None:
-            raise NotFound(f"there is no account {ref!r}", hint="`visor accounts list` shows them.")
+            raise NotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
         await self._store.set_in_use(account, self._clock.now())
         return (await self._store.list_statuses([account]))[0]
 
     async def pick_account(self, service: Service) -> AccountChoice:
         await self._refresh_if_stale(service)
-        return select_account(await self.list_statuses(), self._build_selection_query(service))
+        return select_account(await self.list_statuses(), self._build_requirements(service))
 
     async def select(self, pane: PaneId | None, agent: str, service: str) -> AccountSelection:
-        """For an agent that cannot go on; see `failover`. Off unless a person named a profile."""
+        """Select another account for an agent that hit its limit; only if `failover_profile` is set."""
         profile = self._components.settings.failover_profile
-        wanted = next((one for one in SERVICES if one == service), None) or SERVICE_BY_AGENT.get(agent)
+        known_service = next((name for name in SERVICES if name == service), None) or SERVICE_BY_AGENT.get(agent)
         if not profile:
             return AccountSelection(why="failover_profile is not set: no agent is moved to another account")
-        if wanted is None:
-            return AccountSelection(why=f"nobody knows with which service {agent or 'this program'} works")
-        own = await self._find_account(wanted, self._find_agent_process(pane))
-        if own is None and len([one for one in self._declared_accounts if one.service == wanted]) > 1:
-            return AccountSelection(why="nobody knows under which account it works now; `visor accounts use` says it")
-        await self._refresh_if_stale(wanted)
+        if known_service is None:
+            return AccountSelection(why=f"the service of {agent or 'this program'} is not known")
+        current = await self._find_account(known_service, self._find_agent_process(pane))
+        if current is None and len(self._list_declared(known_service)) > 1:
+            return AccountSelection(why="its current account is not known; set it with `visor accounts use`")
+        await self._refresh_if_stale(known_service)
         names = None if profile == ANY_ACCOUNT else (profile,)
-        picked = select_account(
-            await self.list_statuses(), self._build_selection_query(wanted, names, () if own is None else (own.ref,))
-        )
-        if picked.account is None:
-            return AccountSelection(why=picked.why)
-        return await self._build_selection(picked.account, picked, own)
+        requirements = self._build_requirements(known_service, names, () if current is None else (current.ref,))
+        choice = select_account(await self.list_statuses(), requirements)
+        if choice.account is None:
+            return AccountSelection(why=choice.why)
+        return await self._build_selection(choice.account, choice, current)
 
     async def _build_selection(
-        self, account: Account, pick: AccountChoice, current_account: Account | None
+        self, account: Account, choice: AccountChoice, current_account: Account | None
     ) -> AccountSelection:
         await self._store.record_use(account, self._clock.now())
         return AccountSelection(
             account=account.ref,
-            why=pick.why,
-            remaining=pick.candidates[0].remaining,
+            why=choice.why,
+            remaining=choice.candidates[0].remaining,
             prefix=build_command_prefix(self._components.paths.config_dir, account.ref),
             shares_sessions=can_share_sessions(account, current_account, get_home_folder()),
         )
 
     async def run(self) -> None:
-        """Learns for as long as the daemon runs; what was found while nobody listened is learned first."""
+        """Store quota from detections and signals until cancelled, starting with the detections of the last week."""
         since = self._clock.now() - _LOOKBACK_NS
         with (
             self._components.event_log.events.subscribe() as events,
-            self._components.agent_tracking.tracker.outcomes.subscribe() as turns,
+            self._components.agent_tracking.tracker.outcomes.subscribe() as transitions,
         ):
             if self._declared_accounts:
-                only = DetectionFilter(type="usage.*", since=since, limit=_MAX_REMEMBERED)
-                for found in await self._components.store.detections.list(only):
-                    await self._learn_from_detection(found)
+                filters = DetectionFilter(type="usage.*", since=since, limit=_MAX_REMEMBERED)
+                for detection in await self._components.store.detections.list(filters):
+                    await self._store_detection_quota(detection)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._watch_events(events))
-                group.create_task(self._watch_transitions(turns))
+                group.create_task(self._watch_transitions(transitions))
 
     async def _watch_events(self, events: Subscription[Event]) -> None:
         while True:
             event = await events.get()
             if event.kind.startswith("usage.") and self._declared_accounts:
                 with _log_storage_errors():
-                    found = await self._components.store.detections.find(event.id)
-                    await self._learn_from_detection(found)
+                    await self._store_detection_quota(await self._components.store.detections.find(event.id))
 
     async def _watch_transitions(self, transitions: Subscription[TrackingOutcome]) -> None:
         while True:
@@ -147,7 +148,7 @@ class DaemonAccounts:
                 with _log_storage_errors():
                     await self._store_allowances(signal.agent, runtime, parse_signal_allowances(signal))
 
-    async def _learn_from_detection(self, detection: Detection | None) -> None:
+    async def _store_detection_quota(self, detection: Detection | None) -> None:
         if detection is not None and (allowance := parse_detection_allowance(detection)) is not None:
             await self._store_allowances(detection.agent, detection.runtime, [allowance])
 
@@ -158,54 +159,55 @@ class DaemonAccounts:
             await self._store.record_allowances(account, allowances)
 
     async def _find_account(self, service: Service, runtime: RuntimeId | None) -> Account | None:
-        """The account that an agent works under, where that is certain."""
+        """Return the account that an agent runs under, None if that is uncertain."""
         return find_owner(service, await self._read_environment(runtime), await self.list_statuses())
 
     async def _read_environment(self, runtime: RuntimeId | None) -> Mapping[str, str] | None:
-        """What its process was started with, of the few names that matter; None where it is gone."""
+        """Return the account variables of an agent's environment; None if its process exited."""
         if runtime is None:
             return None
         if runtime not in self._environments_by_agent:
-            living = self._components.agent_tracking.tracker.agents_by_pane.values()
-            pid = next((one.pid for one in living if one.id == runtime), 0)
-            found = await asyncio.to_thread(procfs.read_environment, pid, ENV_NAMES) if pid else {}
-            if not found:
+            running = self._components.agent_tracking.tracker.agents_by_pane.values()
+            pid = next((agent_process.pid for agent_process in running if agent_process.id == runtime), 0)
+            environment = await asyncio.to_thread(procfs.read_environment, pid, ENV_NAMES) if pid else {}
+            if not environment:
                 return None
-            for old in list(self._environments_by_agent)[: 1 - _MAX_REMEMBERED]:
-                del self._environments_by_agent[old]
-            self._environments_by_agent[runtime] = found
+            for oldest in list(self._environments_by_agent)[: 1 - _MAX_REMEMBERED]:
+                del self._environments_by_agent[oldest]
+            self._environments_by_agent[runtime] = environment
         return self._environments_by_agent[runtime]
 
     def _find_agent_process(self, pane: PaneId | None) -> RuntimeId | None:
-        """Of the agent that is in a pane, or was there last."""
-        stays = self._components.agent_tracking.tracker.list_presences(pane) if pane is not None else []
-        return stays[-1].agent_process if stays else None
+        """Return the agent process that is in a pane, or was there last."""
+        presences = self._components.agent_tracking.tracker.list_presences(pane) if pane is not None else []
+        return presences[-1].agent_process if presences else None
 
     async def _refresh_if_stale(self, service: Service) -> None:
         if self._clock.now() - self._refreshed_at.get(service, 0) > _MIN_REFRESH_INTERVAL_NS and (
-            why := await self._refresh_service(service)
+            problem := await self._refresh_service(service)
         ):
-            log.info("accounts of %s are judged by what is known: %s", service, why)
+            log.info("accounts of %s are selected by stored quota: %s", service, problem)
 
     async def _refresh_service(self, service: Service) -> str:
-        own = [one for one in self._declared_accounts if one.service == service]
+        """Run the usage tracker of one service and store its quota; return the problem, empty if there is none."""
+        accounts = self._list_declared(service)
         program, now = self._components.settings.account_tracker, self._clock.now()
-        if not own:
-            return f"there is no account of {service}"
+        if not accounts:
+            return f"no account of {service} is configured"
         self._refreshed_at[service] = now
         try:
             answer = await query_tracker(program, "refresh", service, self._run_program)
             if answer is None:
                 return f"{program or 'a tracker'} is not installed"
-            for account, allowance in parse_tracker_answer(answer, own, program, now):
+            for account, allowance in parse_tracker_answer(answer, accounts, program, now):
                 await self._store.record_allowances(account, [allowance])
-        except ValueError as error:
-            for account in own:
+        except ValueError as error:  # the tracker failed or printed something else than its JSON
+            for account in accounts:
                 await self._store.record_check(account, now, str(error))
             return str(error)
         return ""
 
-    def _build_selection_query(
+    def _build_requirements(
         self, service: Service, names: Sequence[str] | None = None, excluded: Sequence[str] = ()
     ) -> AccountRequirements:
         threshold = self._components.settings.account_threshold
@@ -213,10 +215,13 @@ class DaemonAccounts:
             service=service, threshold=threshold, now=self._clock.now(), allowed_names=names, excluded_refs=excluded
         )
 
+    def _list_declared(self, service: Service) -> list[Account]:
+        return [account for account in self._declared_accounts if account.service == service]
+
     @property
     def _declared_accounts(self) -> tuple[Account, ...]:
         return self._components.settings.accounts
 
     @property
     def _declared_services(self) -> tuple[Service, ...]:
-        return tuple(one for one in SERVICES if any(account.service == one for account in self._declared_accounts))
+        return tuple(service for service in SERVICES if self._list_declared(service))

@@ -1,11 +1,9 @@
-"""What operations see of agents, from what is known at the instant of the question."""
+"""Serve agent states, sessions, sources and adapters to operations, computed at the time of the call."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 
-from msgspec.structs import replace
-
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import Adapter
 from termvisor.agents.adapters.recorded_versions import list_recorded_versions
 from termvisor.agents.state.explain import explain_state
@@ -19,13 +17,14 @@ from termvisor.daemon.agents.drift_monitor import DriftMonitor
 from termvisor.daemon.components import Components
 from termvisor.daemon.services.agent_identification import PaneIdentifier
 from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.agent_view import AgentKind, AgentView
 from termvisor.model.agent.attention import find_need
 from termvisor.model.agent.drift import AgentDrift
-from termvisor.model.agent.evidence_source import EvidenceSource
+from termvisor.model.agent.evidence_source import EvidenceSource, SourceHealth
 from termvisor.model.agent.explanation import StateExplanation
 from termvisor.model.agent.identification import AgentSignature
 from termvisor.model.agent.price import add_estimated_cost
-from termvisor.model.agent.session import AgentKind, AgentSession, AgentView, SourceHealth
+from termvisor.model.agent.session import AgentSession
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState, StateChange
 from termvisor.model.agent.tool_finished import ToolFinished
@@ -39,22 +38,24 @@ class DaemonAgents:
         self.drift_monitor = DriftMonitor(components)
 
     async def list_views(self, pane: PaneId | None = None) -> dict[PaneId, AgentView]:
-        living = sorted(self._tracker.agents_by_pane.items())
-        return {one: self._build_view(runtime) for one, runtime in living if pane in (None, one)}
+        running = sorted(self._tracker.agents_by_pane.items())
+        return {
+            agent_pane: self._build_view(agent_process)
+            for agent_pane, agent_process in running
+            if pane in (None, agent_pane)
+        }
 
     async def list_signatures(self) -> dict[PaneId, AgentSignature]:
-        known = {pane: view.signature for pane, view in (await self.list_views()).items()}
-        others = (one for one in list_pane_infos(self._components.server_supervisor) if one.pane not in known)
-        return known | {one.pane: self._identifier.identify(one) for one in others}
+        signatures = {pane: view.signature for pane, view in (await self.list_views()).items()}
+        others = (info for info in list_pane_infos(self._components.server_supervisor) if info.pane not in signatures)
+        return signatures | {info.pane: self._identifier.identify(info) for info in others}
 
     async def explain_state(self, pane: PaneId) -> StateExplanation | None:
-        runtime = self._tracker.find_agent_in_pane(pane)
-        if runtime is None:
+        tracker, now = self._tracker, self._components.clock.now()
+        agent_process = tracker.find_agent_in_pane(pane)
+        if agent_process is None:
             return None
-        knowing = self._tracker
-        return explain_state(
-            knowing.state.knowledge, runtime.id, self._components.clock.now(), knowing.config.thresholds
-        )
+        return explain_state(tracker.state.knowledge, agent_process.id, now, tracker.config.thresholds)
 
     async def find_signals(self, signal_ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
         return await self._components.store.agent_facts.find_signals(signal_ids)
@@ -62,18 +63,19 @@ class DaemonAgents:
     async def list_sessions(
         self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
     ) -> list[AgentSession]:
-        found = await self._components.store.sessions.list(pane=pane, agent=agent, since=since, limit=limit)
-        return [add_estimated_cost(one, self._components.settings.agent_prices) for one in found]
+        sessions = await self._components.store.sessions.list(pane=pane, agent=agent, since=since, limit=limit)
+        return [add_estimated_cost(session, self._components.settings.agent_prices) for session in sessions]
 
     async def list_sources(self) -> list[SourceHealth]:
-        """What is read from disk and from servers, then what is heard and seen of each agent that lives."""
-        attending = self._components.agent_tracking
-        read = [*attending.source_watcher.list_health(), *attending.servers.collect_health()]
-        known = {(one.agent, one.source) for one in read}
-        return [*read, *(one for one in self._collect_live_sources() if (one.agent, one.source) not in known)]
+        """Return the health of files and servers, then of the sources that are read from panes."""
+        tracking = self._components.agent_tracking
+        connected = [*tracking.source_watcher.list_health(), *tracking.servers.collect_health()]
+        names = {(health.agent, health.source) for health in connected}
+        live = self._collect_live_sources()
+        return [*connected, *(health for health in live if (health.agent, health.source) not in names)]
 
     async def list_kinds(self) -> list[AgentKind]:
-        return [self._build_kind(adapter) for adapter in agents.load_adapters()]
+        return [self._build_kind(adapter) for adapter in loader.load_adapters()]
 
     async def list_drifts(self) -> list[AgentDrift]:
         return self.drift_monitor.find_drifts()
@@ -85,29 +87,27 @@ class DaemonAgents:
         return self._components.agent_tracking.signal_reader.finished_tools.subscribe()
 
     def _build_kind(self, adapter: Adapter) -> AgentKind:
-        circle = self._components.agent_tracking.adapter_registry
+        registry = self._components.agent_tracking.adapter_registry
         return AgentKind(
             name=adapter.name,
             contract_version=adapter.contract_version,
             capabilities=tuple(sorted(adapter.capabilities)),
-            sources=tuple(source.name for source in sorted(adapter.sources, key=lambda one: one.rank)),
-            is_enabled=adapter.name in circle.adapters,
-            failures=circle.failure_counts.get(adapter.name, 0),
+            sources=tuple(source.name for source in sorted(adapter.sources, key=lambda source: source.rank)),
+            is_enabled=adapter.name in registry.adapters,
+            failures=registry.failure_counts.get(adapter.name, 0),
             recorded=list_recorded_versions(adapter.name),
         )
 
     def _build_view(self, agent_process: AgentProcess) -> AgentView:
-        knowing = self._tracker
-        state = compute_state(
-            knowing.state.knowledge, agent_process.id, self._components.clock.now(), knowing.config.thresholds
-        )
-        projection, wanted = knowing.get_projection(agent_process.id), find_need(state)
+        tracker, now = self._tracker, self._components.clock.now()
+        state = compute_state(tracker.state.knowledge, agent_process.id, now, tracker.config.thresholds)
+        projection, need = tracker.get_projection(agent_process.id), find_need(state)
         return AgentView(
             state=state,
             version=projection.version if projection is not None else 0,
             title=self._choose_title(agent_process),
-            need=wanted.kind if wanted is not None else None,
-            needs_action=wanted is not None and wanted.is_action,
+            need=need.kind if need is not None else None,
+            needs_action=need is not None and need.is_action,
             session=self._find_session(agent_process),
             signature=self._identify(state),
         )
@@ -117,34 +117,38 @@ class DaemonAgents:
         return None if session is None else add_estimated_cost(session, self._components.settings.agent_prices)
 
     def _identify(self, state: AgentState) -> AgentSignature:
-        """Of a pane that goes just now there is none."""
-        standing = find_pane_info(self._components.server_supervisor, state.pane)
-        return AgentSignature() if standing is None else self._identifier.identify(standing, state)
+        """Return the signature of the agent's pane; an empty one if the pane was just closed."""
+        pane_info = find_pane_info(self._components.server_supervisor, state.pane)
+        return AgentSignature() if pane_info is None else self._identifier.identify(pane_info, state)
 
     def _choose_title(self, agent_process: AgentProcess) -> str:
-        ledger = self._tracker.state.knowledge.ledgers.get(agent_process.id, EMPTY_SOURCE_SLOTS)
-        own, past = find_session_titles(ledger, agent_process.agent, self._tracker.config.thresholds)
-        place = self._components.server_supervisor.locate_pane(agent_process.pane)
-        live = place[0].known_panes[place[1]].facts.title if place is not None else ""
-        return select_title(
-            TitleCandidates(own_name=own, past_title=past, live_title=live, path=agent_process.cwd), agent_process.agent
-        )
+        slots = self._tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
+        own, past = find_session_titles(slots, agent_process.agent, self._tracker.config.thresholds)
+        location = self._components.server_supervisor.locate_pane(agent_process.pane)
+        live = location[0].known_panes[location[1]].facts.title if location is not None else ""
+        candidates = TitleCandidates(own_name=own, past_title=past, live_title=live, path=agent_process.cwd)
+        return select_title(candidates, agent_process.agent)
 
     def _collect_live_sources(self) -> Iterator[SourceHealth]:
-        """Marks and looks have no place of their own: the pane is where they are heard."""
-        measure, knowledge = self._tracker.config.thresholds, self._tracker.state.knowledge
-        now, strange = self._components.clock.now(), self.drift_monitor.find_drifts()
-        for runtime in self._tracker.agents_by_pane.values():
-            ledger = knowledge.ledgers.get(runtime.id, EMPTY_SOURCE_SLOTS)
-            for one in read_sources(ledger, runtime.agent, now, measure):
-                told = SourceHealth(agent=runtime.agent, source=one.source.name, where=f"pane {runtime.pane}")
-                drifts = (drift for drift in strange if drift.runtime == runtime.id and _is_shown_at(drift, one.source))
-                status = "down" if one.freshness == "down" else "well" if one.freshness == "fresh" else "quiet"
-                detail = "; ".join(drift.description for drift in drifts)
-                heard = replace(told, heard_at=one.slot.heard_at, signals=len(one.slot.memory.seen))
-                yield replace(heard, status=status, detail=detail)
+        """Yield the health of marks and screens; they have no file or address, so ``where`` is the pane."""
+        thresholds, knowledge = self._tracker.config.thresholds, self._tracker.state.knowledge
+        now, all_drifts = self._components.clock.now(), self.drift_monitor.find_drifts()
+        for agent_process in self._tracker.agents_by_pane.values():
+            slots = knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
+            drifts = [drift for drift in all_drifts if drift.runtime == agent_process.id]
+            for reading in read_sources(slots, agent_process.agent, now, thresholds):
+                source, freshness = reading.source, reading.freshness
+                yield SourceHealth(
+                    agent=agent_process.agent,
+                    source=source.name,
+                    where=f"pane {agent_process.pane}",
+                    heard_at=reading.slot.heard_at,
+                    signals=len(reading.slot.seen_signals.seen),
+                    status="down" if freshness == "down" else "well" if freshness == "fresh" else "quiet",
+                    detail="; ".join(drift.description for drift in drifts if _is_shown_at(drift, source)),
+                )
 
 
 def _is_shown_at(drift: AgentDrift, source: EvidenceSource) -> bool:
-    """At which of its sources a drift is told: at those that speak no more, or else at its screen."""
+    """Return True if a drift is reported with this source: silent signals with theirs, all others with the screen."""
     return (source.tier == "deterministic") if drift.kind == "silent_signals" else source.name == "screen"

@@ -1,4 +1,4 @@
-"""What rules found, for operations: the store, and the rules in force."""
+"""Serve stored detections, mutes and active rules to operations."""
 
 from collections.abc import Iterable, Mapping
 
@@ -45,7 +45,7 @@ class DaemonDetections:
         rule = self._rule_matcher.find_rule(detection.rule)
         if rule is None or rule.scope not in ("line", "stream"):
             return None
-        from termvisor.detection.packs.rule_tester import try_rule
+        from termvisor.detection.packs.rule_tester import try_rule  # rarely needed: not loaded at start
 
         return try_rule(rule, detection.context, detection.agent).trace
 

@@ -1,16 +1,14 @@
-"""The gate, opened for one caller."""
+"""Serve the gate to one caller: actions, approvals, the audit log and reservations under the caller's identity."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from msgspec import Struct
 
-from termvisor.actions.agent_commands import AgentCommander
 from termvisor.actions.approvals import ApprovalQueue
-from termvisor.actions.attempt import PaneAccess
 from termvisor.actions.gate import Gate
-from termvisor.actions.hook_answer import answer_hook_request
-from termvisor.actions.permission_requests import PendingPermissionRequests
+from termvisor.actions.pane_snapshot import PaneAccess
+from termvisor.actions.permission_requests.broker import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker
 from termvisor.actions.undo import find_undoable_action
 from termvisor.actions.undo_action import build_inverse
@@ -19,8 +17,8 @@ from termvisor.clock import Clock
 from termvisor.errors import StaleSnapshot
 from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
 from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, Reservation
-from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak
-from termvisor.model.action.hash_chain import HashChainEntry
+from termvisor.model.action.audit import AuditEntry, AuditFilter
+from termvisor.model.action.hash_chain import ChainBreak, HashChainEntry
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.policy import Policy
 from termvisor.model.action.preconditions import Preconditions
@@ -32,7 +30,7 @@ from termvisor.store import Store
 
 
 class GateComponents(Struct):
-    """What stands behind every caller's door."""
+    """The gate and its parts, shared by all callers."""
 
     gate: Gate
     policy_checker: PolicyChecker
@@ -40,8 +38,7 @@ class GateComponents(Struct):
     store: Store
     clock: Clock
     panes: PaneAccess
-    permission_requests: PendingPermissionRequests
-    agent_commander: AgentCommander
+    permission_broker: PermissionBroker
 
 
 class CallerGate:
@@ -53,8 +50,7 @@ class CallerGate:
 
     async def run(self, action: Action, preconditions: Preconditions) -> Outcome:
         if isinstance(action, AnswerAgent):
-            with self._gate_components.permission_requests.track_request(action.pane, "hook"):
-                return await answer_hook_request(self._gate_components.gate, action, self.actor, preconditions)
+            return await self._gate_components.permission_broker.answer_hook(action, self.actor, preconditions)
         return await self._gate_components.gate.run(action, self.actor, preconditions)
 
     async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
@@ -130,11 +126,11 @@ class CallerReservations:
         )
         held = await self._gate_components.store.reservations.find_for_pane(pane, self._gate_components.clock.now())
         if held is None:
-            raise StaleSnapshot(f"the reservation of pane {pane} is over already")
+            raise StaleSnapshot(f"the reservation of pane {pane} already expired")
         return held
 
     async def release(self, reservation_id: int) -> bool:
-        held = next((one for one in await self.list() if one.id == reservation_id), None)
+        held = next((reservation for reservation in await self.list() if reservation.id == reservation_id), None)
         if held is not None:
             await self._gate_components.gate.run(
                 Release(pane=held.pane, reservation=reservation_id), self._actor, Preconditions()

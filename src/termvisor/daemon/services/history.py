@@ -1,4 +1,4 @@
-"""What a pane's past was made of, as it lies on disk."""
+"""Serve stored history: lines, search, events, gaps, shell commands, raw bytes and rendered frames."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, closing
@@ -20,17 +20,49 @@ from termvisor.daemon.replay.timeline import (
 )
 from termvisor.errors import MuxError, StorageError
 from termvisor.log import get_logger
+from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.terminal.frame import ReplayFrame
-from termvisor.model.terminal.output import Delta, Epoch
+from termvisor.model.terminal.output import Delta, Epoch, Gap, Line
 from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.search_query import SearchQuery, SearchResult
 from termvisor.recorder.segment_log import MERGE_WINDOW_NS, SegmentReader
+from termvisor.search.executor import search
 
 _READ_BYTES = 1 << 20
 _MAX_EVENTS = 20_000
 _DEFAULT_SIZE = 80, 24
-_DAMAGED_FILE_HINT = "The rest of the pane's bytes can be read once this file is moved away."
+_DAMAGED_FILE_HINT = "Move this file away to read the rest of the pane's bytes."
 log = get_logger("recording")
+
+
+class DaemonHistory:
+    def __init__(self, components: Components):
+        self._store, self._clock = components.store, components.clock
+        self.recording = DaemonRecording(components)
+        self.commands = components.store.commands
+
+    async def list_lines(
+        self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
+    ) -> list[Line]:
+        return await self._store.output.read_lines(pane, after=after, before=before, limit=limit)
+
+    async def search(self, query: SearchQuery) -> SearchResult:
+        return await search(self._store, query, self._clock.now())
+
+    async def list_events(
+        self,
+        *,
+        after: int | None = None,
+        pane: PaneId | None = None,
+        since: int | None = None,
+        kind: str | None = None,
+        limit: int = 20,
+    ) -> list[Event]:
+        return await self._store.events.list(after=after, pane=pane, since=since, kind=kind, limit=limit)
+
+    async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
+        return await self._store.output.list_gaps(pane=pane, since=since)
 
 
 class DaemonRecording:
@@ -50,6 +82,10 @@ class DaemonRecording:
     async def render_frames(
         self, pane: PaneId, *, since: int | None = None, until: int | None = None, interval: float = 1 / 30
     ) -> AsyncGenerator[ReplayFrame, None]:
+        """Render the screens of a span; if the replay tmux fails, start it again after the last frame.
+
+        Raises MuxError if it fails twice at the same frame.
+        """
         span, failed_at = ReplaySpan(since, until, int(interval * NS)), -1
         while True:
             try:
@@ -59,7 +95,7 @@ class DaemonRecording:
                         span = ReplaySpan(frame.at + 1, until, span.interval)
                 return
             except MuxError as error:
-                log.warning("pane %d is drawn anew: %s", pane, error)
+                log.warning("replay of pane %d starts again after an error: %s", pane, error)
                 if (span.since or 0) == failed_at:
                     raise
                 failed_at = span.since or 0
@@ -71,38 +107,36 @@ class DaemonRecording:
         return await self._store.sightings.find_screen(screen_id)
 
     async def _render_span(self, pane: PaneId, span: ReplaySpan) -> AsyncGenerator[ReplayFrame, None]:
-        found = await self._load_segments(pane, span)
-        drawing = ReplayRenderer(self._replay_server, span, lambda stretch: self._read_steps(stretch, span))
-        async with aclosing(drawing.render_frames(found)) as frames:
+        segments = await self._load_segments(pane, span)
+        renderer = ReplayRenderer(self._replay_server, span, lambda segment: self._read_steps(segment, span))
+        async with aclosing(renderer.render_frames(segments)) as frames:
             async for frame in frames:
                 yield frame
 
     async def _load_segments(self, pane: PaneId, span: ReplaySpan) -> list[TimelineSegment]:
-        epochs, firsts = (
-            await self._store.output.list_epochs(pane),
-            await self._store.baseline_screens.find_by_pane(pane),
-        )
-        others: list[PaneResized | MissingOutput] = [
+        epochs = await self._store.output.list_epochs(pane)
+        first_screens = await self._store.baseline_screens.find_by_pane(pane)
+        default_screen = await self._build_empty_screen(pane)
+        other_events: list[PaneResized | MissingOutput] = [
             describe_gap(gap) for gap in await self._store.output.list_gaps(pane=pane)
         ]
         for event in await self._store.events.list(pane=pane, limit=_MAX_EVENTS):
             if event.kind == "pane_resized":
-                others.append(PaneResized(event.at, int(event.data["width"] or 0), int(event.data["height"] or 0)))
-        return select_segments(build_segments(epochs, firsts, await self._build_empty_screen(pane)), others, span)
+                other_events.append(
+                    PaneResized(event.at, int(event.data["width"] or 0), int(event.data["height"] or 0))
+                )
+        return select_segments(build_segments(epochs, first_screens, default_screen), other_events, span)
 
     async def _build_empty_screen(self, pane: PaneId) -> Screen:
-        """An empty screen of the size that the pane had last."""
-        facts = next(
-            (one.facts for one in await self._store.panes.list_panes(include_gone=True) if one.id == pane), None
-        )
+        """Return an empty screen of the pane's last known size."""
+        stored = await self._store.panes.find(pane)
+        facts = stored.facts if stored else None
         width, height = (facts.width, facts.height) if facts and facts.width else _DEFAULT_SIZE
         return Screen(pane=pane, rows=(), width=width, height=height)
 
     def _read_steps(self, segment: TimelineSegment, span: ReplaySpan) -> Iterator[ReplayStep]:
-        fine = span.since or 0
-        return iterate_steps(
-            (delta for epoch in segment.epochs for delta in self._read_epoch(epoch, fine)), segment, span
-        )
+        deltas = (delta for epoch in segment.epochs for delta in self._read_epoch(epoch, span.since or 0))
+        return iterate_steps(deltas, segment, span)
 
     def _read_epoch(self, epoch: Epoch, fine_from: int | None = None) -> Iterator[Delta]:
         with closing(SegmentReader(self._pipeline.build_folder_path(epoch))) as reader:
@@ -113,13 +147,13 @@ class DaemonRecording:
 
 
 def _read_deltas(epoch: Epoch, reader: SegmentReader, fine_from: int | None) -> Iterator[Delta]:
-    """Everything that is on disk now of one epoch; from the time ``fine_from`` on piece by piece as it was read."""
-    at, end = 0, reader.read_size()
-    within = MERGE_WINDOW_NS
-    while at < end and (pieces := list(reader.read_pieces(at, _READ_BYTES, within))):
-        for offset, data, when in pieces:
-            if within and fine_from is not None and when >= fine_from:
-                within = 0
+    """Yield the bytes of one epoch that are on disk now, merged into large pieces before the time ``fine_from``."""
+    offset, end = 0, reader.read_size()
+    merge_window = MERGE_WINDOW_NS
+    while offset < end and (pieces := list(reader.read_pieces(offset, _READ_BYTES, merge_window))):
+        for start, data, at in pieces:
+            if merge_window and fine_from is not None and at >= fine_from:
+                merge_window = 0
                 break
-            yield Delta(epoch.id, offset, data, when)
-            at = offset + len(data)
+            yield Delta(epoch.id, start, data, at)
+            offset = start + len(data)

@@ -1,4 +1,4 @@
-"""How the daemon itself is doing, and what keeps it well."""
+"""Serve the daemon's health, settings reload and database maintenance to operations."""
 
 import os
 from collections.abc import AsyncIterator, Sequence
@@ -10,7 +10,7 @@ from termvisor.daemon.components import Components
 from termvisor.daemon.maintenance.scheduler import MaintenanceScheduler
 from termvisor.daemon.reload import reload_settings
 from termvisor.errors import MuxError
-from termvisor.model.health import HealthStatus
+from termvisor.model.health import HealthStatus, ProcessUsage
 from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun
 from termvisor.model.reload import ReloadResult
 from termvisor.model.workflow.run import Run
@@ -27,47 +27,56 @@ class DaemonMaintenance:
         )
 
     async def get_health(self) -> HealthStatus:
-        parts, lookout = self._components, self._components.server_supervisor
-        db_bytes, wal_pages = await parts.store.measure_sizes()
-        panes = await parts.store.panes.list_panes()
-        now = parts.clock.monotonic()
+        components, supervisor = self._components, self._components.server_supervisor
+        store, pipeline, watchers = components.store, components.pipeline, supervisor.watchers.values()
+        db_bytes, wal_pages = await store.measure_sizes()
+        panes = await store.panes.list_panes()
+        now = components.clock.monotonic()
         daemon = self._process_usage[0].sample_usage(os.getpid(), now)
         if daemon is None:
-            raise MuxError("this process cannot read its own cost")
+            raise MuxError("the daemon cannot read its own memory and CPU usage")
         return HealthStatus(
             version=__version__,
             started_at=self._started_at,
             servers=(
-                *(watch.health for watch in lookout.watchers.values() if watch.first_listing_done.is_set()),
-                *lookout.list_unwatched_servers(),
+                *(watcher.health for watcher in watchers if watcher.first_listing_done.is_set()),
+                *supervisor.list_unwatched_servers(),
             ),
             panes_tracked=len(panes),
-            ingest_lag_max=parts.pipeline.max_lag_s,
-            ingest_lag_avg=parts.pipeline.average_lag_s,
-            ingest_backlog_bytes=parts.pipeline.backlog_bytes,
-            queue_depth=parts.pipeline.queue_depth,
-            db_writable=parts.store.is_writable(),
+            ingest_lag_max=pipeline.max_lag_s,
+            ingest_lag_avg=pipeline.average_lag_s,
+            ingest_backlog_bytes=pipeline.backlog_bytes,
+            queue_depth=pipeline.queue_depth,
+            db_writable=store.is_writable(),
             db_bytes=db_bytes,
             wal_pages=wal_pages,
-            last_checkpoint_at=parts.store.checkpointed_at,
-            maintenance=tuple(await parts.store.maintenance.list_runs()),
-            raw_bytes=_measure_folder(parts.paths.raw_dir),
+            last_checkpoint_at=store.checkpointed_at,
+            maintenance=tuple(await store.maintenance.list_runs()),
+            raw_bytes=_measure_folder(components.paths.raw_dir),
             gaps=sum(pane.gaps for pane in panes),
-            restarts=lookout.restart_counts,
-            corrections=sum(watch.corrections for watch in lookout.watchers.values()),
-            forks=lookout.fork_count,
-            looks_per_minute=round(60 * parts.screen_sampler.meter.compute_rate(now), 1),
-            **_summarize_runs(await parts.store.workflow_runs.list_open(), parts.clock.now()),
+            restarts=supervisor.restart_counts,
+            corrections=sum(watcher.corrections for watcher in watchers),
+            forks=supervisor.fork_count,
+            looks_per_minute=round(60 * components.screen_sampler.meter.compute_rate(now), 1),
+            **_summarize_runs(await store.workflow_runs.list_open(), components.clock.now()),
             daemon=daemon,
-            recorder=self._process_usage[1].sample_usage(parts.recorder.pid, now) if parts.recorder.pid else None,
-            alerts=(
-                *lookout.alerts.values(),
-                *filter(
-                    None, [parts.pipeline.storage_error or parts.write_retry.problem, parts.sightings.storage_error]
-                ),
-                *filter(None, [parts.agent_tracking.tracker.storage_problem, self.scheduler.problem]),
-            ),
+            recorder=self._sample_recorder_usage(now),
+            alerts=self._list_alerts(),
         )
+
+    def _sample_recorder_usage(self, now: float) -> ProcessUsage | None:
+        pid = self._components.recorder.pid
+        return self._process_usage[1].sample_usage(pid, now) if pid else None
+
+    def _list_alerts(self) -> tuple[str, ...]:
+        components = self._components
+        problems = (
+            components.pipeline.storage_error or components.write_retry.problem,
+            components.sightings.storage_error,
+            components.agent_tracking.tracker.storage_problem,
+            self.scheduler.problem,
+        )
+        return (*components.server_supervisor.alerts.values(), *filter(None, problems))
 
     def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
         return self.scheduler.preview_round() if dry_run else self.scheduler.run_round()
@@ -85,22 +94,22 @@ class DaemonMaintenance:
         return await reload_settings(self._components)
 
 
-class _RunFigures(TypedDict):
+class _RunSummary(TypedDict):
     workflows_active: int
     oldest_run_secs: float | None
 
 
-def _summarize_runs(runs: Sequence[Run], now: int) -> _RunFigures:
+def _summarize_runs(runs: Sequence[Run], now: int) -> _RunSummary:
     oldest = max(0.0, (now - runs[0].at) / NS) if runs else None
     return {"workflows_active": len(runs), "oldest_run_secs": oldest}
 
 
 def _measure_folder(folder: str) -> int:
     total = 0
-    for where, _, names in os.walk(folder):
+    for parent, _, names in os.walk(folder):
         for name in names:
             try:
-                total += os.lstat(f"{where}/{name}").st_size
-            except FileNotFoundError:
+                total += os.lstat(f"{parent}/{name}").st_size
+            except FileNotFoundError:  # maintenance deletes segments meanwhile
                 continue
     return total

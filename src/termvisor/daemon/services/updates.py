@@ -1,5 +1,8 @@
-"""User variables that a terminal's hook reports, because it heard them where we do not read the stream."""
+"""Serve live updates: subscriptions to events and output, and user variables reported by a terminal's hook."""
 
+from contextlib import AbstractContextManager
+
+from termvisor.bus import Subscription
 from termvisor.daemon.components import Components
 from termvisor.errors import BadRequest
 from termvisor.model.event import Event
@@ -8,26 +11,34 @@ from termvisor.terminal import user_variables
 from termvisor.terminal.user_variables import VariableRate
 
 
-class UserVariableReports:
-    """Kept at the same pace as those of the stream; a pane that reports more has its surplus counted."""
-
+class DaemonUpdates:
     def __init__(self, components: Components):
         self._components = components
         self._rate_by_pane: dict[PaneId, VariableRate] = {}
 
-    async def store_report(self, pane: PaneId, name: str, value: str) -> Event | None:
-        """The stored event; None when this pane reports too much."""
+    def subscribe_events(self) -> AbstractContextManager[Subscription[Event]]:
+        return self._components.event_log.events.subscribe()
+
+    def subscribe_output(self) -> AbstractContextManager[Subscription[PaneId]]:
+        return self._components.pipeline.changed_panes.subscribe()
+
+    async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
+        """Store the variable and publish its event; return None if the pane exceeded its rate.
+
+        The rate limit is that of variables in the stream; rejected reports are counted in the next event.
+        Raises BadRequest.
+        """
         text = user_variables.decode_value(value)
         variable = user_variables.parse_variable(name, text, self._components.pipeline.nonce)
         if variable is None:
             raise _build_error(name, text)
-        at = self._components.clock.now()
-        pace = self._rate_by_pane.get(pane, VariableRate())
-        self._rate_by_pane[pane], is_kept = user_variables.admit_variable(pace, at)
-        if not is_kept:
+        now = self._components.clock.now()
+        rate = self._rate_by_pane.get(pane, VariableRate())
+        self._rate_by_pane[pane], is_admitted = user_variables.admit_variable(rate, now)
+        if not is_admitted:
             return None
-        event = user_variables.build_event(pane, at, variable, pace.dropped, "call")
-        detection = user_variables.build_detection(pane, at, variable)
+        event = user_variables.build_event(pane, now, variable, rate.dropped, "call")
+        detection = user_variables.build_detection(pane, now, variable)
         if detection is None:
             return await self._components.event_log.append(event)
         stored = await self._components.store.detections.add_with_event(detection, event)
@@ -37,8 +48,8 @@ class UserVariableReports:
 
 def _build_error(name: str, text: str) -> BadRequest:
     if not user_variables.is_variable_name(name):
-        hint = "They begin with visor- and go on with letters, digits, - _ or dots: visor-deploy."
-        return BadRequest(f"{name[:80]!r} is no name of a user variable of ours", hint=hint)
+        hint = "Names start with visor-, then letters, digits, '-', '_' or '.': visor-deploy."
+        return BadRequest(f"{name[:80]!r} is not a valid user variable name", hint=hint)
     if len(text) > user_variables.MAX_VALUE_LENGTH:
-        return BadRequest(f"the value has {len(text)} characters; at most {user_variables.MAX_VALUE_LENGTH} are kept")
-    return BadRequest("the value is not JSON", hint="""For example --value '{"step":3}', or the same in base64.""")
+        return BadRequest(f"the value has {len(text)} characters; the limit is {user_variables.MAX_VALUE_LENGTH}")
+    return BadRequest("the value is not JSON", hint="""Example: --value '{"step":3}', or the same in base64.""")

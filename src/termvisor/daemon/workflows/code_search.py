@@ -1,8 +1,8 @@
-"""Where names stand in code, asked of `ast-grep`: a program that knows the structure of many languages, if it is there.
+"""Search code for identifiers with `ast-grep`, if it is installed.
 
-It only reads, below one folder. It starts in the root folder: its settings, which may name libraries to load, are
-looked for from there, and never in a project of strangers. Names are plain identifiers: nothing that a screen shows
-becomes an option or a pattern of its own.
+It reads only below one folder. It runs in the root folder, because it looks for its settings, which may name libraries
+to load, in the current folder: those of an untrusted project must not be used. Names must be plain identifiers, so
+that text from a screen cannot become an option or a pattern.
 """
 
 import re
@@ -22,7 +22,6 @@ AST_GREP = "ast-grep"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,79}")
 _MAX_NAMES = 3
 _MAX_PLACES_PER_NAME = 4
-"""How many places of one name are told."""
 _MAX_LINE_CHARS = 160
 
 
@@ -41,22 +40,21 @@ class _AstGrepMatch(Struct, frozen=True):
 
 
 class AstGrepSearch:
-    """The program is run by who asks, through the gate."""
-
     async def search(self, names: Sequence[str], folder: str, run_program: ProgramRunner) -> CodeSearchResult:
-        wanted = [name for name in dict.fromkeys(names) if _IDENTIFIER.fullmatch(name)][:_MAX_NAMES]
-        if not wanted:
-            return CodeSearchResult(trouble="there is no name to look for")
+        """Return where the names are defined and used; ``run_program`` goes through the gate."""
+        identifiers = [name for name in dict.fromkeys(names) if _IDENTIFIER.fullmatch(name)][:_MAX_NAMES]
+        if not identifiers:
+            return CodeSearchResult(trouble="no identifier to search for")
         if not folder.startswith("/"):
             return CodeSearchResult(trouble="the folder of the pane is not known")
         if not is_installed(AST_GREP):
             return CodeSearchResult(trouble="ast-grep is not installed, so no code was searched")
         places: list[str] = []
-        for name in wanted:
-            found, trouble = await _run_ast_grep(name, folder, run_program)
-            if trouble:
-                return CodeSearchResult(places=tuple(places), trouble=redact(trouble)[:_MAX_LINE_CHARS])
-            places += found
+        for name in identifiers:
+            places_of_name, problem = await _run_ast_grep(name, folder, run_program)
+            if problem:
+                return CodeSearchResult(places=tuple(places), trouble=redact(problem)[:_MAX_LINE_CHARS])
+            places += places_of_name
         return CodeSearchResult(places=tuple(places))
 
 
@@ -66,26 +64,26 @@ async def _run_ast_grep(name: str, folder: str, run_program: ProgramRunner) -> t
             RunProgram(argv=(AST_GREP, "run", "--json=compact", "--pattern", name, "--", folder))
         )
     except Refused as error:
-        return [], f"ast-grep was not asked: {error.message}"
-    said = outcome.answered
-    if said is None:
+        return [], f"ast-grep was not run: {error.message}"
+    output = outcome.answered
+    if output is None:
         return [], explain_missing_output(outcome, AST_GREP)
-    if said.exit_status not in (0, 1):  # 1 means that nothing was found
-        return [], f"ast-grep: {said.errors.decode('utf-8', 'replace').strip().rpartition(chr(10))[2]}"
+    if output.exit_status not in (0, 1):  # ast-grep exits with 1 if it found nothing
+        return [], f"ast-grep: {output.errors.decode('utf-8', 'replace').strip().rpartition(chr(10))[2]}"
     try:
-        found = msgspec.json.decode(said.out or b"[]", type=list[_AstGrepMatch])
+        matches = msgspec.json.decode(output.out or b"[]", type=list[_AstGrepMatch])
     except msgspec.DecodeError:
-        return [], "the answer of ast-grep is no JSON that we know"
-    return list(_format_places(found, folder)), ""
+        return [], "ast-grep printed unexpected JSON"
+    return list(_format_places(matches, folder)), ""
 
 
 def _format_places(matches: Sequence[_AstGrepMatch], folder: str) -> Iterator[str]:
-    """One place a line of code; those of definitions first."""
-    lines = {(one.file, one.range.start.line): one.lines.strip().split("\n")[0] for one in matches}
-    ordered = sorted(lines.items(), key=lambda one: (not _is_definition(one[1]), one[0]))
+    """Yield `file:line: code`, definitions first."""
+    lines = {(match.file, match.range.start.line): match.lines.strip().split("\n")[0] for match in matches}
+    ordered = sorted(lines.items(), key=lambda item: (not _is_definition(item[1]), item[0]))
     for (file, line), text in ordered[:_MAX_PLACES_PER_NAME]:
-        shown = file.removeprefix(folder.rstrip("/") + "/")
-        yield redact(f"{shown}:{line + 1}: {text}")[:_MAX_LINE_CHARS]
+        relative = file.removeprefix(folder.rstrip("/") + "/")
+        yield redact(f"{relative}:{line + 1}: {text}")[:_MAX_LINE_CHARS]
 
 
 def _is_definition(text: str) -> bool:

@@ -1,34 +1,34 @@
-"""What a file of steps speaks of and nobody knows: it stands, and would wait for ever for what never comes."""
+"""Warn about unknown events, rules and agents in workflow files: such a workflow would never be triggered."""
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.model.detection.rule import Rule
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.event_types import EVENT_TYPES
 from termvisor.model.workflow.info import WorkflowReference
 
 _SIGNAL_RULE_GLOBS = ("signal.*", "user_var.*")
-"""Rules that stand in no pack: what agents say themselves, and what programs set."""
+"""Rule ids that are in no pack: signals of agents, and user variables."""
 
 
 def find_unknown_names(names: Sequence[WorkflowReference], rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Nothing is doubted while no rule is known."""
+    """Return a warning for each unknown name; none while no rules are loaded."""
     if not names or not rules:
         return ()
     ids = frozenset(rule.id for rule in rules)
     events = frozenset((*EVENT_TYPES, "user_var", *(rule.event for rule in rules)))
-    known = {"event": events, "rule": ids | events, "agent": frozenset(one.name for one in agents.load_adapters())}
-    return tuple(told for one in names if (told := _describe_unknown_name(one, known[one.kind])))
+    adapters = frozenset(adapter.name for adapter in loader.load_adapters())
+    known = {"event": events, "rule": ids | events, "agent": adapters}
+    return tuple(filter(None, (_describe_unknown_name(name, known[name.kind]) for name in names)))
 
 
 def _describe_unknown_name(reference: WorkflowReference, known: Iterable[str]) -> str:
-    if any(fnmatchcase(one, reference.word) for one in known):
+    if any(fnmatchcase(name, reference.word) for name in known):
         return ""
-    if reference.kind == "rule" and any(fnmatchcase(reference.word, one) for one in _SIGNAL_RULE_GLOBS):
+    if reference.kind == "rule" and any(fnmatchcase(reference.word, glob) for glob in _SIGNAL_RULE_GLOBS):
         return ""
-    near = find_close_matches(reference.word, sorted(known))
-    return f"{reference.place}: nobody knows the {reference.kind} {reference.word!r}" + (
-        f"; did you mean {near[0]}?" if near else ""
-    )
+    close = find_close_matches(reference.word, sorted(known))
+    suggestion = f"; did you mean {close[0]}?" if close else ""
+    return f"{reference.place}: unknown {reference.kind} {reference.word!r}{suggestion}"

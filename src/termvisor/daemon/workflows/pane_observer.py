@@ -1,4 +1,4 @@
-"""A pane as workflows see it: what the multiplexer, the store and the agent's signals say of it at one moment."""
+"""Observe a pane for workflows: combine its screen, stored lines and agent state, and wait for changes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -6,17 +6,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from termvisor.bus import Subscription
+from termvisor.bus import Subscription, wait_for_update
 from termvisor.clock import NS, Clock
 from termvisor.errors import NotFound
-from termvisor.model.agent.session import AgentView
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.state import AgentState, StateChange
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.services import ReadOnlyServices
-from termvisor.ops.panes._wait_update import wait_for_update
 from termvisor.redaction import redact
 from termvisor.workflows.calls import Observation
 from termvisor.workflows.engine.services import PaneChanges
@@ -32,40 +31,42 @@ class PaneObserver:
         return await self._services.panes.find_pane(pane)
 
     async def observe(self, pane: PaneId, lines: int) -> Observation:
-        """What was heard so far is read before."""
-        fleet = self._services.panes
-        await fleet.wait_until_stored(pane)
-        view = await fleet.find_pane(pane)
+        """Return the current state of a pane with its last ``lines`` lines; raise NotFound if it is closed."""
+        panes = self._services.panes
+        await panes.wait_until_stored(pane)
+        view = await panes.find_pane(pane)
         if view is None or view.gone_at is not None:
             raise NotFound(f"pane {pane} no longer exists")
-        screen = await fleet.capture_screen(pane)
-        found = await self._services.history.list_lines(pane, limit=lines) if lines else []
+        screen = await panes.capture_screen(pane)
+        last_lines = await self._services.history.list_lines(pane, limit=lines) if lines else []
         agent = (await self._services.agents.list_views(pane)).get(pane)
-        texts = tuple(redact(line.text) for line in found)
-        seen = build_observation(view, (screen.rows, texts), agent, self._clock.now())
-        return seen if agent is not None else await self._add_last_session(seen)
+        texts = tuple(redact(line.text) for line in last_lines)
+        observation = build_observation(view, (screen.rows, texts), agent, self._clock.now())
+        return observation if agent is not None else await self._add_last_session(observation)
 
-    async def _add_last_session(self, seen: Observation) -> Observation:
-        """The conversation that was held last in a pane without an agent: it can be taken up again."""
-        found = await self._services.agents.list_sessions(pane=seen.pane, limit=1)
-        return replace(seen, session=found[-1].external_id, resume=found[-1].resume) if found else seen
+    async def _add_last_session(self, observation: Observation) -> Observation:
+        """Add the last session of a pane without an agent, which can be resumed."""
+        sessions = await self._services.agents.list_sessions(pane=observation.pane, limit=1)
+        if not sessions:
+            return observation
+        return replace(observation, session=sessions[-1].external_id, resume=sessions[-1].resume)
 
     async def read_lines(self, pane: PaneId, after: int) -> list[Line]:
         return await self._services.history.list_lines(pane, after=after, limit=_LINES_PER_PAGE)
 
     @contextmanager
     def watch_pane(self, pane: PaneId) -> Iterator[PaneChanges]:
-        world = self._services
+        services = self._services
         with (
-            world.updates.subscribe_output() as output,
-            world.updates.subscribe_events() as events,
-            world.agents.subscribe_state_changes() as changes,
+            services.updates.subscribe_output() as output,
+            services.updates.subscribe_events() as events,
+            services.agents.subscribe_state_changes() as changes,
         ):
             yield LivePaneChangeWaiter(pane, (output, events, changes), self._clock)
 
 
 class LivePaneChangeWaiter:
-    """Other panes' news wakes nobody."""
+    """Wait for output, events or state changes of one pane only."""
 
     def __init__(self, pane: PaneId, sources: Sequence[Subscription[Any]], clock: Clock):
         self._pane, self._sources, self._clock = pane, sources, clock
@@ -86,11 +87,11 @@ class LivePaneChangeWaiter:
 def build_observation(
     view: PaneView, screen_and_lines: tuple[Sequence[str], Sequence[str]], agent: AgentView | None, now: int
 ) -> Observation:
-    """Pure. ``shown`` are the rows of the screen, and the last lines."""
+    """Build the observation of a pane from its view, screen rows, last lines and agent. Pure."""
     facts, state = view.facts, None if agent is None else agent.state
     session = None if agent is None else agent.session
     last = view.last_output_at if view.last_output_at is not None else view.first_seen_at
-    seen = Observation(
+    observation = Observation(
         at=now,
         pane=view.id,
         activity=view.activity.kind,
@@ -104,13 +105,14 @@ def build_observation(
         lines=tuple(screen_and_lines[1]),
         quiet_for=max(0.0, (now - last) / NS),
     )
-    seen = seen if state is None else _add_agent_state(seen, state)
-    return seen if session is None else replace(seen, session=session.external_id, resume=session.resume)
+    if state is not None:
+        observation = _add_agent_state(observation, state)
+    return observation if session is None else replace(observation, session=session.external_id, resume=session.resume)
 
 
-def _add_agent_state(seen: Observation, state: AgentState) -> Observation:
+def _add_agent_state(observation: Observation, state: AgentState) -> Observation:
     return replace(
-        seen,
+        observation,
         agent=state.agent,
         runtime=state.runtime,
         state=state.value,

@@ -1,4 +1,4 @@
-"""The conversations of agents as workflows see them: the store's record, and the command that takes each up again."""
+"""Find and complete stored agent sessions for workflows, each with the command that resumes it."""
 
 from termvisor.daemon.components import Components
 from termvisor.model.agent.price import add_estimated_cost
@@ -10,7 +10,7 @@ from termvisor.workflows.calls import LastSessionCall, SessionRecord
 
 TOKEN_COUNTS = ("total", "input", "cached", "output", "reasoning")
 _MAX_SESSIONS = 200
-"""How many sessions are looked through, the newest."""
+"""Only the newest sessions are searched."""
 
 
 class WorkflowSessions:
@@ -19,26 +19,29 @@ class WorkflowSessions:
 
     async def find_last_session(self, pane: PaneId, call: LastSessionCall) -> SessionRecord:
         await self._components.agent_tracking.tracker.wait_stored()
-        found = await self._sessions.list(pane=None if call.anywhere else pane, limit=_MAX_SESSIONS)
-        fitting = [one for one in found if call.runtime in (None, one.runtime)]
-        fitting = [one for one in fitting if call.session in ("", one.external_id)]
-        return self._build_conversation(fitting[-1]) if fitting else SessionRecord()
+        sessions = await self._sessions.list(pane=None if call.anywhere else pane, limit=_MAX_SESSIONS)
+        matching = [
+            session
+            for session in sessions
+            if call.runtime in (None, session.runtime) and call.session in ("", session.external_id)
+        ]
+        return self._build_record(matching[-1]) if matching else SessionRecord()
 
     async def update_session(self, session: SessionId, external_id: str, tokens: dict[str, int]) -> SessionRecord:
-        known = await self._sessions.find(session)
-        if known is None:
+        """Store the session id and token counts that are missing; an id without a resume command is not stored."""
+        stored = await self._sessions.find(session)
+        if stored is None:
             return SessionRecord()
-        name = known.external_id or external_id
-        resume = known.resume or self._components.agent_tracking.adapter_registry.build_resume_command(
-            known.agent, name
-        )
-        kept = await self._sessions.fill_missing_fields(session, name if resume else known.external_id, resume, tokens)
-        return SessionRecord() if kept is None else self._build_conversation(kept)
+        name = stored.external_id or external_id
+        registry = self._components.agent_tracking.adapter_registry
+        resume = stored.resume or registry.build_resume_command(stored.agent, name)
+        stored_name = name if resume else stored.external_id
+        updated = await self._sessions.fill_missing_fields(session, stored_name, resume, tokens)
+        return SessionRecord() if updated is None else self._build_record(updated)
 
-    def _build_conversation(self, session: AgentSession) -> SessionRecord:
+    def _build_record(self, session: AgentSession) -> SessionRecord:
         settings = self._components.settings
-        shown = add_estimated_cost(session, settings.agent_prices)
-        usage = shown.usage
+        usage = add_estimated_cost(session, settings.agent_prices).usage
         counts = {name: count for name in TOKEN_COUNTS if (count := getattr(usage, name)) is not None}
         return SessionRecord(
             id=session.id,

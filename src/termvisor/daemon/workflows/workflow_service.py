@@ -1,4 +1,4 @@
-"""Workflows in the daemon: what the engine stands on, and what operations see of it."""
+"""Connect the workflow engine to the daemon, and serve workflows and runs to operations."""
 
 import asyncio
 import os
@@ -34,7 +34,6 @@ from termvisor.ops.api.services import ReadOnlyServices
 from termvisor.store.tables.workflow_runs import WorkflowRunTable
 from termvisor.workflows.account_failover import AccountSelector
 from termvisor.workflows.calls import AskPersonCall
-from termvisor.workflows.engine.dependencies import EngineDependencies
 from termvisor.workflows.engine.dry_run import DryRunExecutor, dry_run_workflow
 from termvisor.workflows.engine.engine import WorkflowEngine
 from termvisor.workflows.engine.services import StepServices
@@ -47,16 +46,13 @@ if TYPE_CHECKING:
 
 WORKFLOWS_FOLDER = "workflows"
 _MAX_DETECTIONS = 200
-"""How many of a pane's detections are looked through for one that a workflow answers."""
+"""Only the newest detections of a pane are searched for a trigger."""
 
 
 class WorkflowDetections:
     def __init__(self, components: Components):
-        self._detections, self._events, self._event_bus = (
-            components.store.detections,
-            components.store.events,
-            components.event_log.events,
-        )
+        self._detections, self._events = components.store.detections, components.store.events
+        self._event_bus = components.event_log.events
 
     async def list_unhandled(self, after: int) -> Sequence[Detection]:
         return await self._detections.list_unhandled(after)
@@ -78,16 +74,16 @@ class WorkflowDetections:
 
 
 class WorkflowGate:
-    """What stands behind the door is loaded when a run acts for the first time."""
+    """The gate for workflow steps; it is built when a run acts for the first time."""
 
-    def __init__(self, components: Components, gate_components: "Callable[[], GateComponents]"):
-        self._store, self._gate_components = components.store, gate_components
+    def __init__(self, components: Components, get_gate_components: "Callable[[], GateComponents]"):
+        self._store, self._get_gate_components = components.store, get_gate_components
 
     async def run(self, action: Action, actor: Actor, preconditions: Preconditions) -> Outcome:
-        return await self._gate_components().gate.run(action, actor, preconditions)
+        return await self._get_gate_components().gate.run(action, actor, preconditions)
 
     async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str]:
-        verdict, refused, _ = await self._gate_components().gate.preview(action, actor, preconditions)
+        verdict, refused, _ = await self._get_gate_components().gate.preview(action, actor, preconditions)
         return verdict, refused.text if refused else ""
 
     async def list_audit_entries(self, correlation: str) -> list[AuditEntry]:
@@ -97,10 +93,10 @@ class WorkflowGate:
         return await self._store.deliveries.find_by_key(key)
 
     async def withdraw_approvals(self, correlation: str) -> None:
-        for question in await self._store.approvals.list():
-            if f"{question.correlation}.".startswith(f"{correlation}."):
-                withdrawn = await self._store.approvals.withdraw(question.id)
-                self._gate_components().approvals.updates.publish(withdrawn or question)
+        for approval in await self._store.approvals.list():
+            if f"{approval.correlation}.".startswith(f"{correlation}."):
+                withdrawn = await self._store.approvals.withdraw(approval.id)
+                self._get_gate_components().approvals.updates.publish(withdrawn or approval)
 
 
 class RunSignalFeed:
@@ -119,104 +115,102 @@ class WorkflowModes:
         self._components, self._registry = components, registry
 
     def get_mode(self, workflow: str) -> WorkflowMode:
-        found = self._registry.find(workflow)
-        return (
-            "off"
-            if found is None
-            else resolve_workflow_mode(self._components.settings.workflow_modes, workflow, found.mode)
-        )
+        registered = self._registry.find(workflow)
+        if registered is None:
+            return "off"
+        return resolve_workflow_mode(self._components.settings.workflow_modes, workflow, registered.mode)
 
 
 class DaemonWorkflows:
-    """``engine`` runs for as long as the daemon does."""
-
     def __init__(
         self,
         components: Components,
         services: ReadOnlyServices,
-        gate_components: "Callable[[], GateComponents]",
-        failover: AccountSelector,
+        get_gate_components: "Callable[[], GateComponents]",
+        account_selector: AccountSelector,
     ):
         self._components, self._runs, self._clock = components, components.store.workflow_runs, components.clock
         self._registry = WorkflowRegistry(f"{components.paths.config_dir}/{WORKFLOWS_FOLDER}")
-        words: Bus[RunSignal] = Bus()
+        signals: Bus[RunSignal] = Bus()
         self._step_services = StepServices(
             panes=PaneObserver(services, components.clock),
             detections=WorkflowDetections(components),
-            gate=WorkflowGate(components, gate_components),
-            signals=RunSignalFeed(components.store.workflow_runs, words),
+            gate=WorkflowGate(components, get_gate_components),
+            signals=RunSignalFeed(components.store.workflow_runs, signals),
             modes=WorkflowModes(components, self._registry),
             preferences=WorkflowPreferences(components),
             sessions=WorkflowSessions(components),
             code_search=AstGrepSearch(),
             clock=components.clock,
-            account_selector=failover,
+            account_selector=account_selector,
         )
-        ground = EngineDependencies(
+        self.engine = WorkflowEngine(
             runs=components.store.workflow_runs,
             services=self._step_services,
             registry=self._registry,
             clock=components.clock,
-            signals=words,
+            signals=signals,
             approvals=components.approval_bus,
             events=components.event_log.events,
             get_max_concurrent=lambda: components.settings.workflow_max_concurrent,
         )
-        self.engine = WorkflowEngine(ground)
         self.sends_recovered = asyncio.Event()
-        """Set once the sends that an earlier daemon left open were looked at."""
+        """Set once the sends that an earlier daemon left open are resolved."""
 
     async def run(self) -> None:
-        """Begins once the panes are known, and once it is known what became of texts that were on their way."""
+        """Run the engine until cancelled; it starts once the panes are known and open sends are resolved."""
         await self._components.server_supervisor.first_scan_done.wait()
         await self.sends_recovered.wait()
         await self.engine.run()
 
     def list_workflows(self) -> tuple[Sequence[WorkflowInfo], Sequence[WorkflowFileProblem]]:
         rules = self._components.active_rules.event_rules
-        found = [
+        infos = [
             replace(
-                _build_workflow_info(one, self._step_services.modes.get_mode(one.name)),
-                doubts=find_unknown_names(one.names, rules),
+                _build_workflow_info(workflow, self._step_services.modes.get_mode(workflow.name)),
+                doubts=find_unknown_names(workflow.names, rules),
             )
-            for one in self._registry.list_workflows()
+            for workflow in self._registry.list_workflows()
         ]
-        return found, [
-            WorkflowFileProblem(file=one.file, why=one.why, name=one.name) for one in self._registry.problems
+        problems = [
+            WorkflowFileProblem(file=item.file, why=item.why, name=item.name) for item in self._registry.problems
         ]
+        return infos, problems
 
     def find_answering_workflow(self, detection: Detection) -> str | None:
-        chosen = match_workflow(
+        match = match_workflow(
             detection, self._registry.list_workflows(), self._step_services.modes.get_mode, self._clock.now()
         )
-        return chosen.workflow.name if chosen is not None else None
+        return match.workflow.name if match is not None else None
 
     async def list_runs(self, filters: RunFilter, limit: int = 20) -> list[Run]:
         return await self._runs.list(filters, limit)
 
     async def get_run(self, run_id: RunId) -> tuple[Run, Sequence[RunStep]]:
-        found = await self._runs.find(run_id)
-        if found is None:
-            raise WorkflowNotFound(f"there is no run {run_id}")
-        return found, await self._runs.list_steps(run_id)
+        run = await self._runs.find(run_id)
+        if run is None:
+            raise WorkflowNotFound(f"run {run_id} not found")
+        return run, await self._runs.list_steps(run_id)
 
     async def start_run(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
-        found = self._get_workflow(workflow)
+        registered = self._get_workflow(workflow)
         if self._step_services.modes.get_mode(workflow) == "off":
-            raise Refused(f"{workflow} is off", hint=f"`visor config set workflow_modes {workflow}=ask` lets it run.")
-        return await self.engine.start_run(await self._prepare_run(found, pane, actor, force=force))
+            hint = f"`visor config set workflow_modes {workflow}=ask` enables it."
+            raise Refused(f"workflow {workflow} is off", hint=hint)
+        return await self.engine.start_run(await self._prepare_run(registered, pane, actor, force=force))
 
     async def dry_run(self, workflow: str, pane: PaneId) -> tuple[Sequence[DryRunStep], str]:
-        found, now, mode = self._get_workflow(workflow), self._clock.now(), self._step_services.modes.get_mode(workflow)
-        trigger = await self._find_trigger(found, pane)
+        registered, mode = self._get_workflow(workflow), self._step_services.modes.get_mode(workflow)
+        now = self._clock.now()
+        trigger = await self._find_trigger(registered, pane)
         run = (
-            await self._prepare_forced_run(found, pane)
+            await self._prepare_forced_run(registered, pane)
             if trigger is None
-            else build_run(trigger, WorkflowMatch(found), mode, now)
+            else build_run(trigger, WorkflowMatch(registered), mode, now)
         )
-        rehearsal = DryRunExecutor(run, self.engine.step_runner, self._step_services.gate, self._clock)
-        ending = await dry_run_workflow(found, rehearsal, run, trigger)
-        return ending.steps, ending.why
+        executor = DryRunExecutor(run, self.engine.step_runner, self._step_services.gate, self._clock)
+        result = await dry_run_workflow(registered, executor, run, trigger)
+        return result.steps, result.why
 
     async def change_run(self, run_id: RunId, change: RunChangeRequest, actor: Actor) -> Run:
         by = f"{actor.kind}:{actor.uid}"
@@ -227,20 +221,20 @@ class DaemonWorkflows:
         if change.kind == "resume":
             return await self.engine.resume(run_id, by)
         if actor.kind != "human" and change.word in await self._list_open_choices(run_id):
-            raise Refused("only a person may answer that question", hint="Answer it at a terminal: `visor inbox`.")
+            raise Refused("this answer must come from an interactive terminal", hint="Answer it with `visor inbox`.")
         return await self.engine.send_signal(run_id, change.word, change.value, by)
 
     async def _list_open_choices(self, run_id: RunId) -> Sequence[str]:
-        """Of the question to a person that the run waits in."""
+        """Return the choices of the `ask_person` step that the run waits in."""
         steps = await self._runs.list_steps(run_id)
-        asked = [step for step in steps[-1:] if step.kind == "ask_person" and step.status == "running"]
-        return msgspec.json.decode(asked[0].given, type=AskPersonCall).choices if asked else ()
+        waiting = [step for step in steps[-1:] if step.kind == "ask_person" and step.status == "running"]
+        return msgspec.json.decode(waiting[0].given, type=AskPersonCall).choices if waiting else ()
 
     def _get_workflow(self, name: str) -> Workflow:
-        found = self._registry.find(name)
-        if found is None:
-            raise WorkflowNotFound(f"there is no workflow {name!r}")
-        return found
+        workflow = self._registry.find(name)
+        if workflow is None:
+            raise WorkflowNotFound(f"workflow {name!r} not found")
+        return workflow
 
     async def _prepare_run(self, workflow: Workflow, pane: PaneId, actor: Actor, *, force: bool) -> Run:
         origin = "person" if actor.kind == "human" else "robot"
@@ -249,38 +243,34 @@ class DaemonWorkflows:
         trigger = await self._find_trigger(workflow, pane)
         if trigger is None:
             raise Conflict(
-                f"nothing that {workflow.name} answers was seen in pane {pane} lately",
-                hint="`--force` starts it all the same; policy and guards hold as ever.",
+                f"pane {pane} has no recent event that triggers {workflow.name}",
+                hint="`--force` starts it anyway; policy and preconditions still apply.",
             )
         mode = self._step_services.modes.get_mode(workflow.name)
         return replace(build_run(trigger, WorkflowMatch(workflow), mode, self._clock.now()), origin=origin)
 
     async def _prepare_forced_run(self, workflow: Workflow, pane: PaneId) -> Run:
-        """Without anything that started it, for whoever is in the pane."""
-        seen = await self._step_services.panes.observe(pane, 0)
-        bare = _build_waiting_run(workflow, pane, self._clock.now(), self._step_services.modes.get_mode(workflow.name))
-        return replace(bare, runtime=seen.runtime, agent=seen.agent)
+        """Return a run without a trigger, for the agent that is in the pane now."""
+        observation = await self._step_services.panes.observe(pane, 0)
+        mode = self._step_services.modes.get_mode(workflow.name)
+        return Run(
+            workflow=workflow.name,
+            version=workflow.version,
+            pane=pane,
+            at=self._clock.now(),
+            status="waiting",
+            why="waiting for its turn",
+            correlation=os.urandom(8).hex(),
+            mode=mode,
+            runtime=observation.runtime,
+            agent=observation.agent,
+        )
 
     async def _find_trigger(self, workflow: Workflow, pane: PaneId) -> Detection | None:
-        """The newest thing in the pane that it answers."""
+        """Return the newest detection in the pane that triggers the workflow."""
         since = self._clock.now() - int(workflow.trigger.fresh_for * NS)
-        fitting = [
-            one for one in await self._step_services.detections.list_since(pane, since) if workflow.trigger.matches(one)
-        ]
-        return fitting[-1] if fitting else None
-
-
-def _build_waiting_run(workflow: Workflow, pane: PaneId, now: int, mode: WorkflowMode) -> Run:
-    return Run(
-        workflow=workflow.name,
-        version=workflow.version,
-        pane=pane,
-        at=now,
-        status="waiting",
-        why="it waits for its turn",
-        correlation=os.urandom(8).hex(),
-        mode=mode,
-    )
+        detections = await self._step_services.detections.list_since(pane, since)
+        return next((item for item in reversed(detections) if workflow.trigger.matches(item)), None)
 
 
 def _build_workflow_info(workflow: Workflow, mode: WorkflowMode) -> WorkflowInfo:

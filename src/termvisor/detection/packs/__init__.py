@@ -1,6 +1,6 @@
-"""Rule packs: what texts mean, as data.
+"""Load and check rule packs.
 
-In: folders with a TOML file per rule. Out: the rules in force, and what could not be used and why.
+In: folders with one TOML file per rule. Out: the active rules, and the problems of the others. Read ``loader`` first.
 """
 
 from termvisor.detection.packs.loader import load_packs

@@ -1,70 +1,71 @@
-"""Patterns that some text makes slow are refused before they meet one.
+"""Reject patterns that can make ``re`` slow by backtracking.
 
-The engines are linear whatever they are given; captures are taken by ``re``, which is not. A repeat without an end
-inside another makes it explode, and so do many of them that take anything, one after the other.
+The scan engines run in linear time, but captures are extracted by ``re``, which does not. An unbounded repeat inside
+another one takes exponential time, and several unbounded repeats that match anything take polynomial time.
 """
 
 import warnings
 from typing import Any
 
 MAX_WIDE_REPEATS = 2
-"""Repeats without an end that take anything: a line has at most 4096 characters, so two cost next to nothing."""
+"""Unbounded repeats that match anything: two are cheap, since a line has at most 4096 characters."""
 _UNBOUNDED_REPEAT = 512
+"""A repeat with at least this maximum counts as unbounded."""
 _REPEAT_OPS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 
 def find_backtracking_risk(pattern: str, max_wide: int = MAX_WIDE_REPEATS) -> str:
-    """Why this pattern may be slow; empty where it cannot be."""
+    """Return why this pattern may be slow; empty if it cannot be."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from re import _parser  # type: ignore[attr-defined]  # the standard library's own reader of patterns
+        from re import _parser  # type: ignore[attr-defined]  # the standard library's own pattern parser
 
         tree = _parser.parse(pattern)
     if _measure_depth(tree) > 1:
-        return "it repeats a repeat, such as (a+)+, which some texts make endlessly slow; write one repeat"
+        return "it repeats a repeat, such as (a+)+, which takes exponential time on some texts; write one repeat"
     if (count := _count_wide_repeats(tree)) > max_wide:
-        return f"{count} repeats such as .* take anything; at most {max_wide} may: give the others an end, .{{0,200}}"
+        return f"{count} repeats such as .* match anything; at most {max_wide} may: bound the others, .{{0,200}}"
     return ""
 
 
 def _measure_depth(tree: Any) -> int:
-    """How deep repeats without an end stand in each other."""
-    return max((_measure_node_depth(str(name), given) for name, given in tree), default=0)
+    """Return how deep unbounded repeats are nested."""
+    return max((_measure_node_depth(str(name), argument) for name, argument in tree), default=0)
 
 
-def _measure_node_depth(name: str, given: Any) -> int:
-    own = name in _REPEAT_OPS and int(given[1]) >= _UNBOUNDED_REPEAT
-    return own + max(map(_measure_depth, _list_children(name, given)), default=0)
+def _measure_node_depth(name: str, argument: Any) -> int:
+    own = name in _REPEAT_OPS and int(argument[1]) >= _UNBOUNDED_REPEAT
+    return own + max(map(_measure_depth, _list_children(name, argument)), default=0)
 
 
 def _count_wide_repeats(tree: Any) -> int:
-    """How many repeats without an end that take anything may come one after the other."""
-    return sum(_count_node_wide_repeats(str(name), given) for name, given in tree)
+    """Return how many unbounded repeats that match anything can follow each other."""
+    return sum(_count_node_wide_repeats(str(name), argument) for name, argument in tree)
 
 
-def _count_node_wide_repeats(name: str, given: Any) -> int:
+def _count_node_wide_repeats(name: str, argument: Any) -> int:
     if (
         name in _REPEAT_OPS
-        and int(given[1]) >= _UNBOUNDED_REPEAT
-        and any(_is_wide(str(one), what) for one, what in given[2])
+        and int(argument[1]) >= _UNBOUNDED_REPEAT
+        and any(_is_wide(str(inner_name), inner) for inner_name, inner in argument[2])
     ):
         return 1
-    return max(map(_count_wide_repeats, _list_children(name, given)), default=0)
+    return max(map(_count_wide_repeats, _list_children(name, argument)), default=0)
 
 
-def _is_wide(name: str, given: Any) -> bool:
+def _is_wide(name: str, argument: Any) -> bool:
     if name == "IN":
-        return any(str(one) == "NEGATE" or "NOT_" in str(what) for one, what in given)
+        return any(str(item_name) == "NEGATE" or "NOT_" in str(item) for item_name, item in argument)
     return name in ("ANY", "NOT_LITERAL") or any(
-        _is_wide(str(one), what) for inner in _list_children(name, given) for one, what in inner
+        _is_wide(str(inner_name), inner) for child in _list_children(name, argument) for inner_name, inner in child
     )
 
 
-def _list_children(name: str, given: Any) -> list[Any]:
+def _list_children(name: str, argument: Any) -> list[Any]:
     if name in _REPEAT_OPS:
-        return [given[2]]
+        return [argument[2]]
     if name == "SUBPATTERN":
-        return [given[-1]]
+        return [argument[-1]]
     if name == "BRANCH":
-        return list(given[1])
-    return [given] if name == "ATOMIC_GROUP" else []
+        return list(argument[1])
+    return [argument] if name == "ATOMIC_GROUP" else []

@@ -1,11 +1,11 @@
-"""Loaded packs kept on disk: reading them again costs a millisecond instead of a tenth of a second and no memory.
+"""Cache the loaded rule packs on disk: 1 ms instead of 100 ms at a start, and no memory for parsing.
 
-What is kept is for exactly these files and settings; a file that was touched is read anew.
+The key covers the version, the settings, and path, time and size of every rule file.
 """
 
 import contextlib
 import os
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL, 4 MB of memory
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -21,15 +21,15 @@ _KEY_BYTES = 16
 
 
 def load_cached_packs(config_dir: str, settings: PatternSettings, cache: str) -> RulePacks:
-    """The packs of this instance. ``cache`` is a private folder."""
+    """Load the packs of this instance; ``cache`` is a private folder."""
     folders = (locations.get_user_folder(config_dir),)
-    guilty = load_crashing_rules(cache)
-    key = _compute_key(folders, settings, guilty)
+    crashing = load_crashing_rules(cache)
+    key = _compute_key(folders, settings, crashing)
     path = f"{cache}/packs.msgpack"
-    if (found := _read_cache(path, key)) is not None:
-        return found
-    packs = load_packs(folders, settings.patterns_order, settings.patterns_disabled, guilty)
-    with contextlib.suppress(OSError):  # without the file the next start reads them again
+    if (cached := _read_cache(path, key)) is not None:
+        return cached
+    packs = load_packs(folders, settings.patterns_order, settings.patterns_disabled, crashing)
+    with contextlib.suppress(OSError):  # without the cache the next start parses the files again
         _write_cache(path, key + msgspec.msgpack.encode(packs))
     return packs
 
@@ -43,22 +43,22 @@ def _read_cache(path: str, key: bytes) -> RulePacks | None:
 
 
 def _write_cache(path: str, data: bytes) -> None:
-    fresh = f"{path}.{os.getpid()}"
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    temporary = f"{path}.{os.getpid()}"
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
-    os.replace(fresh, path)
+    os.replace(temporary, path)
 
 
 def _compute_key(folders: tuple[str, ...], settings: PatternSettings, crashing: Mapping[str, str]) -> bytes:
-    chosen = (settings.patterns_order, settings.patterns_disabled, sorted(crashing.items()))
-    given = (__version__, *chosen, *_list_file_stamps(folders))
-    return blake2b(repr(given).encode(errors="replace"), digest_size=_KEY_BYTES).digest()
+    options = (settings.patterns_order, settings.patterns_disabled, sorted(crashing.items()))
+    content = (__version__, *options, *_list_file_stamps(folders))
+    return blake2b(repr(content).encode(errors="replace"), digest_size=_KEY_BYTES).digest()
 
 
 def _list_file_stamps(folders: tuple[str, ...]) -> Iterator[object]:
     for pack in locations.find_packs(folders):
         yield pack
         for path in locations.list_rule_files(pack) if isinstance(pack, RulePack) else ():
-            with contextlib.suppress(OSError):
-                found = os.stat(path)
-                yield path, found.st_mtime_ns, found.st_size
+            with contextlib.suppress(OSError):  # a file that was deleted meanwhile
+                status = os.stat(path)
+                yield path, status.st_mtime_ns, status.st_size

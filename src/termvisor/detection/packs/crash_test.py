@@ -1,7 +1,7 @@
 """Test in child processes whether Hyperscan survives a pattern; see `termvisor.regex.isolated_compile`.
 
-A process that crashes or does not come to an end convicts the pattern that it tried. One that fails for another reason
-convicts nobody. Who is convicted is written down, so that no other process loads it.
+A process that crashes or times out proves that the pattern it was compiling is bad; any other failure proves nothing.
+Bad patterns are stored, so that no other process compiles them.
 """
 
 import contextlib
@@ -22,12 +22,13 @@ from termvisor.system.subprocesses import run_and_capture
 
 _CRASH_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 _TIMEOUT_STATUSES = (124, -signal.SIGPROF)
+"""124 is the exit status of `run_and_capture` at its timeout; SIGPROF ends a process at its own CPU time limit."""
 _CRASHING_FILE = "condemned.json"
-CompileVerdict = Literal["kept", "guilty", "unclear"]
+CompileVerdict = Literal["compiled", "crashed", "unclear"]
 
 
 class CrashTestEnd(Struct, frozen=True):
-    """How one process ended: ``why`` is empty for one that convicts nobody."""
+    """How one process ended; ``why`` is empty if that proves nothing about ``last``, the pattern it tried last."""
 
     status: int
     why: str
@@ -36,96 +37,92 @@ class CrashTestEnd(Struct, frozen=True):
 
 
 class CrashTest(Struct, frozen=True, kw_only=True):
-    """``within`` is the backstop, in seconds: the process itself limits its own time."""
+    """``timeout_s`` is only a backstop: the process limits its own CPU time."""
 
     command: tuple[str, ...] = (sys.executable, "-m", "termvisor.regex.isolated_compile")
     timeout_s: float = 300.0
 
     def find_crashing(self, rules: Sequence[Rule]) -> dict[str, str]:
-        """Of rules tried one by one: by id, why it cannot be used."""
-        guilty: dict[str, str] = {}
+        """Compile the rules one by one; return the bad ones by id, with the reason."""
+        crashing: dict[str, str] = {}
         left = list(rules) if find_spec("hyperscan") else []
         while left:
             end = self._try_rules(left, "")
-            guilty |= {name: f"cannot be used: Hyperscan says: {why}" for name, why in end.refused.items()}
+            crashing |= {name: f"cannot be used: Hyperscan reports: {why}" for name, why in end.refused.items()}
             names = [rule.id for rule in left]
             if not end.why or end.last not in names:
                 break
-            guilty[end.last] = end.why
+            crashing[end.last] = end.why
             left = left[names.index(end.last) + 1 :]
-        return guilty
+        return crashing
 
     def compile_surviving(self, rules: Sequence[Rule], suspects: Collection[str], folder: str) -> dict[str, str]:
-        """Compile them as one and keep that in the folder, without those suspects that Hyperscan does not survive.
+        """Compile the rules together and store the result in ``folder``, without the suspects that crash Hyperscan.
 
-        Each suspect is tried alone first: beside others a bad one may do its harm unseen. The guilty are given back, by
-        id; where nobody can be blamed nothing is kept.
+        Each suspect is compiled alone first: among others a bad one may do harm without a crash. Return the bad ones by
+        id, with the reason. If no single rule is to blame, nothing is stored.
         """
         if not suspects:
-            compile_in_process(_build_trial(rules, folder))
+            compile_in_process(_build_request(rules, folder))
             return {}
-        guilty = self.find_crashing([rule for rule in rules if rule.id in suspects])
-        while self._try_together(rest := [rule for rule in rules if rule.id not in guilty], folder) == "guilty":
+        crashing = self.find_crashing([rule for rule in rules if rule.id in suspects])
+        while self._try_together(rest := [rule for rule in rules if rule.id not in crashing], folder) == "crashed":
             if (name := self._find_culprit(rest, suspects, folder)) is None:
                 break
-            guilty[name] = "cannot be used: together with the other rules it crashes Hyperscan"
-        return guilty
+            crashing[name] = "cannot be used: together with the other rules it crashes Hyperscan"
+        return crashing
 
     def _find_culprit(self, rules: Sequence[Rule], suspects: Collection[str], folder: str) -> str | None:
-        """The first suspect that is too much for the others, found by halving."""
-        others = [rule for rule in rules if rule.id not in suspects]
-        some = [rule for rule in rules if rule.id in suspects]
-        if not some or self._try_together(others, folder) != "kept":
+        """Return the first suspect that crashes together with the others, found by bisection."""
+        trusted = [rule for rule in rules if rule.id not in suspects]
+        suspected = [rule for rule in rules if rule.id in suspects]
+        if not suspected or self._try_together(trusted, folder) != "compiled":
             return None
-        good, bad = 0, len(some)
+        good, bad = 0, len(suspected)
         while bad - good > 1:
             middle = (good + bad) // 2
-            good, bad = (
-                (middle, bad) if self._try_together(others + some[:middle], folder) == "kept" else (good, middle)
-            )
-        return some[bad - 1].id
+            is_good = self._try_together(trusted + suspected[:middle], folder) == "compiled"
+            good, bad = (middle, bad) if is_good else (good, middle)
+        return suspected[bad - 1].id
 
     def _try_together(self, rules: Sequence[Rule], folder: str) -> CompileVerdict:
         if not rules:
-            return "kept"
+            return "compiled"
         end = self._try_rules(rules, folder)
         if end.why or end.refused:
-            return "guilty"
-        return "unclear" if end.status else "kept"
+            return "crashed"
+        return "unclear" if end.status else "compiled"
 
     def _try_rules(self, rules: Sequence[Rule], folder: str) -> CrashTestEnd:
-        return self.run_trial(_build_trial(rules, folder))
+        return self.run_trial(_build_request(rules, folder))
 
     def run_trial(self, trial: IsolatedCompileRequest) -> CrashTestEnd:
         status, out, _ = run_and_capture(self.command, stdin=msgspec.json.encode(trial), timeout_s=self.timeout_s)
         return CrashTestEnd(status, _describe_status(status), *parse_compile_output(out))
 
 
-def _build_trial(rules: Sequence[Rule], folder: str) -> IsolatedCompileRequest:
+def _build_request(rules: Sequence[Rule], folder: str) -> IsolatedCompileRequest:
     patterns = {rule.id: relax_pattern(rule.pattern) for rule in rules}
     texts = {rule.id: (*(hit.text for hit in rule.hits), *(miss.text for miss in rule.misses)) for rule in rules}
     return IsolatedCompileRequest(patterns=patterns, texts=texts, keep_in=folder)
 
 
 def compile_in_process(trial: IsolatedCompileRequest) -> str:
-    """Our own patterns, compiled and tried by this process, which is one that may die; empty, or why they are not kept.
+    """Compile built-in patterns in this process, which is expendable; return why they were not stored, or "".
 
-    A daemon's first start waits for it.
+    The first start of a daemon waits for it.
     """
     from termvisor.regex.isolated_compile import compile_together  # loads the engine
 
-    told = compile_together(trial)
-    return f"Hyperscan says: {told}" if told else ""
+    error = compile_together(trial)
+    return f"Hyperscan reports: {error}" if error else ""
 
 
 def _describe_status(status: int) -> str:
     if -status in _CRASH_SIGNALS:
         return f"cannot be used: Hyperscan crashes on it ({signal.Signals(-status).name}); its repeats are too long"
-    return (
-        "cannot be used: Hyperscan finds no end with it; its repeats are too long"
-        if status in _TIMEOUT_STATUSES
-        else ""
-    )
+    is_timeout = status in _TIMEOUT_STATUSES
+    return "cannot be used: compiling it with Hyperscan times out; its repeats are too long" if is_timeout else ""
 
 
 class _CrashingPatterns(Struct, frozen=True):
@@ -134,27 +131,27 @@ class _CrashingPatterns(Struct, frozen=True):
 
 
 def load_crashing_rules(folder: str) -> dict[str, str]:
-    """By pattern, as it is scanned for: why it must not be. Another version of Hyperscan is asked anew."""
+    """Return the stored bad patterns with the reason; none if they were found with another Hyperscan version."""
     try:
         with open(f"{folder}/{_CRASHING_FILE}", "rb") as file:
-            found = msgspec.json.decode(file.read(), type=_CrashingPatterns)
+            stored = msgspec.json.decode(file.read(), type=_CrashingPatterns)
     except (OSError, msgspec.MsgspecError):
         return {}
-    return found.patterns if found.engine == _read_engine_version() else {}
+    return stored.patterns if stored.engine == _read_engine_version() else {}
 
 
 def save_crashing_rules(folder: str, patterns: Mapping[str, str]) -> None:
-    found = _CrashingPatterns(_read_engine_version(), {**load_crashing_rules(folder), **patterns})
-    fresh = f"{folder}/{_CRASHING_FILE}.{os.getpid()}"
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(msgspec.json.encode(found))
-    with contextlib.suppress(OSError):
-        os.replace(fresh, f"{folder}/{_CRASHING_FILE}")
+    crashing = _CrashingPatterns(_read_engine_version(), {**load_crashing_rules(folder), **patterns})
+    temporary = f"{folder}/{_CRASHING_FILE}.{os.getpid()}"
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(msgspec.json.encode(crashing))
+    with contextlib.suppress(OSError):  # the patterns are tested again at the next start
+        os.replace(temporary, f"{folder}/{_CRASHING_FILE}")
 
 
 def _read_engine_version() -> str:
     if not find_spec("hyperscan"):
         return ""
-    import hyperscan  # only where somebody is condemned
+    import hyperscan  # loaded only if there are bad patterns
 
     return str(getattr(hyperscan, "__version__", ""))

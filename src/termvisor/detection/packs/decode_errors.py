@@ -1,4 +1,4 @@
-"""What the decoder says of a rule's file, in the words of somebody who wrote it: which key, which of several, and why.
+"""Translate msgspec's decode errors into the terms of a rule file: which key, which table, and why.
 
 `Expected `str`, got `int` - at `$.hits[1].text`` becomes: the second `hit`: `text` is a number and must be a text.
 """
@@ -36,12 +36,12 @@ _TYPE_NAMES = {
 }
 _ERROR_PATH = re.compile(r" - at `\$\.?(?P<top>\w*)(?:\[(?P<number>\d+)\])?\.?(?P<inner>[^`]*)`")
 _ERROR_FIELD = re.compile(r"(?P<what>unknown|missing required) field `(?P<name>\w+)`")
-_ERROR_TYPES = re.compile(r"Expected `(?P<wanted>\w+)[^`]*`, got `(?P<given>\w+)`")
-_ERROR_ENUM = re.compile(r"Invalid enum value (?P<given>.+)")
+_ERROR_TYPES = re.compile(r"Expected `(?P<expected>\w+)[^`]*`, got `(?P<actual>\w+)`")
+_ERROR_ENUM = re.compile(r"Invalid enum value (?P<actual>.+)")
 
 
 class DecodeProblem(NamedTuple):
-    """``shown`` is the key by whose line it is found; ``number`` counts tables of one name from 0."""
+    """``shown`` is the key that is searched for in the file; ``number`` counts tables of one name from 0."""
 
     key: str
     why: str
@@ -50,20 +50,20 @@ class DecodeProblem(NamedTuple):
 
 
 def describe_decode_error(error: str) -> DecodeProblem:
-    place = _ERROR_PATH.search(error)
-    told = _ERROR_PATH.sub("", error)
-    key = _TABLE_NAMES.get(place["top"], place["top"]) if place else ""
-    number = int(place["number"] or 0) if place and key in _TABLE_TYPES else 0
-    if field := _ERROR_FIELD.search(told):
+    path = _ERROR_PATH.search(error)
+    message = _ERROR_PATH.sub("", error)
+    key = _TABLE_NAMES.get(path["top"], path["top"]) if path else ""
+    number = int(path["number"] or 0) if path and key in _TABLE_TYPES else 0
+    if field := _ERROR_FIELD.search(message):
         return _describe_field_error(key, field["name"], number, is_unknown=field["what"] == "unknown")
-    said = _describe_inner_key(place["inner"]) if place and key in _TABLE_TYPES else ""
-    if types := _ERROR_TYPES.search(told):
-        given, wanted = (_TYPE_NAMES.get(types[name], types[name]) for name in ("given", "wanted"))
-        hint = f": write [[{key}]], with two brackets" if key in _TABLE_TYPES and types["given"] == "object" else ""
-        return DecodeProblem(key, f"{said}is {given}, and must be {wanted}{hint}", key, number)
-    if choice := _ERROR_ENUM.search(told):
-        return DecodeProblem(key, f"{choice['given']} is none of {', '.join(_CHOICES_BY_KEY.get(key, ()))}", key)
-    return DecodeProblem(key, told, key, number)
+    inner_key = _describe_inner_key(path["inner"]) if path and key in _TABLE_TYPES else ""
+    if types := _ERROR_TYPES.search(message):
+        actual, expected = (_TYPE_NAMES.get(types[name], types[name]) for name in ("actual", "expected"))
+        hint = f": write [[{key}]], with two brackets" if key in _TABLE_TYPES and types["actual"] == "object" else ""
+        return DecodeProblem(key, f"{inner_key}is {actual}, and must be {expected}{hint}", key, number)
+    if choice := _ERROR_ENUM.search(message):
+        return DecodeProblem(key, f"{choice['actual']} is none of {', '.join(_CHOICES_BY_KEY.get(key, ()))}", key)
+    return DecodeProblem(key, message, key, number)
 
 
 def _describe_inner_key(path: str) -> str:
@@ -72,10 +72,10 @@ def _describe_inner_key(path: str) -> str:
 
 
 def _describe_field_error(key: str, name: str, number: int, *, is_unknown: bool) -> DecodeProblem:
-    """A key too many, or one too few; in a table, that table's key comes first."""
-    said = f"`{name}` " if key else ""
+    """Describe an unknown or missing key; ``key`` is the table that it belongs to, or empty."""
+    prefix = f"`{name}` " if key else ""
     if not is_unknown:
-        return DecodeProblem(key or name, f"{said}is missing", key or name, number)
-    kind = _TABLE_TYPES.get(key, Rule)
-    known = [_TABLE_NAMES.get(one, one) for one in kind.__struct_fields__ if one != "pack"]
-    return DecodeProblem(key or name, f"{said}is unknown; {format_suggestion(name, known)}", name, 0)
+        return DecodeProblem(key or name, f"{prefix}is missing", key or name, number)
+    fields = _TABLE_TYPES.get(key, Rule).__struct_fields__
+    known = [_TABLE_NAMES.get(field, field) for field in fields if field != "pack"]
+    return DecodeProblem(key or name, f"{prefix}is unknown; {format_suggestion(name, known)}", name, 0)

@@ -1,15 +1,15 @@
-"""Whether a rule does what its file says: it finds its hits, leaves its misses alone, and no text makes it slow."""
+"""Check a rule against its own examples: it matches every hit, no miss, and cannot backtrack without bound."""
 
 from typing import NamedTuple
 
 from termvisor.detection.packs.backtracking_check import MAX_WIDE_REPEATS, find_backtracking_risk
-from termvisor.detection.packs.pattern_match import WINDOW_LINES, find_match
+from termvisor.detection.packs.pattern_match import WINDOW_LINES, find_match, has_anchor
 from termvisor.errors import ConfigError
 from termvisor.model.detection.rule import MatchingExample, Rule
 from termvisor.regex import compile_patterns, dialect
 
 _MAX_WIDE_ON_SCREEN = 4
-"""A part of a screen is small, and looked at only when it changed."""
+"""More than for lines: a part of a screen is small and matched only when it changed."""
 
 
 class ExampleProblem(NamedTuple):
@@ -21,27 +21,27 @@ class ExampleProblem(NamedTuple):
 
 
 def find_problems(rule: Rule) -> list[ExampleProblem]:
-    """None for a rule that may be loaded."""
-    others = [("also", one.pattern) for one in rule.also] + [("unless", one.pattern) for one in rule.unless]
+    """Return the problems of a rule; empty if it may be loaded."""
+    conditions = (("also", rule.also), ("unless", rule.unless))
+    others = [(key, condition.pattern) for key, group in conditions for condition in group]
+    max_wide = _MAX_WIDE_ON_SCREEN if rule.scope == "screen" else MAX_WIDE_REPEATS
     for key, pattern in (("pattern", rule.pattern), *others):
-        most_wide = _MAX_WIDE_ON_SCREEN if rule.scope == "screen" else MAX_WIDE_REPEATS
         if (
             why := dialect.find_pattern_problem(pattern)
-            or find_backtracking_risk(pattern, most_wide)
+            or find_backtracking_risk(pattern, max_wide)
             or _check_engine_support(pattern)
         ):
             return [ExampleProblem(key, f"cannot be used: {why}")]
-    wrong = [ExampleProblem("hit", why, place) for place, hit in enumerate(rule.hits) if (why := _check_hit(rule, hit))]
-    wrong += [
-        ExampleProblem("miss", f"is found, and must not be: {_shorten(miss.text)}", place)
-        for place, miss in enumerate(rule.misses)
-        if find_match(rule, miss.text)
+    hits = [(number, _check_hit(rule, hit)) for number, hit in enumerate(rule.hits)]
+    misses = [(number, miss.text) for number, miss in enumerate(rule.misses) if find_match(rule, miss.text)]
+    return [
+        *(ExampleProblem("hit", why, number) for number, why in hits if why),
+        *(ExampleProblem("miss", f"matches, and must not: {_shorten(text)}", number) for number, text in misses),
     ]
-    return wrong
 
 
 def _check_engine_support(pattern: str) -> str:
-    """Whether any engine takes it: look-around and back-references are for none."""
+    """Return why no engine accepts the pattern; empty if one does."""
     try:
         compile_patterns({"pattern": pattern}, "re2")
     except ConfigError:
@@ -52,20 +52,16 @@ def _check_engine_support(pattern: str) -> str:
 def _check_hit(rule: Rule, hit: MatchingExample) -> str:
     lines = hit.text.count("\n") + 1
     if rule.scope == "line" and lines > 1:
-        return f"has {lines} lines, and a rule of scope line sees one: {_shorten(hit.text)}"
+        return f"has {lines} lines, but a rule of scope line matches within one: {_shorten(hit.text)}"
     if rule.scope == "stream" and lines > WINDOW_LINES:
-        return f"has {lines} lines, and a rule of scope stream sees {WINDOW_LINES}: {_shorten(hit.text)}"
-    found = find_match(rule, hit.text)
-    if found is None:
-        return f"is not found: {_shorten(hit.text)}{_describe_missing_anchors(rule, hit.text)}"
-    if found.captures != hit.captures:
-        return f"gives the captures {found.captures}, not {hit.captures}: {_shorten(hit.text)}"
+        return f"has {lines} lines, but a rule of scope stream matches within {WINDOW_LINES}: {_shorten(hit.text)}"
+    span = find_match(rule, hit.text)
+    if span is None:
+        missing = "" if has_anchor(rule, hit.text) else " (it contains none of the anchors)"
+        return f"does not match: {_shorten(hit.text)}{missing}"
+    if span.captures != hit.captures:
+        return f"gives the captures {span.captures}, not {hit.captures}: {_shorten(hit.text)}"
     return ""
-
-
-def _describe_missing_anchors(rule: Rule, text: str) -> str:
-    lacks = rule.anchors and not any(anchor in text for anchor in rule.anchors)
-    return " (none of the anchors stands in it)" if lacks else ""
 
 
 def _shorten(text: str) -> str:

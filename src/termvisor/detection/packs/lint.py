@@ -1,4 +1,4 @@
-"""Proves rules, ours as well: a file, a pack, a folder of packs, or everything."""
+"""Check rules, including the built-in ones: a file, a pack, a folder of packs, or all packs."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ DEFAULT_CRASH_TEST = CrashTest()
 
 
 class LintResult(Struct, frozen=True, kw_only=True):
-    """``doubts`` are of rules that are right."""
+    """``warnings`` are about valid rules."""
 
     rules: tuple[Rule, ...]
     packs: tuple[str, ...]
@@ -30,17 +30,17 @@ class LintResult(Struct, frozen=True, kw_only=True):
 def lint_rules(
     path: str | None, folders: Sequence[str] = (), *, crash_test: CrashTest = DEFAULT_CRASH_TEST, cache: str = ""
 ) -> LintResult:
-    """``folders`` hold the packs to look at where no ``path`` is given; ``cache`` is where the daemon's are kept.
+    """Check the rules at ``path``, or in ``folders`` if it is None; ``cache`` is the daemon's cache folder.
 
-    Every pattern is also tried on Hyperscan, in a process of its own.
+    Every pattern is also compiled with Hyperscan in a child process.
     """
-    guilty = load_crashing_rules(cache) if cache else {}
-    found = _read_rules(path, folders, guilty)
-    texts = [rule for rule in found.rules if rule.scope != "screen"]
-    if fatal := crash_test.find_crashing(texts):
-        guilty = guilty | {relax_pattern(rule.pattern): fatal[rule.id] for rule in texts if rule.id in fatal}
-        found = _read_rules(path, folders, guilty)
-    return replace(found, warnings=find_typos(found.rules, load_packs().rules))
+    crashing = load_crashing_rules(cache) if cache else {}
+    result = _read_rules(path, folders, crashing)
+    scanned = [rule for rule in result.rules if rule.scope != "screen"]
+    if fatal := crash_test.find_crashing(scanned):
+        crashing = crashing | {relax_pattern(rule.pattern): fatal[rule.id] for rule in scanned if rule.id in fatal}
+        result = _read_rules(path, folders, crashing)
+    return replace(result, warnings=find_typos(result.rules, load_packs().rules))
 
 
 def _read_rules(path: str | None, folders: Sequence[str], crashing: Mapping[str, str]) -> LintResult:
@@ -48,32 +48,33 @@ def _read_rules(path: str | None, folders: Sequence[str], crashing: Mapping[str,
         return _lint_file(path, crashing)
     rules: list[Rule] = []
     names: list[str] = []
-    troubles: list[RuleProblem] = []
+    problems: list[RuleProblem] = []
     for pack in locations.find_packs(folders) if path is None else _find_packs(path):
         if isinstance(pack, RuleProblem):
-            troubles.append(pack)
+            problems.append(pack)
             continue
-        found, wrong = read_pack(pack, check_examples=True, crashing=crashing)
+        pack_rules, pack_problems = read_pack(pack, check_examples=True, crashing=crashing)
         names.append(pack.name)
-        rules += found
-        troubles += wrong
-    return LintResult(rules=tuple(rules), packs=tuple(names), problems=tuple(troubles))
+        rules += pack_rules
+        problems += pack_problems
+    return LintResult(rules=tuple(rules), packs=tuple(names), problems=tuple(problems))
 
 
 def _lint_file(path: str, crashing: Mapping[str, str]) -> LintResult:
     pack = locations.read_pack_file(os.path.dirname(os.path.abspath(path)), "user")
     if os.path.basename(path) == locations.PACK_FILE:
-        wrong: list[RuleProblem] = [pack] if isinstance(pack, RuleProblem) else []
-        return LintResult(rules=(), packs=() if wrong else (path,), problems=tuple(wrong))
+        if isinstance(pack, RuleProblem):
+            return LintResult(rules=(), packs=(), problems=(pack,))
+        return LintResult(rules=(), packs=(path,), problems=())
     rule = read_rule(path, pack.name if isinstance(pack, RulePack) else "")
     if isinstance(rule, RuleProblem):
         return LintResult(rules=(), packs=(), problems=(rule,))
-    troubles = check_rule(path, rule, crashing)
-    return LintResult(rules=() if troubles else (rule,), packs=(), problems=tuple(troubles))
+    problems = check_rule(path, rule, crashing)
+    return LintResult(rules=() if problems else (rule,), packs=(), problems=tuple(problems))
 
 
 def _find_packs(path: str) -> Iterator[RulePack | RuleProblem]:
-    """A folder with TOML files is a pack; one without holds packs."""
+    """Find the packs at a path: a folder with TOML files is a pack, one without contains packs."""
     if any(name.endswith(".toml") for name in os.listdir(path)):
         yield locations.read_pack_file(path.rstrip("/"), "user")
         return

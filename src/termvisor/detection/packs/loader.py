@@ -1,7 +1,7 @@
-"""All packs together: which rules are in force. Nothing that is wrong with one keeps another from loading."""
+"""Load all rule packs and determine the active rules; a problem with one rule does not affect the others."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from termvisor.detection.packs import locations
@@ -22,26 +22,28 @@ def load_packs(
     disabled: Sequence[str] = (),
     crashing: Mapping[str, str] = _NO_CRASHING_PATTERNS,
 ) -> RulePacks:
-    """``folders`` hold packs, a folder each. Packs named in ``order`` come last, in that order: later wins.
+    """Load the built-in, the installed and the users' packs in ``folders``; of rules with one id the last wins.
 
-    ``disabled`` are ids of rules, names of packs, or globs of them. Our own packs are proven by our tests; whatever
-    is from elsewhere is proven here. ``condemned``: see `termvisor.detection.packs.crash_test`.
+    Packs named in ``order`` come last, in that order. ``disabled`` has rule ids, pack names, or globs of them. Built-in
+    packs are checked by our tests, all others here. For ``crashing`` see `termvisor.detection.packs.crash_test`.
     """
-    packs, troubles = _find_packs(folders)
-    packs, unknown = _order_packs(packs, order)
-    troubles += unknown
+    packs, problems = _find_packs(folders)
+    packs, order_problems = _order_packs(packs, order)
+    problems += order_problems
     rules: dict[str, Rule] = {}
     replaced: dict[str, tuple[str, ...]] = {}
     for pack in packs:
-        for rule in _read_rules(pack, crashing, troubles):
+        pack_rules, pack_problems = read_pack(pack, check_examples=pack.origin != "builtin", crashing=crashing)
+        problems += pack_problems
+        for rule in pack_rules:
             if rule.id in rules:
                 replaced[rule.id] = (*replaced.get(rule.id, ()), rules[rule.id].pack)
             rules[rule.id] = rule
-    off, idle = _find_disabled(rules.values(), disabled)
+    off, disable_problems = _find_disabled(rules.values(), disabled)
     return RulePacks(
         rules=tuple(rules[name] for name in sorted(rules) if name not in off),
         packs=tuple(packs),
-        troubles=(*troubles, *idle),
+        troubles=(*problems, *disable_problems),
         replaced=replaced,
         disabled=tuple(sorted(off)),
     )
@@ -50,30 +52,30 @@ def load_packs(
 def read_pack(
     pack: RulePack, *, check_examples: bool, crashing: Mapping[str, str] = _NO_CRASHING_PATTERNS
 ) -> tuple[list[Rule], list[RuleProblem]]:
-    """Its rules that may be used, and what is wrong with the others."""
+    """Return the valid rules of a pack, and the problems of the others."""
     rules: dict[str, Rule] = {}
     files: dict[str, str] = {}
-    found, troubles = locations.scan_rule_files(pack)
-    for path in found:
+    paths, problems = locations.scan_rule_files(pack)
+    for path in paths:
         rule = read_rule(path, pack.name)
         if isinstance(rule, RuleProblem):
-            troubles.append(rule)
+            problems.append(rule)
         elif rule.id in rules:
-            troubles.append(_build_problem(path, rule, "id", f"stands in {files[rule.id]}, too; that one is in force"))
-        elif check_examples and (wrong := check_rule(path, rule, crashing)):
-            troubles += wrong
+            problems.append(_build_problem(path, rule, "id", f"is already defined in {files[rule.id]}, which is used"))
+        elif check_examples and (rule_problems := check_rule(path, rule, crashing)):
+            problems += rule_problems
         else:
             rules[rule.id], files[rule.id] = rule, os.path.basename(path)
-    return list(rules.values()), troubles
+    return list(rules.values()), problems
 
 
 def check_rule(path: str, rule: Rule, crashing: Mapping[str, str] = _NO_CRASHING_PATTERNS) -> list[RuleProblem]:
-    from termvisor.detection.packs.example_check import find_problems  # only where there is something to prove
+    from termvisor.detection.packs.example_check import find_problems  # loads the regex engines
 
     fatal = crashing.get(relax_pattern(rule.pattern), "") if rule.scope != "screen" else ""
     if fatal:
         return [_build_problem(path, rule, "pattern", fatal)]
-    return [_build_problem(path, rule, *complaint) for complaint in find_problems(rule)]
+    return [_build_problem(path, rule, *problem) for problem in find_problems(rule)]
 
 
 def _build_problem(path: str, rule: Rule, key: str, why: str, number: int = 0) -> RuleProblem:
@@ -84,40 +86,34 @@ def _build_problem(path: str, rule: Rule, key: str, why: str, number: int = 0) -
 
 def _find_packs(folders: Sequence[str]) -> tuple[list[RulePack], list[RuleProblem]]:
     packs: dict[str, RulePack] = {}
-    troubles: list[RuleProblem] = []
+    problems: list[RuleProblem] = []
     for pack in locations.find_packs(folders):
         if isinstance(pack, RuleProblem):
-            troubles.append(pack)
+            problems.append(pack)
         elif pack.name in packs:
-            why = f"is also the name of {packs[pack.name].folder}; a pack that changes another's rules has its own name"
-            troubles.append(RuleProblem(file=f"{pack.folder}/{locations.PACK_FILE}", key="name", why=why))
+            why = f"is also the name of {packs[pack.name].folder}; a pack that changes another's rules needs its own"
+            problems.append(RuleProblem(file=f"{pack.folder}/{locations.PACK_FILE}", key="name", why=why))
         else:
             packs[pack.name] = pack
-    return list(packs.values()), troubles
+    return list(packs.values()), problems
 
 
 def _order_packs(packs: list[RulePack], order: Sequence[str]) -> tuple[list[RulePack], list[RuleProblem]]:
     known = {pack.name for pack in packs}
     unknown = [
-        RuleProblem(file="settings", key="patterns_order", why=f"there is no pack {name!r}")
+        RuleProblem(file="settings", key="patterns_order", why=f"pack {name!r} not found")
         for name in order
         if name not in known
     ]
     return sorted(packs, key=lambda pack: order.index(pack.name) + 1 if pack.name in order else 0), unknown
 
 
-def _read_rules(pack: RulePack, crashing: Mapping[str, str], problems: list[RuleProblem]) -> Iterator[Rule]:
-    rules, wrong = read_pack(pack, check_examples=pack.origin != "builtin", crashing=crashing)
-    problems += wrong
-    yield from rules
-
-
 def _find_disabled(rules: Iterable[Rule], globs: Sequence[str]) -> tuple[set[str], list[RuleProblem]]:
-    off: set[str] = set()
-    idle: list[RuleProblem] = []
+    disabled: set[str] = set()
+    problems: list[RuleProblem] = []
     for glob in globs:
-        fits = {rule.id for rule in rules if fnmatchcase(rule.id, glob) or fnmatchcase(rule.pack, glob)}
-        if not fits:
-            idle.append(RuleProblem(file="settings", key="patterns_disabled", why=f"{glob!r} fits no rule"))
-        off |= fits
-    return off, idle
+        matching = {rule.id for rule in rules if fnmatchcase(rule.id, glob) or fnmatchcase(rule.pack, glob)}
+        if not matching:
+            problems.append(RuleProblem(file="settings", key="patterns_disabled", why=f"{glob!r} matches no rule"))
+        disabled |= matching
+    return disabled, problems

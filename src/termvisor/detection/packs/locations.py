@@ -1,4 +1,4 @@
-"""Where packs are: beside this file, in installed packages, and in the user's own folder."""
+"""Find rule packs: the built-in ones, those of installed packages, and those in the user's folder."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ def get_user_folder(config_dir: str) -> str:
 
 
 def find_packs(folders: Sequence[str]) -> Iterator[RulePack | RuleProblem]:
-    """Built-in ones, those of installed packages, then those in the given folders; by name within each."""
+    """Yield the built-in packs, those of installed packages, then those in the folders; sorted by name within each."""
     yield from find_packs_in(_BUILTIN_FOLDER, "builtin")
     yield from _find_installed_packs()
     for folder in folders:
@@ -26,15 +26,13 @@ def find_packs(folders: Sequence[str]) -> Iterator[RulePack | RuleProblem]:
 
 
 def find_builtin_pack(name: str) -> RulePack | None:
-    """Of our own, the one in the folder of this name."""
-    found = (
-        read_pack_file(f"{_BUILTIN_FOLDER}/{name}", "builtin") if os.path.isdir(f"{_BUILTIN_FOLDER}/{name}") else None
-    )
-    return found if isinstance(found, RulePack) else None
+    folder = f"{_BUILTIN_FOLDER}/{name}"
+    pack = read_pack_file(folder, "builtin") if os.path.isdir(folder) else None
+    return pack if isinstance(pack, RulePack) else None
 
 
 def read_pack_file(folder: str, origin: PackOrigin, name: str = "") -> RulePack | RuleProblem:
-    """A pack's `pack.toml`; one without is called like its folder."""
+    """Read a pack's `pack.toml`; a pack without one is named after its folder."""
     path = f"{folder}/{PACK_FILE}"
     if not os.path.exists(path):
         return RulePack(name=name or os.path.basename(folder.rstrip("/")), origin=origin, folder=folder)
@@ -46,9 +44,8 @@ def read_pack_file(folder: str, origin: PackOrigin, name: str = "") -> RulePack 
         return values
     for key, value in values.items():
         if key not in _PACK_KEYS:
-            return RuleProblem(
-                file=path, line=find_line(key, text), key=key, why="unknown; a pack has name, version, description"
-            )
+            why = "is unknown; a pack has name, version, description"
+            return RuleProblem(file=path, line=find_line(key, text), key=key, why=why)
         if not isinstance(value, str) or not value.strip():
             return RuleProblem(file=path, line=find_line(key, text), key=key, why="is not a text")
     for key in ("name", "version"):
@@ -58,12 +55,11 @@ def read_pack_file(folder: str, origin: PackOrigin, name: str = "") -> RulePack 
 
 
 def list_rule_files(pack: RulePack) -> list[str]:
-    """The files of its rules, sorted."""
     return scan_rule_files(pack)[0]
 
 
 def scan_rule_files(pack: RulePack) -> tuple[list[str], list[RuleProblem]]:
-    """The files of its rules, sorted; or why nobody knows which there are."""
+    """Return the sorted rule files of a pack, or the problem if the folder cannot be read."""
     try:
         names = sorted(os.listdir(pack.folder))
     except OSError as error:
@@ -86,21 +82,18 @@ def find_packs_in(packs_folder: str, origin: PackOrigin) -> Iterator[RulePack | 
         if os.path.isdir(folder):
             yield read_pack_file(folder, origin)
         elif name.endswith(".toml"):
-            yield RuleProblem(
-                file=folder, why=f"is in no pack: put it into a folder beside it, such as {packs_folder}/org.local"
-            )
+            why = f"is not in a pack: move it into a folder such as {packs_folder}/org.local"
+            yield RuleProblem(file=folder, why=why)
 
 
 def _find_installed_packs() -> Iterator[RulePack | RuleProblem]:
-    found, broken = plugins.read_plugins("packs")
+    values, broken = plugins.read_plugins("packs")
     for name, why in broken.items():
         yield RuleProblem(file=name, why=f"cannot be loaded: {redact(why)}")
-    for name, thing in found.items():
-        path = next(iter(getattr(thing, "__path__", ())), thing)
-        folder = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
-        is_folder = os.path.isdir(folder)
-        yield (
-            read_pack_file(str(folder), "installed", name)
-            if is_folder
-            else RuleProblem(file=name, why="is no folder of rules")
-        )
+    for name, value in values.items():
+        path = next(iter(getattr(value, "__path__", ())), value)
+        folder = str(os.fspath(path)) if isinstance(path, str | os.PathLike) else ""
+        if os.path.isdir(folder):
+            yield read_pack_file(folder, "installed", name)
+        else:
+            yield RuleProblem(file=name, why="is not a folder of rules")

@@ -1,4 +1,4 @@
-"""What loading rule packs gives: the rules in force, the packs they are from, and what could not be used and why."""
+"""Define rule packs, and the result of loading them: active rules, packs, and problems."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ PackOrigin = Literal["builtin", "installed", "user"]
 
 
 class RuleProblem(Struct, frozen=True, kw_only=True):
-    """One thing that is wrong with a file. Its rule is not in force; everything else is."""
+    """One problem with a file; its rule is not active, all others are."""
 
     file: str
     line: int | None = None
@@ -32,21 +32,21 @@ class RulePack(Struct, frozen=True, kw_only=True):
 
 
 class RulePacks(Struct, frozen=True, kw_only=True):
-    """``rules`` are those in force, sorted by id."""
+    """``rules`` are the active ones, sorted by id."""
 
     rules: tuple[Rule, ...] = ()
     packs: tuple[RulePack, ...] = ()
-    """In the order in which they are loaded; of two rules with one id, the later pack's is in force."""
+    """In loading order; of two rules with one id, that of the later pack is active."""
     troubles: tuple[RuleProblem, ...] = ()
     replaced: dict[str, tuple[str, ...]] = {}
-    """By id: the packs whose rule of that id is not in force, because a later one has it too."""
+    """By rule id: the packs whose rule was replaced by one of a later pack."""
     disabled: tuple[str, ...] = ()
-    """Ids of the rules that the settings switched off."""
+    """Ids of the rules that the settings disable."""
 
     def list_agent_rules(self, agent: str, scope: str) -> tuple[Rule, ...]:
-        """In the order in which they are tried."""
-        found = [rule for rule in self.rules if rule.agent == agent and rule.scope == scope]
-        return tuple(sorted(found, key=lambda rule: (rule.order, rule.id)))
+        """Return the rules for an agent in the order in which they are tried."""
+        rules = [rule for rule in self.rules if rule.agent == agent and rule.scope == scope]
+        return tuple(sorted(rules, key=lambda rule: (rule.order, rule.id)))
 
     def find_rule(self, name: str) -> Rule | None:
         return next((rule for rule in self.rules if rule.id == name), None)

@@ -1,6 +1,6 @@
-"""Where a rule's pattern stands in a text, and what it takes from it: one meaning for the engine, the tests and lint.
+"""Match a rule's pattern in a text and extract its captures; shared by the scanner, the rule tester and lint.
 
-In: a text, which for `line` is one line and for `stream` at most four. Out: the span and the captures.
+In: a text, one line for scope `line` and at most four for `stream`. Out: the span and the captures.
 """
 
 import re
@@ -11,7 +11,7 @@ from msgspec import Struct
 from termvisor.model.detection.rule import Rule
 
 WINDOW_LINES = 4
-"""Lines over which a `stream` rule may reach."""
+"""Lines that a match of a `stream` rule may span."""
 
 
 class PatternSpan(Struct, frozen=True):
@@ -22,18 +22,18 @@ class PatternSpan(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """The dialect of `termvisor.match`: ``^`` and ``$`` at every line; classes know ASCII only."""
+    """Compile a pattern in the dialect of `termvisor.regex`: ``^`` and ``$`` match at every line, classes are ASCII."""
     return re.compile(pattern, re.MULTILINE | re.ASCII)
 
 
 def find_match(rule: Rule, text: str) -> PatternSpan | None:
-    """The first place. Anchors are the cheap look: without one of them the pattern is not even tried."""
+    """Return the first match. A text without any anchor is rejected before the pattern is tried, which is cheap."""
     match = find_match_ending_after(rule, text)
     return PatternSpan(match.start(), match.end(), extract_captures(match)) if match else None
 
 
 def find_match_ending_after(rule: Rule, text: str, after: int = 0) -> re.Match[str] | None:
-    """The first match that ends behind this place: in a window, on its last line."""
+    """Return the first match that ends after this offset; in a window, on its last line."""
     if not has_anchor(rule, text):
         return None
     return next((match for match in compile_pattern(rule.pattern).finditer(text) if match.end() > after), None)
@@ -44,6 +44,6 @@ def has_anchor(rule: Rule, text: str) -> bool:
 
 
 def extract_captures(match: re.Match[str]) -> dict[str, str]:
-    """Named groups that took part, on one line each. `at__2` is another spelling of `at`: a name stands only once."""
-    taken = {name: " ".join(value.split()) for name, value in match.groupdict().items() if value}
-    return {name.partition("__")[0]: value for name, value in taken.items() if value}
+    """Return the matched named groups, each as one line. A group `at__2` is an alternative of `at`."""
+    values = {name: " ".join(value.split()) for name, value in match.groupdict().items() if value}
+    return {name.partition("__")[0]: value for name, value in values.items() if value}

@@ -1,4 +1,4 @@
-"""One TOML file of a pack becomes a Rule, or a Trouble that says where and why not."""
+"""Parse one TOML file of a pack into a ``Rule``, or a ``RuleProblem`` with line and reason."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from termvisor.model.event_types import is_event_type
 from termvisor.system.regular_file import open_regular_file
 
 MAX_FILE_BYTES = 64 << 10
-"""Bytes of a rule's file. Whatever is larger is not a rule."""
+"""Larger files are not read."""
 _RULE_ID = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+")
 _FIELD_BY_TABLE = {"hit": "hits", "miss": "misses"}
 _TABLE_BY_FIELD = {"hits": "hit", "misses": "miss"}
@@ -33,7 +33,7 @@ def read_rule(path: str, pack: str) -> Rule | RuleProblem:
 
 def read_text(path: str) -> str | RuleProblem:
     try:
-        with open(path, encoding="utf-8-sig", opener=open_regular_file) as file:  # some editors begin with a mark
+        with open(path, encoding="utf-8-sig", opener=open_regular_file) as file:  # some editors write a byte order mark
             if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
                 return RuleProblem(file=path, why=f"is larger than {MAX_FILE_BYTES >> 10} KB")
             return file.read()
@@ -47,28 +47,28 @@ def parse_toml(text: str, path: str) -> dict[str, Any] | RuleProblem:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        place = _LINE_AND_COLUMN.search(str(error))
+        position = _LINE_AND_COLUMN.search(str(error))
         why = _LINE_AND_COLUMN.sub("", str(error)).strip() or "is nested too deeply"
-        return RuleProblem(file=path, line=int(place[1]) if place else None, why=f"is not TOML: {why}")
+        return RuleProblem(file=path, line=int(position[1]) if position else None, why=f"is not valid TOML: {why}")
 
 
 def find_line(key: str, text: str, number: int = 0) -> int | None:
-    """Where a key, or of the tables of its name this one, stands in a file."""
+    """Return the line of a key, or of the table ``number`` with that name."""
     pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\]|\.)")
-    found = [line for line, words in enumerate(text.splitlines(), 1) if pattern.match(words)]
-    return found[min(number, len(found) - 1)] if found else None
+    lines = [line for line, row in enumerate(text.splitlines(), 1) if pattern.match(row)]
+    return lines[min(number, len(lines) - 1)] if lines else None
 
 
 def _build_rule(values: dict[str, Any], text: str, path: str, pack: str) -> Rule | RuleProblem:
     name = values.get("id")
     rule_id = name if isinstance(name, str) else ""
-    for wrong in ("pack", "hits", "misses"):
-        if wrong in values:
-            why = f"is not a key of a rule's file; write {_describe_correct_key(wrong)}"
-            return RuleProblem(file=path, line=find_line(wrong, text), key=wrong, rule=rule_id, why=why)
-    given = {_FIELD_BY_TABLE.get(key, key): value for key, value in values.items()}
+    for key in ("pack", "hits", "misses"):
+        if key in values:
+            why = f"is not a key of a rule file; write {_describe_correct_key(key)}"
+            return RuleProblem(file=path, line=find_line(key, text), key=key, rule=rule_id, why=why)
+    fields = {_FIELD_BY_TABLE.get(key, key): value for key, value in values.items()}
     try:
-        rule = msgspec.convert({"hits": (), "misses": (), **given, "pack": pack}, Rule)
+        rule = msgspec.convert({"hits": (), "misses": (), **fields, "pack": pack}, Rule)
     except msgspec.ValidationError as error:
         key, why, shown, number = describe_decode_error(str(error))
         return RuleProblem(file=path, line=find_line(shown, text, number), key=key, rule=rule_id, why=why)
@@ -82,36 +82,36 @@ def _describe_correct_key(key: str) -> str:
 
 
 def _find_problems(rule: Rule) -> list[tuple[str, str]]:
-    """What the types do not say, as (key, why)."""
+    """Return what the types cannot check, as (key, why)."""
     blank, *others = _find_unfilled_keys(rule) or [""]
     checks = [
         (
             "id",
             bool(_RULE_ID.fullmatch(rule.id)),
-            "is words of a-z, 0-9 and _, joined by dots, such as tool.limit.reached",
+            "must be words of a-z, 0-9 and _, joined by dots, such as tool.limit.reached",
         ),
-        ("hit", bool(rule.hits), "is missing: a rule names at least one text that it must find"),
-        ("miss", bool(rule.misses), "is missing: a rule names at least one text that it must leave alone"),
+        ("hit", bool(rule.hits), "is missing: a rule needs at least one text that it must match"),
+        ("miss", bool(rule.misses), "is missing: a rule needs at least one text that it must not match"),
         (blank, not blank, f"is not filled in yet{''.join(f', nor is {other}' for other in others)}"),
         ("hit", all(hit.text for hit in rule.hits), "has an empty text"),
         ("miss", all(miss.text for miss in rule.misses) or rule.scope == "screen", "has an empty text"),
-        ("why", bool(rule.why.strip()), "is empty: say what it means, for a person"),
-        ("event", not rule.event or is_event_type(rule.event), "is two words or more, such as usage.reached"),
-        ("event", bool(rule.event or rule.scope == "screen"), "is missing: outside of a screen, a rule tells an event"),
-        ("part", bool(rule.part) or rule.scope != "screen", "is missing: the part of the screen to look in"),
-        ("part", not (rule.part or rule.also) or rule.scope == "screen", "is for rules whose scope is screen"),
-        ("versions", is_valid_range(rule.versions), "is bounds joined by commas, such as >=0.150,<1"),
-        ("versions", bool(rule.agent) or not rule.versions, "is of an agent, and the rule names none"),
-        ("confidence", 0 < rule.confidence <= 1, "is more than 0 and at most 1"),
-        ("cooldown", 0 <= rule.cooldown <= 86_400, "is between 0 and 86400 seconds"),
-        ("anchors", all(rule.anchors), "has an empty text, which stands in everything"),
-        ("agent", re.fullmatch(r"[a-z][a-z0-9_]*|", rule.agent) is not None, "is a name such as claude_code"),
+        ("why", bool(rule.why.strip()), "is empty: describe for people what the match means"),
+        ("event", not rule.event or is_event_type(rule.event), "must be at least two words, such as usage.reached"),
+        ("event", bool(rule.event or rule.scope == "screen"), "is missing: only rules of scope screen may omit it"),
+        ("part", bool(rule.part) or rule.scope != "screen", "is missing: the part of the screen to search"),
+        ("part", not (rule.part or rule.also) or rule.scope == "screen", "is only for rules of scope screen"),
+        ("versions", is_valid_range(rule.versions), "must be bounds joined by commas, such as >=0.150,<1"),
+        ("versions", bool(rule.agent) or not rule.versions, "requires an agent, and the rule names none"),
+        ("confidence", 0 < rule.confidence <= 1, "must be more than 0 and at most 1"),
+        ("cooldown", 0 <= rule.cooldown <= 86_400, "must be between 0 and 86400 seconds"),
+        ("anchors", all(rule.anchors), "has an empty text, which matches everything"),
+        ("agent", re.fullmatch(r"[a-z][a-z0-9_]*|", rule.agent) is not None, "must be a name such as claude_code"),
     ]
-    return [(key, why) for key, is_right, why in checks if not is_right]
+    return [(key, why) for key, is_valid, why in checks if not is_valid]
 
 
 def _find_unfilled_keys(rule: Rule) -> list[str]:
-    """The keys that are still as in the file that a new rule starts from."""
+    """Return the keys that still have the placeholder of the template."""
     texts = {
         "pattern": rule.pattern,
         "why": rule.why,

@@ -1,6 +1,6 @@
-"""Tries rules on a text that somebody gives, and says how each came to its word. Nothing is stored or told.
+"""Test a rule on a given text and trace its evaluation. Nothing is stored or published.
 
-In: rules and a text of any number of lines. Out: what matched, line by line, as it would in a pane.
+In: a rule and a text of any number of lines. Out: the first match, as it would be in a pane, and the trace.
 """
 
 import re
@@ -24,7 +24,7 @@ from termvisor.model.detection.rule import Rule
 
 
 class RuleTestResult(Struct, frozen=True, kw_only=True):
-    """``line`` counts from 0 and is where the match ends; None where the rule does not match at all."""
+    """``line`` counts from 0 and is where the match ends; None if the rule does not match."""
 
     rule: Rule
     line: int | None = None
@@ -33,40 +33,39 @@ class RuleTestResult(Struct, frozen=True, kw_only=True):
 
 
 def try_rule(rule: Rule, text: str, agent: str = "") -> RuleTestResult:
-    """The first match of one rule. ``agent`` is who lives in the pane; empty where that is not asked."""
-    found = next(_find_matches(rule, text), None) if _is_for_agent(rule, agent) else None
-    if found is None:
+    """Return the first match of a rule. ``agent`` is the agent in the pane; empty means any."""
+    first = next(_find_matches(rule, text), None) if _is_for_agent(rule, agent) else None
+    if first is None:
         return RuleTestResult(rule=rule, trace=build_trace(rule, text, None, agent))
-    line, window, match = found
-    return RuleTestResult(
-        rule=rule, line=line, captures=extract_captures(match), trace=build_trace(rule, window, match, agent)
-    )
+    line, window, match = first
+    trace = build_trace(rule, window, match, agent)
+    return RuleTestResult(rule=rule, line=line, captures=extract_captures(match), trace=trace)
 
 
 def build_trace(rule: Rule, text: str, match: re.Match[str] | None, agent: str = "") -> MatchTrace:
-    """How this rule read this text, with what came of it."""
-    taken = tuple(extract_captures(match)) if match else ()
+    """Build the trace of this rule's evaluation on this text."""
+    captures = tuple(extract_captures(match)) if match else ()
     spans = _find_anchor_spans(rule, text) if _is_for_agent(rule, agent) else []
     if match is not None:
-        spans.append(TraceSpan(start=match.start(), end=match.end(), kind="regex", capture_keys=taken))
+        spans.append(TraceSpan(start=match.start(), end=match.end(), kind="regex", capture_keys=captures))
         spans.append(TraceSpan(start=0, end=len(text), kind="context"))
     return _truncate_trace(
         MatchTrace(
             rule_id=rule.id,
             spans=tuple(spans),
-            extracted_keys=taken,
+            extracted_keys=captures,
             confidence=rule.confidence if match else None,
             eval_path=tuple(_build_eval_path(rule, text, match, agent)),
-            redaction=TraceRedaction(redacted_fields=tuple(f"captures.{name}" for name in taken)),
+            redaction=TraceRedaction(redacted_fields=tuple(f"captures.{name}" for name in captures)),
         )
     )
 
 
 def _build_eval_path(rule: Rule, text: str, match: re.Match[str] | None, agent: str) -> Iterator[TraceStage]:
-    """The looks that were taken, up to the one that ended it."""
-    is_heard = _is_for_agent(rule, agent)
-    yield TraceStage(stage="agent", matched=is_heard, hits=("agent",) if is_heard and rule.agent else ())
-    if not is_heard:
+    """Yield the evaluated stages up to the one that decided."""
+    is_applicable = _is_for_agent(rule, agent)
+    yield TraceStage(stage="agent", matched=is_applicable, hits=("agent",) if is_applicable and rule.agent else ())
+    if not is_applicable:
         return
     is_anchored = has_anchor(rule, text)
     labels = tuple(f"anchors[{number}]" for number, anchor in enumerate(rule.anchors) if anchor in text)
@@ -74,12 +73,12 @@ def _build_eval_path(rule: Rule, text: str, match: re.Match[str] | None, agent: 
     if not is_anchored:
         return
     yield TraceStage(stage="regex", matched=match is not None, hits=("pattern",) if match else ())
-    if match is not None and (taken := extract_captures(match)):
-        yield TraceStage(stage="captures", matched=True, hits=tuple(f"captures.{name}" for name in taken))
+    if match is not None and (captures := extract_captures(match)):
+        yield TraceStage(stage="captures", matched=True, hits=tuple(f"captures.{name}" for name in captures))
 
 
 def _find_matches(rule: Rule, text: str) -> Iterator[tuple[int, str, re.Match[str]]]:
-    """Every line on which it ends, with the text that it is found in."""
+    """Yield every line on which a match ends, the text that it is in, and the match."""
     lines = text.split("\n") if rule.scope in ("line", "stream") else [text]
     reach = WINDOW_LINES if rule.scope == "stream" else 1
     for index, line in enumerate(lines):
@@ -90,8 +89,8 @@ def _find_matches(rule: Rule, text: str) -> Iterator[tuple[int, str, re.Match[st
 
 
 def _find_anchor_spans(rule: Rule, text: str) -> list[TraceSpan]:
-    found = [(text.find(anchor), anchor) for anchor in rule.anchors]
-    return [TraceSpan(start=start, end=start + len(anchor), kind="anchor") for start, anchor in found if start >= 0]
+    places = [(text.find(anchor), anchor) for anchor in rule.anchors]
+    return [TraceSpan(start=start, end=start + len(anchor), kind="anchor") for start, anchor in places if start >= 0]
 
 
 def _is_for_agent(rule: Rule, agent: str) -> bool:
@@ -99,12 +98,12 @@ def _is_for_agent(rule: Rule, agent: str) -> bool:
 
 
 def _truncate_trace(trace: MatchTrace) -> MatchTrace:
-    """Within its bounds; what was cut is said. The pattern's own span outlives those of its anchors."""
+    """Cut the trace to its size limits and record what was cut; the pattern's own span is kept longest."""
     cut: list[str] = []
     if len(trace.spans) > MAX_SPANS:
         cut.append("spans")
-        kept: Sequence[TraceSpan] = sorted(trace.spans, key=lambda span: span.kind != "regex")[:MAX_SPANS]
-        trace = replace(trace, spans=tuple(kept))
+        spans: Sequence[TraceSpan] = sorted(trace.spans, key=lambda span: span.kind != "regex")[:MAX_SPANS]
+        trace = replace(trace, spans=tuple(spans))
     for field in ("eval_path", "extracted_keys", "redaction", "spans"):
         if len(msgspec.json.encode(trace)) <= MAX_BYTES - 200:
             break

@@ -1,6 +1,6 @@
-"""The rules for the screens of one agent, read when its first screen is seen.
+"""Load the screen rules of one agent, without their examples, which are only for tests.
 
-Their examples are for tests, and do not stay in memory.
+They are loaded when the agent's first screen is seen.
 """
 
 from msgspec.structs import replace
@@ -15,20 +15,20 @@ log = get_logger("packs")
 
 
 def load_builtin_screen_rules(agent: str) -> tuple[Rule, ...]:
-    """Our own, in the order in which they are tried. What is wrong with a file is told in the log; the others count."""
+    """Return the built-in rules in the order in which they are tried; invalid files are logged and skipped."""
     pack = locations.find_builtin_pack(agent)
     if pack is None:
         return ()
-    found = [read_rule(path, pack.name) for path in locations.list_rule_files(pack)]
-    for wrong in found:
-        if isinstance(wrong, RuleProblem):
-            log.error("a rule cannot be used: %s", wrong)
-    rules = [rule for rule in found if isinstance(rule, Rule) and rule.scope == "screen" and rule.agent == agent]
+    results = [read_rule(path, pack.name) for path in locations.list_rule_files(pack)]
+    for result in results:
+        if isinstance(result, RuleProblem):
+            log.error("a rule cannot be used: %s", result)
+    rules = [rule for rule in results if isinstance(rule, Rule) and rule.scope == "screen" and rule.agent == agent]
     return tuple(strip_examples(rule) for rule in sorted(rules, key=lambda rule: (rule.order, rule.id)))
 
 
 def list_screen_rules(packs: RulePacks, agent: str) -> tuple[Rule, ...]:
-    """Those of all packs together."""
+    """Return the rules of all loaded packs."""
     return tuple(map(strip_examples, packs.list_agent_rules(agent, "screen")))
 
 

@@ -1,28 +1,28 @@
-"""What a new rule's file starts from. It is refused until it is filled in: nobody gets a rule by accident."""
+"""Render the file of a new rule. It is rejected until all placeholders are filled in."""
 
 PLACEHOLDER = "<fill in>"
 
 
 def render_rule_file(name: str, agent: str = "") -> str:
     return f"""\
-# A rule of your own. `visor rules lint` says what is missing; `visor rules test "<text>"` tries it.
+# A rule of your own. `visor rules lint` reports what is missing; `visor rules test "<text>"` tests it.
 id = "{name}"
-since = "1"                # the version of this pack in which it first stood
+since = "1"                # the first version of this pack that has the rule
 agent = "{agent}"                 # only in panes of this agent, such as claude_code; empty for every pane
 scope = "line"             # line: one line or screen row; stream: up to four printed lines
-anchors = []               # plain texts, one of which stands in whatever matches: makes it cheap
+anchors = []               # plain texts; every match contains one of them: makes the rule cheap
 pattern = '^{PLACEHOLDER} (?P<what>\\w+)$'
 severity = "info"          # info, warning, error, critical
 event = "{_suggest_event(name)}"
-cooldown = 60              # seconds for which the same thing is not told again in a pane
-remedy = ""                # the workflow that answers it; empty for none
+cooldown = 60              # seconds before the same event is reported again in a pane
+remedy = ""                # the workflow that handles it; empty for none
 why = "{PLACEHOLDER}: what it means, for a person"
 
-[[hit]]                    # a text that it must find, and what it takes from it
+[[hit]]                    # a text that it must match, and its captures
 text = "{PLACEHOLDER}"
 captures = {{ what = "{PLACEHOLDER}" }}
 
-[[miss]]                   # a text that looks like it and is not
+[[miss]]                   # a similar text that it must not match
 text = "{PLACEHOLDER}"
 why = "{PLACEHOLDER}"
 """

@@ -1,4 +1,4 @@
-"""What of a rule that is right may still be mistyped: it is in force, and would never be heard or answered. Pure."""
+"""Warn about agent and workflow names in valid rules that look mistyped: such a rule would never apply. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from termvisor.model.detection.rule import Rule
 from termvisor.model.did_you_mean import find_close_matches
 
 _MIN_SIMILARITY = 0.75
-"""So much like another name, and not that one, it is taken for a slip."""
+"""An unknown name at least this similar to a known one counts as a typo."""
 
 
 def find_typos(rules: Iterable[Rule], builtin_rules: Sequence[Rule]) -> tuple[RuleProblem, ...]:
-    """``ours`` say which agents and remedies there are; others may be brought by packages and files."""
+    """Compare names with those in the built-in rules; other names are allowed, since packages and files add some."""
     known = {
         "agent": {rule.agent for rule in builtin_rules if rule.agent},
         "remedy": {rule.remedy for rule in builtin_rules if rule.remedy},

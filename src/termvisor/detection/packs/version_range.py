@@ -1,4 +1,4 @@
-"""Whether an agent's version is one that a rule is for: ``>=0.150,<1``. Of a version that is not known, it may be."""
+"""Check whether an agent's version is in a rule's range, such as ``>=0.150,<1``; an unknown version is."""
 
 import re
 from itertools import zip_longest
@@ -13,15 +13,15 @@ _ALLOWED_ORDERS = {
     ">": (1,),
     "<": (-1,),
 }
-"""How the version may stand to the bound: before it, at it, behind it."""
+"""The results of comparing the version with the bound that satisfy each operator."""
 
 
 def is_in_range(version: str, version_range: str) -> bool:
-    """``wanted`` is bounds joined by commas, each of which must hold; a number alone means that very version."""
-    found = _VERSION_PATTERN.search(version)
-    if not version_range.strip() or found is None:
+    """Return True if all comma-separated bounds hold; a bare number means exactly that version."""
+    match = _VERSION_PATTERN.search(version)
+    if not version_range.strip() or match is None:
         return True
-    return all(_is_bound_met(found[0], bound) for bound in version_range.split(","))
+    return all(_is_bound_met(match[0], bound) for bound in version_range.split(","))
 
 
 def is_valid_range(text: str) -> bool:
@@ -29,12 +29,12 @@ def is_valid_range(text: str) -> bool:
 
 
 def _is_bound_met(version: str, bound: str) -> bool:
-    """What is no bound holds for nobody."""
-    read = _BOUND_PATTERN.fullmatch(bound)
-    return read is not None and _compare_versions(version, read[2]) in _ALLOWED_ORDERS[read[1] or "=="]
+    """Return True if the version satisfies the bound; an invalid bound is never satisfied."""
+    match = _BOUND_PATTERN.fullmatch(bound)
+    return match is not None and _compare_versions(version, match[2]) in _ALLOWED_ORDERS[match[1] or "=="]
 
 
-def _compare_versions(one: str, other: str) -> int:
-    """-1, 0, 1: one stands before, at, behind the other; numbers that are not said are 0."""
-    pairs = zip_longest(map(int, one.split(".")), map(int, other.split(".")), fillvalue=0)
-    return next((1 if ours > theirs else -1 for ours, theirs in pairs if ours != theirs), 0)
+def _compare_versions(version: str, bound: str) -> int:
+    """Return -1, 0 or 1 if the version is lower, equal or higher; missing numbers count as 0."""
+    pairs = zip_longest(map(int, version.split(".")), map(int, bound.split(".")), fillvalue=0)
+    return next((1 if left > right else -1 for left, right in pairs if left != right), 0)

@@ -1,4 +1,4 @@
-"""What visor doctor looks at."""
+"""The checks of `visor doctor`, in the order in which they run."""
 
 from termvisor.diagnostics.checks.agent_drift import AgentDriftCheck
 from termvisor.diagnostics.checks.agent_hooks import AgentHooksCheck

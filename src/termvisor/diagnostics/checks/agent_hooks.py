@@ -1,32 +1,35 @@
-"""The check `agent_hooks`: our hooks are in the agents' settings as they were set up, and what they run is there."""
+"""The check `agent_hooks`: our hooks are installed and current in the settings of all installed agents."""
 
 from termvisor.diagnostics.checks.check import CheckContext, CheckFinding, InstalledHooks
 
-_SETUP_HINT = "`visor setup agents` shows the change and puts it right; `--remove` takes our hooks out."
+_SETUP_HINT = "Run `visor setup agents` to install or update them; `--remove` removes them."
 
 
 class AgentHooksCheck:
     name = "agent_hooks"
     doc = (
-        "The hooks of `visor setup agents` stand in the settings of every agent that is installed, as they would be"
-        " set up now, and the program that they run is there."
+        "The hooks of `visor setup agents` are installed and current in the settings of every installed agent, and the"
+        " script that they run exists."
     )
 
     async def run(self, context: CheckContext) -> CheckFinding:
-        found = context.inspect_hooks()
-        if not found.files:
-            return CheckFinding(name=self.name, status="skip", message="no agent that we know is installed")
-        wrong = find_hook_problems(found)
-        if wrong:
-            return CheckFinding(name=self.name, status="warn", message="; ".join(wrong), hint=_SETUP_HINT)
-        names = ", ".join(one.agent for one in found.files)
-        return CheckFinding(name=self.name, status="ok", message=f"{names}: set up")
+        hooks = context.inspect_hooks()
+        if not hooks.files:
+            return CheckFinding(name=self.name, status="skip", message="no supported agent is installed")
+        problems = find_hook_problems(hooks)
+        if problems:
+            return CheckFinding(name=self.name, status="warn", message="; ".join(problems), hint=_SETUP_HINT)
+        names = ", ".join(file.agent for file in hooks.files)
+        return CheckFinding(name=self.name, status="ok", message=f"installed for {names}")
 
 
 def find_hook_problems(installed_hooks: InstalledHooks) -> list[str]:
-    """Each in a few words; what the hooks run matters only where there are hooks."""
-    words = {"absent": "has no hooks of ours", "changed": "has hooks of ours that were changed, or are of old"}
-    wrong = [f"{one.agent} {words[one.state]} ({one.path})" for one in installed_hooks.files if one.state in words]
-    wrong += [one.detail for one in installed_hooks.files if one.state == "unreadable"]
-    has_hooks = any(one.state in ("current", "changed") for one in installed_hooks.files)
-    return ([installed_hooks.script_problem] if installed_hooks.script_problem and has_hooks else []) + wrong
+    """Describe each problem; a problem of the script counts only if an agent runs it."""
+    files = installed_hooks.files
+    descriptions = {"absent": "hooks not installed", "changed": "hooks outdated or changed"}
+    problems = [
+        f"{file.agent}: {descriptions[file.state]} ({file.path})" for file in files if file.state in descriptions
+    ]
+    problems += [file.detail for file in files if file.state == "unreadable"]
+    has_hooks = any(file.state in ("current", "changed") for file in files)
+    return ([installed_hooks.script_problem] if installed_hooks.script_problem and has_hooks else []) + problems

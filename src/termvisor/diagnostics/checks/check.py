@@ -1,4 +1,4 @@
-"""A Check looks at one thing that must be right for Termvisor to work, and says what to do when it is not."""
+"""The contract of a check: verify one requirement of Termvisor and say how to fix it."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -16,7 +16,7 @@ CheckStatus = Literal["ok", "warn", "fail", "skip"]
 
 
 class CheckFinding(Struct, frozen=True, kw_only=True):
-    """``skip`` means that it could not be looked at; ``hint`` says what to do about a `warn` or `fail`."""
+    """``skip`` means that it could not be checked; ``hint`` says how to fix a `warn` or `fail`."""
 
     name: str
     status: CheckStatus
@@ -25,45 +25,45 @@ class CheckFinding(Struct, frozen=True, kw_only=True):
 
 
 class InstalledHooks(Struct, frozen=True):
-    """``trouble`` says what is wrong with the program that all of them run; empty when nothing is."""
+    """``script_problem`` describes a problem of the script that all hooks run; empty without one."""
 
     files: tuple[HookedFile, ...]
     script_problem: str = ""
 
 
 class LocalCheckContext(Protocol):
-    """What checks may see without a daemon."""
+    """Inputs of a check that need no daemon."""
 
     @property
     def paths(self) -> Paths: ...
 
     @property
     def settings(self) -> Settings:
-        """Those that hold; the defaults while the config is broken."""
+        """The effective settings; the defaults while the config is invalid."""
 
     @property
     def clock(self) -> Clock: ...
 
     def inspect_hooks(self) -> InstalledHooks:
-        """What is found of ours in the settings of the agents that are installed."""
+        """Inspect our hooks in the settings of installed agents."""
 
 
 class CheckContext(LocalCheckContext, Protocol):
-    """Where no daemon runs, what only it knows is None."""
+    """All inputs of a check; methods that need the daemon return None without one."""
 
     async def list_panes(self) -> Sequence[PaneView] | None: ...
 
     async def get_health(self) -> HealthStatus | None: ...
 
     async def list_drifts(self) -> Sequence[AgentDrift] | None:
-        """What is no longer as we know it, of the agents that live."""
+        """List differences between running agents and their recordings."""
 
     async def read_newest_event_time(self) -> int | None:
-        """The time of the newest stored event."""
+        """Return the time of the newest stored event."""
 
 
 class Check(Protocol):
-    """One look. ``doc`` is what the reference says of it."""
+    """One check. ``doc`` is its text in the reference."""
 
     @property
     def name(self) -> str: ...

@@ -1,6 +1,6 @@
-"""The check `database`: the file opens and is whole.
+"""The check `database`: the database opens and passes the integrity check.
 
-It runs in a process of its own: opening the file a second time inside the daemon would drop the daemon's own locks.
+It runs in a child process: closing a second connection inside the daemon would drop the daemon's own POSIX locks.
 """
 
 import asyncio
@@ -24,21 +24,21 @@ class DatabaseCheck:
     async def run(self, context: CheckContext) -> CheckFinding:
         path = context.paths.database
         if not os.path.exists(path):
-            return CheckFinding(name=self.name, status="skip", message=f"{path} is made when the daemon first runs")
+            return CheckFinding(name=self.name, status="skip", message=f"{path} is created at the first start")
         health = await context.get_health()
         if health is not None and not health.db_writable:
-            hint = "Check the rights of the file and the free space of its disk."
+            hint = "Check the file's permissions and the free disk space."
             return CheckFinding(name=self.name, status="fail", message=f"the daemon cannot write {path}", hint=hint)
         argv = [sys.executable, "-m", "termvisor.diagnostics.checks.database", path]
-        status, output, trouble = await asyncio.to_thread(run_and_capture, argv, timeout_s=_CHECK_TIMEOUT_S)
+        status, output, errors = await asyncio.to_thread(run_and_capture, argv, timeout_s=_CHECK_TIMEOUT_S)
         if status != 0:
-            told = trouble.decode(errors="replace").strip().rpartition("\n")[2]
-            return CheckFinding(name=self.name, status="warn", message=f"it could not be checked: {told}")
+            last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
+            return CheckFinding(name=self.name, status="warn", message=f"the check failed: {last_line}")
         return msgspec.json.decode(output, type=CheckFinding)
 
 
 async def check_database_file(path: str) -> CheckFinding:
-    from termvisor.store import Store  # SQLite loads in the checking process only
+    from termvisor.store import Store  # only the child process loads SQLite
 
     try:
         store = await Store.open(path, SystemClock())
@@ -47,9 +47,9 @@ async def check_database_file(path: str) -> CheckFinding:
     except VisorError as error:
         return CheckFinding(name="database", status="fail", message=error.message, hint=error.hint)
     if verdict != "ok":
-        hint = "Stop the daemon and put back a copy with `visor db restore`; without one, move the file away."
+        hint = "Stop the daemon and restore a backup with `visor db restore`; without one, move the file away."
         return CheckFinding(name="database", status="fail", message=verdict, hint=hint)
-    return CheckFinding(name="database", status="ok", message=f"{path} is whole")
+    return CheckFinding(name="database", status="ok", message=f"{path} is intact")
 
 
 if __name__ == "__main__":

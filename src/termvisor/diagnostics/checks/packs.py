@@ -1,4 +1,4 @@
-"""The check `packs`: every rule of every pack is in force."""
+"""The check `packs`: every rule of every rule pack is valid and active."""
 
 import asyncio
 
@@ -10,16 +10,16 @@ _MAX_SHOWN_PROBLEMS = 3
 
 class RulePacksCheck:
     name = "packs"
-    doc = "Every rule pack can be read, and every rule in it is proven by its own texts and in force."
+    doc = "Every rule pack can be loaded, and every rule in it passes its own examples and is active."
 
     async def run(self, context: CheckContext) -> CheckFinding:
-        places = context.paths
-        packs = await asyncio.to_thread(load_cached_packs, places.config_dir, context.settings, places.cache_dir)
+        paths = context.paths
+        packs = await asyncio.to_thread(load_cached_packs, paths.config_dir, context.settings, paths.cache_dir)
         if not packs.troubles:
-            message = f"{len(packs.rules)} rules of {len(packs.packs)} packs are in force"
+            message = f"{len(packs.rules)} rules in {len(packs.packs)} packs are active"
             return CheckFinding(name=self.name, status="ok", message=message)
-        shown = [str(trouble) for trouble in packs.troubles[:_MAX_SHOWN_PROBLEMS]]
+        shown = [str(problem) for problem in packs.troubles[:_MAX_SHOWN_PROBLEMS]]
         if len(packs.troubles) > _MAX_SHOWN_PROBLEMS:
             shown.append(f"and {len(packs.troubles) - _MAX_SHOWN_PROBLEMS} more")
-        hint = "`visor rules lint` says all; what is wrong is not in force, everything else is."
+        hint = "`visor rules lint` shows all errors; invalid rules are not active, all others are."
         return CheckFinding(name=self.name, status="warn", message="; ".join(shown), hint=hint)

@@ -1,8 +1,9 @@
-"""The check `plugins`: what other packages add can be loaded."""
+"""The check `plugins`: the plug-ins of installed packages can be loaded."""
 
 import asyncio
 
-from termvisor import agents, plugins
+from termvisor import plugins
+from termvisor.agents.adapters import loader
 from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 from termvisor.redaction import redact
 
@@ -14,22 +15,23 @@ class PluginsCheck:
     doc = "Every agent, rule pack and workflow that an installed package adds can be loaded."
 
     async def run(self, _context: CheckContext) -> CheckFinding:
-        count, troubles = await asyncio.to_thread(_load_plugins)
-        if not troubles:
-            message = f"all {count} that packages add can be loaded" if count else "no package adds any"
+        count, problems = await asyncio.to_thread(_load_plugins)
+        if not problems:
+            message = f"{count} loaded" if count else "none installed"
             return CheckFinding(name=self.name, status="ok", message=message)
-        hint = "Mend or uninstall its package, then restart the daemon; everything else works without it."
-        return CheckFinding(name=self.name, status="warn", message="; ".join(troubles), hint=hint)
+        hint = "Fix or uninstall the package, then restart the daemon; everything else works without it."
+        return CheckFinding(name=self.name, status="warn", message="; ".join(problems), hint=hint)
 
 
 def _load_plugins() -> tuple[int, list[str]]:
-    """How many are fine, and what is wrong with the others."""
-    fine, troubles = 0, []
+    """Return the number of loadable plug-ins, and the problems of the others."""
+    count, problems = 0, []
     for kind in PLUGIN_KINDS:
-        found, broken = plugins.read_plugins(kind)
-        wrong = broken | {
-            name: why for name, one in found.items() if kind == "agents" and (why := agents.find_adapter_problem(one))
-        }
-        fine += len(found.keys() - wrong.keys())
-        troubles += [redact(f"{kind} {name}: {why}") for name, why in sorted(wrong.items())]
-    return fine, troubles
+        loaded, failed = plugins.read_plugins(kind)
+        if kind == "agents":
+            failed = failed | {
+                name: why for name, adapter in loaded.items() if (why := loader.find_adapter_problem(adapter))
+            }
+        count += len(loaded.keys() - failed.keys())
+        problems += [redact(f"{kind} {name}: {why}") for name, why in sorted(failed.items())]
+    return count, problems

@@ -1,4 +1,4 @@
-"""The check `programs`: which programs of others can be asked. None of them is needed."""
+"""The check `programs`: which optional external programs are installed."""
 
 from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 from termvisor.model.action.readonly_program import ACCOUNT_USAGE, CODE_SEARCH, SESSION_BY_ID
@@ -7,14 +7,14 @@ from termvisor.system.subprocesses import is_installed
 
 class ExternalProgramsCheck:
     name = "programs"
-    doc = "Which programs of others are there to be asked, and what is not told without the others; none is needed."
+    doc = "Lists the optional external programs that are installed, and what is unavailable without the others."
 
     async def run(self, context: CheckContext) -> CheckFinding:
-        wanted = {CODE_SEARCH.program: CODE_SEARCH.purpose, SESSION_BY_ID.program: SESSION_BY_ID.purpose}
+        purposes = {CODE_SEARCH.program: CODE_SEARCH.purpose, SESSION_BY_ID.program: SESSION_BY_ID.purpose}
         if tracker := context.settings.account_tracker:
-            wanted[tracker] = ACCOUNT_USAGE.purpose
-        there = [name for name in wanted if is_installed(name)]
-        missing = [f"{name} ({serves})" for name, serves in wanted.items() if name not in there]
-        told = [f"found: {', '.join(there)}"] if there else []
-        told += [f"not installed, and not needed: {', '.join(missing)}"] if missing else []
-        return CheckFinding(name=self.name, status="ok", message="; ".join(told))
+            purposes[tracker] = ACCOUNT_USAGE.purpose
+        installed = [name for name in purposes if is_installed(name)]
+        missing = [f"{name} ({purpose})" for name, purpose in purposes.items() if name not in installed]
+        parts = [f"installed: {', '.join(installed)}"] if installed else []
+        parts += [f"not installed (optional): {', '.join(missing)}"] if missing else []
+        return CheckFinding(name=self.name, status="ok", message="; ".join(parts))

@@ -1,11 +1,11 @@
-"""The check `recorder`: the process that keeps the bytes is alive."""
+"""The check `recorder`: the recorder process is running."""
 
 from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
 
 class RecorderCheck:
     name = "recorder"
-    doc = "The daemon runs, and so does its recorder process."
+    doc = "The daemon and its recorder process are running."
 
     async def run(self, context: CheckContext) -> CheckFinding:
         health = await context.get_health()
@@ -13,6 +13,6 @@ class RecorderCheck:
             message = "no daemon is running"
             return CheckFinding(name=self.name, status="skip", message=message, hint="`visor up` starts it.")
         if health.recorder is None:
-            hint = "It is started again by itself; `visor health` shows alerts, `visor down` and `visor up` start anew."
+            hint = "The daemon restarts it; `visor health` shows alerts. If that fails, run `visor down && visor up`."
             return CheckFinding(name=self.name, status="fail", message="the recorder is not running", hint=hint)
-        return CheckFinding(name=self.name, status="ok", message=f"process {health.recorder.pid} records")
+        return CheckFinding(name=self.name, status="ok", message=f"running (pid {health.recorder.pid})")

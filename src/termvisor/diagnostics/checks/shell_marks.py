@@ -1,4 +1,4 @@
-"""The check `shell_marks`: shells tell where prompts and commands begin and end."""
+"""The check `shell_marks`: shells mark where prompts and commands begin and end."""
 
 from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
@@ -10,11 +10,11 @@ class ShellMarksCheck:
     async def run(self, context: CheckContext) -> CheckFinding:
         panes = await context.list_panes()
         if not panes:
-            return CheckFinding(name=self.name, status="skip", message="no panes are known")
-        heard = [pane for pane in panes if pane.activity.kind in ("prompt", "command")]
-        proven = sum(pane.activity.is_proven for pane in heard)
-        told = f"{len(heard)} of {len(panes)} panes send marks, {proven} of them proven"
-        if heard:
-            return CheckFinding(name=self.name, status="ok", message=told)
-        hint = "`visor setup shell` makes it send OSC 133 marks; without them a pane's activity is mostly unknown."
-        return CheckFinding(name=self.name, status="warn", message=told, hint=hint)
+            return CheckFinding(name=self.name, status="skip", message="no panes")
+        marked = [pane for pane in panes if pane.activity.kind in ("prompt", "command")]
+        proven = sum(pane.activity.is_proven for pane in marked)
+        message = f"{len(marked)} of {len(panes)} panes send marks, {proven} of them proven"
+        if marked:
+            return CheckFinding(name=self.name, status="ok", message=message)
+        hint = "Run `visor setup shell` to send OSC 133 marks; without them a pane's activity is mostly unknown."
+        return CheckFinding(name=self.name, status="warn", message=message, hint=hint)

@@ -1,4 +1,4 @@
-"""The check `sockets`: nobody else can talk to our daemon."""
+"""The check `sockets`: no other user can connect to the daemon."""
 
 import os
 import stat
@@ -8,26 +8,26 @@ from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 
 class SocketPermissionsCheck:
     name = "sockets"
-    doc = "The runtime folder is 0700, the sockets in it are 0600, and both belong to you."
+    doc = "The runtime directory has mode 0700, the sockets in it 0600, and both belong to you."
 
     async def run(self, context: CheckContext) -> CheckFinding:
         folder = context.paths.runtime_dir
         if not os.path.isdir(folder):
-            return CheckFinding(name=self.name, status="skip", message=f"{folder} is made when the daemon first runs")
-        rules = [(folder, 0o700), (context.paths.daemon_socket, 0o600), (context.paths.recorder_socket, 0o600)]
-        wrong = [trouble for path, mode in rules if (trouble := _find_permission_problem(path, mode))]
-        if wrong:
-            hint = "Stop the daemon with `visor down`, remove the folder, and start again."
-            return CheckFinding(name=self.name, status="fail", message="; ".join(wrong), hint=hint)
+            return CheckFinding(name=self.name, status="skip", message=f"{folder} is created at the first start")
+        modes = [(folder, 0o700), (context.paths.daemon_socket, 0o600), (context.paths.recorder_socket, 0o600)]
+        problems = [problem for path, mode in modes if (problem := _find_permission_problem(path, mode))]
+        if problems:
+            hint = "Stop the daemon with `visor down`, remove the directory, and start it again."
+            return CheckFinding(name=self.name, status="fail", message="; ".join(problems), hint=hint)
         return CheckFinding(name=self.name, status="ok", message=f"{folder} is private")
 
 
 def _find_permission_problem(path: str, mode: int) -> str | None:
     try:
-        found = os.lstat(path)
-    except FileNotFoundError:
+        file_stat = os.lstat(path)
+    except FileNotFoundError:  # no daemon is running
         return None
-    if found.st_uid != os.getuid():
-        return f"{path} belongs to user {found.st_uid}"
-    extra = stat.S_IMODE(found.st_mode) & ~mode
-    return f"{path} has rights {stat.S_IMODE(found.st_mode):04o}, not {mode:04o}" if extra else None
+    if file_stat.st_uid != os.getuid():
+        return f"{path} belongs to user {file_stat.st_uid}"
+    extra = stat.S_IMODE(file_stat.st_mode) & ~mode
+    return f"{path} has mode {stat.S_IMODE(file_stat.st_mode):04o}, not {mode:04o}" if extra else None

@@ -1,6 +1,6 @@
-"""`visor attach` on a terminal: the gate is asked and records it, then this process becomes tmux.
+"""Run `visor attach` on a terminal: pass the gate, then replace this process by tmux.
 
-It goes to the daemon as a person's command line, so that it is judged like one.
+The request goes to the daemon as a command line of a user, so that the policy for users applies.
 """
 
 import os
@@ -29,28 +29,33 @@ def run(args: AttachArgs) -> int:
 
 
 def attach_terminal(argv: tuple[str, ...], read_target: Callable[[bytes], AttachResult | None]) -> int:
-    """Ask with these words; ``way`` reads from the JSON answer how to get there. Without one, a person is answered."""
-    where = resolve_paths()
-    ensure_running(where)
-    heard: list[bytes] = []
-    asked = command_protocol.CommandRequest((argv[0], "--json", *argv[1:]), False, os.getcwd(), detect_terminal())
-    status = fast_client.exchange(where.daemon_socket, asked, lambda _kind, data: heard.append(data))
+    """Run a command line and attach to the pane that ``read_target`` finds in its JSON answer.
+
+    Without a target the command line runs again as text, which shows the user its error.
+    """
+    paths = resolve_paths()
+    ensure_running(paths)
+    output: list[bytes] = []
+    request = command_protocol.CommandRequest((argv[0], "--json", *argv[1:]), False, os.getcwd(), detect_terminal())
+    status = fast_client.exchange(paths.daemon_socket, request, lambda _kind, data: output.append(data))
     if status < 0:
-        raise Unavailable("the daemon did not finish its answer")
-    attached = read_target(b"".join(heard) or b"{}")
+        raise Unavailable("the daemon closed the connection before it answered")
+    attached = read_target(b"".join(output) or b"{}")
     if attached is None or not attached.outside:
-        return fast_client.send_command(
-            where.daemon_socket, command_protocol.CommandRequest(argv, False, os.getcwd(), detect_terminal())
-        )
+        text_request = command_protocol.CommandRequest(argv, False, os.getcwd(), detect_terminal())
+        return fast_client.send_command(paths.daemon_socket, text_request)
     command = choose_tmux_command(attached, get_environment().get("TMUX", ""))
     try:
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        raise MuxError(f"tmux cannot be started: {error.strerror}") from error
+        raise MuxError(f"cannot run tmux: {error.strerror}") from error
 
 
 def choose_tmux_command(attached: AttachResult, current_tmux: str) -> tuple[str, ...]:
-    """The program to become: a terminal that shows the same server switches, one that shows another cannot."""
+    """Return the tmux command: attach, or switch the client if this terminal already shows the same server.
+
+    Raises BadRequest if this terminal shows another tmux server.
+    """
     socket = current_tmux.partition(",")[0]
     if not socket:
         return attached.outside
@@ -58,5 +63,5 @@ def choose_tmux_command(attached: AttachResult, current_tmux: str) -> tuple[str,
         return attached.inside
     raise BadRequest(
         "this terminal shows another tmux server, and tmux does not nest",
-        hint="Detach first (C-b d), or do it in another terminal.",
+        hint="Detach first (C-b d), or use another terminal.",
     )

@@ -1,7 +1,7 @@
-"""Asking the person at the terminal before something is done that they should see first.
+"""Ask the user at the terminal to confirm, deny or edit a request before it is executed.
 
-Invariant: only a clear yes is one, and a no to a question of the inbox closes it: it does not stay open behind the
-back of who answered. Imports nothing that costs time: the fast path of the command line comes through here.
+Invariants: only an explicit yes confirms; a no also denies the approval request, so that it does not stay open. Imports
+nothing slow: every command line passes through here.
 """
 
 import os
@@ -19,8 +19,9 @@ _NOTHING_DONE = b"Nothing was done.\n"
 
 
 class ConfirmationRequest:
-    """What a person is asked: ``shown`` is what they see, ``number`` that of a question in the inbox, ``text`` what
-    they may edit. With a text alone there is nothing to allow: it is edited.
+    """What to ask: the text to show, the id of an approval request, and a text that the user may edit.
+
+    With ``text`` alone the user edits it, and there is nothing to confirm.
     """
 
     __slots__ = ("number", "shown", "text")
@@ -36,21 +37,23 @@ class ConfirmationRequest:
 
 
 def can_ask_user(request: CommandRequest) -> bool:
-    """Whether somebody sees a question and can answer it."""
-    return os.isatty(2) and (os.isatty(0) or (request.given is not None and _reopen_terminal()))
+    """Return True if a user sees stderr and can answer on stdin."""
+    return os.isatty(2) and (os.isatty(0) or (request.input_text is not None and _reopen_terminal()))
 
 
 def ask_user(request: CommandRequest, question: ConfirmationRequest, send_aside: "Aside") -> "CommandRequest | None":
-    """The command line as the person wants it: with their yes, or with their text. None is a no."""
+    """Return the request with the user's consent or edited text; None if the user said no."""
     try:
-        wanted = _ask_decision(request, question, send_aside) if question.shown else _ask_edited_text(request, question)
+        answered = (
+            _ask_decision(request, question, send_aside) if question.shown else _ask_edited_text(request, question)
+        )
     except KeyboardInterrupt:
         _deny_request(request, question, send_aside)
         write_all(2, b"\n" + _NOTHING_DONE)
         raise
-    if wanted is None:
+    if answered is None:
         write_all(2, _NOTHING_DONE)
-    return wanted
+    return answered
 
 
 def _ask_decision(
@@ -66,9 +69,10 @@ def _ask_decision(
         if answer not in (b"e", b"edit") or not question.text:
             _deny_request(request, question, send_aside)
             return None
-        if (edit_text := _ask_edited_text(request, question)) is not None:
+        if (edited := _ask_edited_text(request, question)) is not None:
+            # The edited text is a new request; the old one is closed.
             _deny_request(request, question, send_aside, "--edited")
-            return edit_text
+            return edited
 
 
 def _ask_edited_text(request: CommandRequest, question: ConfirmationRequest) -> "CommandRequest | None":
@@ -88,7 +92,7 @@ def _deny_request(
 
 
 def _reopen_terminal() -> bool:
-    """Where stdin was used up for the text, it is the terminal from here on."""
+    """Make the terminal stdin again after the input text was read from a pipe."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY)
     except OSError:

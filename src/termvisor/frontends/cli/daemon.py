@@ -1,4 +1,4 @@
-"""`visor daemon`: start, stop, restart the daemon, or say how it is."""
+"""Run `visor daemon`: start, stop or restart the daemon, or print its status."""
 
 from typing import Annotated, Literal
 
@@ -9,17 +9,15 @@ from termvisor.frontends.cli.fast_client import write_all
 from termvisor.settings import Paths, resolve_paths
 
 NOT_RUNNING_STATUS = 3
-"""The exit status of `status` when there is no daemon, as service managers know it."""
+"""The exit status of `status` without a daemon, as service managers expect it (LSB)."""
 
 
 class DaemonCommandArgs(Struct, frozen=True, kw_only=True):
-    """What to do with the daemon."""
-
     action: Annotated[
         Literal["start", "stop", "restart", "status"],
-        Meta(description="What to do with it.", extra={"positional": "one"}),
+        Meta(description="What to do.", extra={"positional": "one"}),
     ] = "start"
-    foreground: Annotated[bool, Meta(description="Be the daemon, for a supervisor; ends on SIGTERM.")] = False
+    foreground: Annotated[bool, Meta(description="Run in the foreground, for a supervisor; SIGTERM stops it.")] = False
 
 
 def run(args: DaemonCommandArgs) -> int:

@@ -1,4 +1,4 @@
-"""`visor down`: stop everything that was started. The demo ends first, so that its end is still heard and stored."""
+"""Run `visor down`: stop demo, daemon and recorder. The demo is stopped first, so that its end is still captured."""
 
 from msgspec import Struct
 
@@ -11,13 +11,12 @@ from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 
 
 class DownCommandArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 def run(_args: DownCommandArgs) -> int:
-    where = resolve_paths()
-    stopped = _stop_everything(where)
-    text = "".join(f"Stopped {what}.\n" for what in stopped) or "Nothing was running.\n"
+    stopped = _stop_everything(resolve_paths())
+    text = "".join(f"Stopped {name}.\n" for name in stopped) or "Nothing was running.\n"
     write_all(1, text.encode())
     return 0
 
@@ -37,4 +36,4 @@ def _load_settings(paths: Paths) -> Settings:
     try:
         return load_settings(paths)
     except ConfigError:
-        return Settings()  # a broken config file must not keep anybody from stopping
+        return Settings()  # an invalid config file must not prevent the stop

@@ -1,4 +1,4 @@
-"""A text in the person's own editor, or on one line where they named none."""
+"""Let the user edit a text in their editor (VISUAL, EDITOR), or on one line if none is set."""
 
 import os
 import shlex
@@ -10,37 +10,37 @@ from termvisor.system.subprocesses import run_in_terminal
 
 
 class EditCancelled(Exception):
-    """There is no new text, and why."""
+    """The user did not produce a new text; the message says why."""
 
 
 def edit_text(data: bytes) -> bytes | None:
-    """The text as the person left it; None, told to them, where it is as before, empty, or could not be edited."""
+    """Return the edited text; None, with the reason on stderr, if it is unchanged, empty or could not be edited."""
     try:
         return _edit_checked(data, find_editor())
-    except EditCancelled as why:
-        write_all(2, f"{why}\n".encode())
+    except EditCancelled as reason:
+        write_all(2, f"{reason}\n".encode())
         return None
 
 
 def _edit_checked(data: bytes, editor: list[str]) -> bytes:
     if not editor and b"\n" in data:
-        raise EditCancelled("A text of several lines needs an editor: set VISUAL or EDITOR.")
-    new = _edit_in_editor(editor, data) if editor else _edit_one_line(data)
-    if not new.strip():
-        raise EditCancelled("The text is empty now.")
-    if new == data:
-        raise EditCancelled("The text is as it was.")
-    return new
+        raise EditCancelled("Editing a text of several lines needs an editor: set VISUAL or EDITOR.")
+    edited = _edit_in_editor(editor, data) if editor else _edit_one_line(data)
+    if not edited.strip():
+        raise EditCancelled("The text is empty.")
+    if edited == data:
+        raise EditCancelled("The text is unchanged.")
+    return edited
 
 
 def find_editor() -> list[str]:
-    """The editor that the person named, with its words; none is an empty list."""
-    known = get_environment()
-    name = known.get("VISUAL") or known.get("EDITOR") or ""
+    """Return the user's editor command; an empty list if none is set."""
+    environment = get_environment()
+    command = environment.get("VISUAL") or environment.get("EDITOR") or ""
     try:
-        return shlex.split(name)
+        return shlex.split(command)
     except ValueError as error:
-        raise EditCancelled(f"the editor's name cannot be read: {name}") from error
+        raise EditCancelled(f"VISUAL or EDITOR is not a valid command: {command}") from error
 
 
 def _edit_in_editor(editor: list[str], data: bytes) -> bytes:
@@ -50,7 +50,7 @@ def _edit_in_editor(editor: list[str], data: bytes) -> bytes:
             file.write(data + b"\n")
         status = run_in_terminal([*editor, path])
         if status != 0:
-            raise EditCancelled(f"{editor[0]} ended with status {status}.")
+            raise EditCancelled(f"{editor[0]} exited with status {status}.")
         with open(path, "rb") as file:
             return file.read().removesuffix(b"\n")
 
@@ -60,12 +60,12 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def _edit_one_line(data: bytes) -> bytes:
-    import readline  # a person who edits has the time
+    import readline  # slow to load, and only needed here
 
     readline.set_startup_hook(lambda: readline.insert_text(data.decode("utf-8", "replace")))
     try:
         return input("new text: ").encode()
     except EOFError as error:
-        raise EditCancelled("The text is as it was.") from error
+        raise EditCancelled("The text is unchanged.") from error
     finally:
         readline.set_startup_hook(None)

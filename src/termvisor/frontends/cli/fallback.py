@@ -1,4 +1,4 @@
-"""What happens when the daemon did not answer a command line: run it here, or start the daemon and ask again."""
+"""Handle a command line that the daemon did not answer: run it in this process, or start the daemon and retry."""
 
 import asyncio
 from contextlib import aclosing
@@ -18,14 +18,12 @@ from termvisor.settings import resolve_paths
 
 
 def run_without_daemon(request: command_protocol.CommandRequest, reason: int) -> int:
-    """``why`` is what the courier came back with."""
+    """Run the request locally or through a new daemon; ``reason`` is the negative result of `send_command`."""
     if reason == fast_client.RUN_LOCALLY or (reason == fast_client.NO_DAEMON and not _needs_daemon(request)):
         return _run_locally(LocalServices(), request)
     try:
         if reason == fast_client.CONNECTION_LOST:
-            raise Unavailable(
-                "the daemon did not finish its answer", hint="Ask again; `visor daemon restart` may help."
-            )
+            raise Unavailable("the daemon did not finish its answer", hint="Retry; `visor daemon restart` may help.")
         return _start_daemon_and_send(request)
     except VisorError as error:
         return _run_locally(cast(Services, _UnreachableServices(error)), request)
@@ -33,41 +31,41 @@ def run_without_daemon(request: command_protocol.CommandRequest, reason: int) ->
 
 def _needs_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
-        op, words = find_operation(request.argv, request.is_robot)
+        operation, words = find_operation(request.argv, request.is_robot)
     except VisorError:
         return False
-    return not (op.is_local(words) or op.works_without_daemon)
+    return not (operation.is_local(words) or operation.works_without_daemon)
 
 
 def _start_daemon_and_send(request: command_protocol.CommandRequest) -> int:
-    where = resolve_paths()
-    ensure_running(where)
-    status = fast_client.send_command(where.daemon_socket, request)
+    paths = resolve_paths()
+    ensure_running(paths)
+    status = fast_client.send_command(paths.daemon_socket, request)
     if status < 0:
-        raise Unavailable("the daemon ended right after its start", hint=f"See {where.log_file}.")
+        raise Unavailable("the daemon exited right after its start", hint=f"See {paths.log_file}.")
     return status
 
 
 def _run_locally(services: Services, request: command_protocol.CommandRequest) -> int:
-    outlet = fast_client.OutputRouter(request)
-    status = asyncio.run(_dispatch(services, request, outlet))
-    again = outlet.build_retry(lambda _aside: None)
-    return status if again is None else _run_locally(services, again)
+    output = fast_client.OutputRouter(request)
+    status = asyncio.run(_dispatch(services, request, output))
+    retry = output.build_retry(lambda _aside: None)
+    return status if retry is None else _run_locally(services, retry)
 
 
 async def _dispatch(
     services: Services, request: command_protocol.CommandRequest, output: fast_client.OutputRouter
 ) -> int:
-    async with aclosing(dispatch_command_line(services, convert(request.to_fields(), CommandContext))) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, int):
-                return piece
-            output.deliver(CHUNK_KINDS.get(type(piece), b"o"), piece)
+    async with aclosing(dispatch_command_line(services, convert(request.to_fields(), CommandContext))) as answer_parts:
+        async for answer_part in answer_parts:
+            if isinstance(answer_part, int):
+                return answer_part
+            output.deliver(CHUNK_KINDS.get(type(answer_part), b"o"), answer_part)
     raise AssertionError("an answer ends with its exit status")
 
 
 class _UnreachableServices:
-    """A world behind a daemon that cannot be reached: every look at it says why, in the words of the face."""
+    """Services that raise the connection error on any use, so that it is rendered like every other error."""
 
     def __init__(self, error: VisorError):
         self._error = error

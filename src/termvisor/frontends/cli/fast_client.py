@@ -1,7 +1,7 @@
-"""Carries a command line to the daemon and its answer to stdout and stderr.
+"""Send a command line to the daemon and copy its answer to stdout and stderr.
 
-Invariant: it imports nothing beyond the interpreter's own start, because `visor robot` passes through here and must
-cost about as much as `python -c pass`. The daemon does the thinking and the formatting.
+Invariant: imports only modules that the interpreter's own start loads, because `visor robot` must start about as fast
+as `python -c pass`. The daemon does all parsing and formatting.
 """
 
 import os
@@ -16,50 +16,50 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 NO_DAEMON = -1
-"""No daemon listens."""
+"""No daemon is running, or it closed the connection without any answer because it is stopping."""
 RUN_LOCALLY = -2
-"""The daemon says that this command needs no daemon."""
+"""The daemon answered that this command needs no daemon."""
 CONNECTION_LOST = -3
-"""The daemon went away before it finished, or does not answer at all."""
+"""The daemon did not answer in time, or closed the connection before the exit status."""
 _ACKNOWLEDGE_TIMEOUT_S = 10.0
 CANNOT_WRITE_STATUS = 74
 """The exit status when the file for the answer cannot be opened or written."""
 
 
 def get_socket_path(environ: "Mapping[str, str]") -> str:
-    """`settings.places().daemon_socket`, without the cost of importing the settings."""
+    """Return `settings.resolve_paths().daemon_socket` without importing the settings, which is slow."""
     runtime = environ.get("VISOR_RUNTIME_DIR") or (
-        f"{environ['XDG_RUNTIME_DIR']}/termvisor" if environ.get("XDG_RUNTIME_DIR") else f"/tmp/termvisor-{os.getuid()}"  # noqa: S108 - the daemon made it private, and dial looks who listens
+        f"{environ['XDG_RUNTIME_DIR']}/termvisor" if environ.get("XDG_RUNTIME_DIR") else f"/tmp/termvisor-{os.getuid()}"  # noqa: S108 - private by its mode, and connect_socket checks the owner
     )
     return f"{os.path.abspath(runtime)}/daemon"
 
 
 def get_config_path(environ: "Mapping[str, str]") -> str:
-    """`settings.places().config_file`, for the same reason."""
+    """Return `settings.resolve_paths().config_file` without importing the settings."""
     home = environ.get("HOME") or os.path.expanduser("~")
     folder = environ.get("VISOR_CONFIG_DIR") or f"{environ.get('XDG_CONFIG_HOME') or home + '/.config'}/termvisor"
     return f"{os.path.abspath(folder)}/config.toml"
 
 
 def send_command(path: str, request: command_protocol.CommandRequest) -> int:
-    """Ask the daemon, copy its answer to our stdout and stderr: the exit status, or one of the names above."""
-    outlet = OutputRouter(request)
+    """Send a request, copy the answer to stdout and stderr; return the exit status or a negative constant above."""
+    output = OutputRouter(request)
     try:
-        status = exchange(path, request, outlet.deliver)
+        status = exchange(path, request, output.deliver)
     except OSError as error:
-        if not outlet.has_file and not error.filename:
-            raise
+        if not output.has_file and not error.filename:
+            raise  # stdout or stderr is closed
         text = f"visor: the answer cannot be written: {error.strerror}\nhint: Check the folder and its free space.\n"
         write_all(2, text.encode())
         return CANNOT_WRITE_STATUS
-    again = outlet.build_retry(lambda aside: exchange(path, aside, _discard_output))
-    return status if again is None else send_command(path, again)
+    retry = output.build_retry(lambda aside: exchange(path, aside, lambda _kind, _data: None))
+    return status if retry is None else send_command(path, retry)
 
 
 class OutputRouter:
-    """Where an answer goes: stdout or a file, stderr; and what it wants of this side before there can be another one.
+    """Write an answer to stdout, stderr or a file, and collect the inputs that the daemon requests from the client.
 
-    What only this side has is a text in a file or on stdin, and the person at the terminal.
+    Such inputs exist only on the client: a file, stdin, or the user at the terminal.
     """
 
     def __init__(self, request: command_protocol.CommandRequest) -> None:
@@ -74,7 +74,7 @@ class OutputRouter:
             self._descriptors[b"o"] = _open_private_file(data)
             self.has_file = True
         elif kind in self._descriptors:
-            if not self._has_answerable_question:  # a refusal is for those who cannot be asked
+            if not self._has_answerable_question:  # the refusal is only for clients without a user
                 write_all(self._descriptors[kind], data)
         else:
             self._requested_inputs[kind] = self._requested_inputs.get(kind, b"") + data
@@ -82,7 +82,10 @@ class OutputRouter:
     def build_retry(
         self, send_aside: "Callable[[command_protocol.CommandRequest], object]"
     ) -> "command_protocol.CommandRequest | None":
-        """The command line with what was missing, if it is to be carried again. ``aside`` carries another one."""
+        """Return the request with the requested input; None if there is nothing to retry.
+
+        ``send_aside`` sends another request, such as the denial of an approval.
+        """
         if source := self._requested_inputs.get(b"i"):
             from termvisor.frontends.cli.read_input import read_input
 
@@ -96,7 +99,7 @@ class OutputRouter:
 
     @property
     def _has_answerable_question(self) -> bool:
-        """Whether there is one, and somebody to answer it."""
+        """True if the daemon asked for a confirmation and a user can answer it."""
         if not self._requested_inputs.keys() & {b"q", b"t"}:
             return False
         if self._can_ask_user is None:
@@ -104,10 +107,6 @@ class OutputRouter:
 
             self._can_ask_user = can_ask_user(self._request)
         return self._can_ask_user
-
-
-def _discard_output(_kind: bytes, _data: bytes) -> None:
-    """For what is said to the daemon beside the point."""
 
 
 def _open_private_file(path: bytes) -> int:
@@ -118,42 +117,56 @@ def _open_private_file(path: bytes) -> int:
 
 
 def exchange(path: str, request: command_protocol.CommandRequest, deliver: "Callable[[bytes, bytes], None]") -> int:
-    """Ask the daemon; its output goes to ``deliver`` as (kind of frame, bytes)."""
-    line = connect_socket(path)
-    if line is None:
+    """Send a request and pass its output to ``deliver`` as (kind of frame, bytes); return as `send_command`."""
+    sock = connect_socket(path)
+    if sock is None:
         return NO_DAEMON
-    came_back = NO_DAEMON  # one that hangs up without a word is just ending: a new one may answer
+    status = NO_DAEMON  # a daemon that closes without a frame is stopping: a new one may answer
     try:
-        for kind, number, body in _read_frames(line, request):
-            came_back = CONNECTION_LOST
+        for kind, number, body in _read_answer(sock, request):
+            status = CONNECTION_LOST
             if kind == b"x":
                 return number
             if kind == b"l":
                 return RUN_LOCALLY
             if body:
                 deliver(kind, body)
-        return came_back
+        return status
     finally:
-        line.close()
+        sock.close()
 
 
-def _read_frames(sock: "socket", request: command_protocol.CommandRequest) -> "Iterator[tuple[bytes, int, bytes]]":
-    """What the daemon answers. It must be heard soon; then it may take its time."""
-    frames = command_protocol.FrameDecoder()
-    sock.settimeout(_ACKNOWLEDGE_TIMEOUT_S)
+def _read_answer(sock: "socket", request: command_protocol.CommandRequest) -> "Iterator[tuple[bytes, int, bytes]]":
+    """Yield the frames of an answer; after the acknowledgement it may take any time."""
     try:
-        sock.sendall(command_protocol.encode_request(request))
-        while data := sock.recv(1 << 16):
-            sock.settimeout(None)
-            yield from frames.feed(data)
+        yield from read_frames(sock, request, _ACKNOWLEDGE_TIMEOUT_S)
     except (TimeoutError, command_protocol.MalformedCommand):
-        yield b"?", 0, b""  # somebody is there, and it is no use to start another
+        yield b"?", 0, b""  # a daemon is there but hangs: starting another one would not help
     except ConnectionError:
         return
 
 
+def read_frames(
+    sock: "socket",
+    request: command_protocol.CommandRequest,
+    acknowledge_timeout_s: float,
+    get_timeout: "Callable[[], float | None]" = lambda: None,
+) -> "Iterator[tuple[bytes, int, bytes]]":
+    """Send a request and yield the frames of its answer as kind, number, body.
+
+    ``get_timeout`` returns the seconds to wait for more after each read. Raises TimeoutError, ConnectionError or
+    MalformedCommand.
+    """
+    decoder = command_protocol.FrameDecoder()
+    sock.settimeout(acknowledge_timeout_s)
+    sock.sendall(command_protocol.encode_request(request))
+    while data := sock.recv(1 << 16):
+        sock.settimeout(get_timeout())
+        yield from decoder.feed(data)
+
+
 def write_all(descriptor: int, data: bytes) -> None:
-    """All of it, also where the other side made the descriptor non-blocking."""
+    """Write all bytes, even if another process made the descriptor non-blocking."""
     rest = memoryview(data)
     while rest:
         try:

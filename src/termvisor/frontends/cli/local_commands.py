@@ -1,4 +1,4 @@
-"""The commands about the daemon itself: `up`, `down`, `demo`, `daemon`. Declared once, parsed like operations."""
+"""Declare and run the commands that the client runs itself: `up`, `down`, `demo`, `daemon`, and terminal commands."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from termvisor.errors import BadRequest, VisorError
 from termvisor.frontends.cli import attach, daemon, demo, down, up
-from termvisor.frontends.cli import next as next_up
 from termvisor.frontends.cli.fast_client import write_all
+from termvisor.frontends.cli.next import run as run_next
 from termvisor.frontends.tui.player import player
 from termvisor.ops.agents.next import NextArgs
 from termvisor.ops.api.arguments import describe_arguments, parse_arguments, render_usage
@@ -17,7 +17,7 @@ from termvisor.ops.panes.attach import AttachArgs
 
 
 class LocalCommand(Struct, frozen=True):
-    """``run`` gets its Input and gives the exit status."""
+    """``run`` takes the parsed ``Input`` and returns the exit status."""
 
     Input: type[Struct]
     run: Callable[[Any], int]
@@ -26,22 +26,24 @@ class LocalCommand(Struct, frozen=True):
 
 LOCAL_COMMANDS = {
     "up": LocalCommand(
-        up.UpCommandArgs, up.run, "Start the daemon when none runs, and show all panes, live on a terminal."
+        up.UpCommandArgs, up.run, "Start the daemon if it is not running, and show all panes, live on a terminal."
     ),
-    "down": LocalCommand(down.DownCommandArgs, down.run, "Stop everything that was started: demo, daemon, recorder."),
+    "down": LocalCommand(down.DownCommandArgs, down.run, "Stop demo, daemon and recorder."),
     "demo": LocalCommand(
-        demo.DemoCommandArgs, demo.run, "Start or stop a private tmux server with six lively panes to try things on."
+        demo.DemoCommandArgs, demo.run, "Start or stop a private tmux server with six panes to try things on."
     ),
-    "daemon": LocalCommand(daemon.DaemonCommandArgs, daemon.run, "Start, stop, restart or look at the daemon."),
+    "daemon": LocalCommand(
+        daemon.DaemonCommandArgs, daemon.run, "Start, stop or restart the daemon, or show its status."
+    ),
 }
 
 
 TERMINAL_COMMANDS = {
-    "replay": LocalCommand(ReplayArgs, player.run_player, "Play what a pane showed, like a film."),
-    "attach": LocalCommand(AttachArgs, attach.run, "Look at a pane in this terminal, with tmux itself."),
-    "next": LocalCommand(NextArgs, next_up.run, "Go to the agent that needs you most."),
+    "replay": LocalCommand(ReplayArgs, player.run_player, "Play the recorded screens of a pane."),
+    "attach": LocalCommand(AttachArgs, attach.run, "Open a pane in this terminal with tmux."),
+    "next": LocalCommand(NextArgs, run_next, "Go to the agent that needs you most."),
 }
-"""On a terminal; elsewhere they are operations like the others."""
+"""Only on a terminal; elsewhere they are ordinary operations."""
 
 
 def run_local_command(argv: Sequence[str]) -> int:
@@ -59,7 +61,7 @@ def run_local_command(argv: Sequence[str]) -> int:
 
 
 def _render_help(name: str, command: LocalCommand) -> str:
-    rows = [f"  {written:<24}{meaning}" for written, meaning in describe_arguments(command.Input)]
+    rows = [f"  {argument:<24}{description}" for argument, description in describe_arguments(command.Input)]
     return "\n".join(
         [f"visor {render_usage(name, command.Input)}", "", command.doc, *([""] if rows else []), *rows, ""]
     )

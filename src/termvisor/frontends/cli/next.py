@@ -1,4 +1,4 @@
-"""`visor next --go` on a terminal: goes to the agent that needs a person most, as `visor attach` goes to a pane."""
+"""Run `visor next --go` on a terminal: attach to the pane of the agent that needs the user most."""
 
 import msgspec
 
@@ -21,6 +21,6 @@ def run(args: NextArgs) -> int:
 
 
 def read_attach_target(answer: bytes) -> AttachResult | None:
-    """Where the answer leads, if somebody needs a person."""
-    found = msgspec.json.decode(answer, type=_NextAnswer).data
-    return None if found is None else found.attached
+    """Return the pane to attach to; None if no agent needs the user."""
+    agent = msgspec.json.decode(answer, type=_NextAnswer).data
+    return None if agent is None else agent.attached

@@ -1,8 +1,7 @@
-"""The text that a command line takes from a file or from stdin, read on the caller's side: the daemon opens no files
-for anybody.
+"""Read the input text of a command line from a file or stdin, with the rights of the client.
 
-Imports nothing that costs time: the fast path of the command line comes through here. What was read is judged by the
-daemon, which also finds the words for what is wrong with it.
+The daemon never opens files for clients; it only checks the text and words the errors. Imports nothing slow: every
+command line passes through here.
 """
 
 import os
@@ -11,15 +10,15 @@ from termvisor.frontends.cli.fast_client import write_all
 from termvisor.protocol.command_protocol import InputText
 
 MAX_INPUT_BYTES = (1 << 20) + 2
-"""More bytes than any text may have, with the newline at its end."""
+"""One byte more than the limit of a text with its final newline, so that the daemon can report a text too long."""
 
 
 def read_input(source: bytes) -> InputText:
-    """All of it, or so much that it is too long; ``-`` is stdin."""
+    """Read a file, or stdin for ``-``; errors are returned in ``error``."""
     try:
         return InputText(_read_stdin() if source == b"-" else _read_file(source))
     except OSError as error:
-        return InputText(trouble=error.strerror or "it cannot be read")
+        return InputText(error=error.strerror or "cannot be read")
 
 
 def _read_file(path: bytes) -> bytes:
@@ -32,7 +31,7 @@ def _read_file(path: bytes) -> bytes:
 
 def _read_stdin() -> bytes:
     if os.isatty(0) and os.isatty(2):
-        write_all(2, b"Type the text; Ctrl-D on a line of its own ends it.\n")
+        write_all(2, b"Type the text; end it with Ctrl-D on an empty line.\n")
     return _read_to_end(0)
 
 

@@ -1,4 +1,4 @@
-"""What a person's terminal is like: its width, and whether to use colours. Cheap: most commands come through here."""
+"""Detect the terminal's width and whether to use colours. Imports nothing slow: most commands pass through here."""
 
 import os
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 
 def detect_terminal(environ: "Mapping[str, str] | None" = None, descriptor: int = 1) -> TerminalInfo:
-    """How to answer on this descriptor. Width 0: nobody looks, shorten nothing."""
+    """Return the terminal of a descriptor; width 0, which disables shortening, if it is not a terminal."""
     env = os.environ if environ is None else environ  # noqa: TID251 - COLUMNS and NO_COLOR belong to the terminal
     is_terminal = os.isatty(descriptor)
-    wish = choose_colour_mode(env)
+    colour_mode = choose_colour_mode(env)
     return TerminalInfo(
         _detect_width(env, descriptor) if is_terminal else 0,
         is_terminal,
-        wish == "always" or (wish != "never" and is_terminal),
+        colour_mode == "always" or (colour_mode != "never" and is_terminal),
     )
 
 
 def choose_colour_mode(environ: "Mapping[str, str]") -> str:
-    """The setting `colour`: from the environment, else from the config file when there is one."""
-    named = environ.get("VISOR_COLOUR") or ("never" if environ.get("NO_COLOR") else "")
-    return named or (_read_configured_mode(environ) if os.path.exists(get_config_path(environ)) else "auto")
+    """Return the setting `colour` from the environment, else from the config file if it exists."""
+    mode = environ.get("VISOR_COLOUR") or ("never" if environ.get("NO_COLOR") else "")
+    return mode or (_read_configured_mode(environ) if os.path.exists(get_config_path(environ)) else "auto")
 
 
 def _read_configured_mode(environ: "Mapping[str, str]") -> str:
@@ -35,7 +35,7 @@ def _read_configured_mode(environ: "Mapping[str, str]") -> str:
     try:
         return load_settings(resolve_paths(environ), environ).colour
     except ConfigError:
-        return "auto"  # the command itself will say what is wrong
+        return "auto"  # the command itself reports the error
 
 
 def _detect_width(environ: "Mapping[str, str]", descriptor: int) -> int:

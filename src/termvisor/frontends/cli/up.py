@@ -1,4 +1,4 @@
-"""`visor up`: start the daemon when none runs, and show the fleet; live on a terminal, once elsewhere."""
+"""Run `visor up`: start the daemon if needed and show all panes, live on a terminal, once elsewhere."""
 
 import os
 from typing import Annotated
@@ -17,39 +17,37 @@ from termvisor.system.polling import wait_until
 
 _DEMO_TIMEOUT_S = 5.0
 _CAPTURE_TIMEOUT_S = 2.0
-"""Seconds that a new daemon is given to hear its panes, before they are shown once."""
+"""Time for a new daemon to capture its panes before they are listed once."""
 
 
 class UpCommandArgs(Struct, frozen=True, kw_only=True):
-    """How to show the fleet."""
-
-    demo_if_empty: Annotated[bool, Meta(description="Start the demo when there are no panes.")] = False
+    demo_if_empty: Annotated[bool, Meta(description="Start the demo if there are no panes.")] = False
     once: Annotated[bool, Meta(description="Show the panes once, also on a terminal.")] = False
-    interval: Annotated[float, Meta(description="Seconds between two looks.", ge=0.1, le=3600)] = 1.0
+    interval: Annotated[float, Meta(description="Seconds between two refreshes.", ge=0.1, le=3600)] = 1.0
 
 
 def run(args: UpCommandArgs) -> int:
-    where = resolve_paths()
-    settings = load_settings(where)
-    was_running = is_running(where)
-    daemon = ensure_running(where)
-    if args.demo_if_empty and _count_panes(where) == 0:
-        server.start_demo(where, settings)
-        wait_until(lambda: _count_panes(where) >= len(DEMO_SCENES), _DEMO_TIMEOUT_S, interval_s=0.1)
-    seen = detect_terminal()
-    if seen.is_terminal and os.isatty(0) and not args.once:
-        live_table.run_live_table(where, args.interval, colour=seen.colour)
+    paths = resolve_paths()
+    settings = load_settings(paths)
+    was_running = is_running(paths)
+    daemon = ensure_running(paths)
+    if args.demo_if_empty and _count_panes(paths) == 0:
+        server.start_demo(paths, settings)
+        wait_until(lambda: _count_panes(paths) >= len(DEMO_SCENES), _DEMO_TIMEOUT_S, interval_s=0.1)
+    terminal = detect_terminal()
+    if terminal.is_terminal and os.isatty(0) and not args.once:
+        live_table.run_live_table(paths, args.interval, colour=terminal.colour)
     else:
         if not was_running:
-            wait_until(lambda: _has_captured_all(where), _CAPTURE_TIMEOUT_S, interval_s=0.1)
-        shown = pane_table.build_view(where, seen)
-        write_all(1, "\n".join([shown.head, "", shown.title, *shown.rows, "", shown.foot, ""]).encode())
-    write_all(1, render_still_running(where, daemon.pid).encode())
+            wait_until(lambda: _has_captured_all(paths), _CAPTURE_TIMEOUT_S, interval_s=0.1)
+        view = pane_table.build_view(paths, terminal)
+        write_all(1, "\n".join([view.head, "", view.title, *view.rows, "", view.foot, ""]).encode())
+    write_all(1, render_still_running(paths, daemon.pid).encode())
     return 0
 
 
 def render_still_running(paths: Paths, daemon_pid: int) -> str:
-    """The last line: what goes on without us, and how to end it."""
+    """Return the last line: the processes that keep running, and how to stop them."""
     recorder = find_recorder_pid(paths)
     parts = [
         f"daemon (pid {daemon_pid})",
@@ -60,9 +58,9 @@ def render_still_running(paths: Paths, daemon_pid: int) -> str:
 
 
 def _has_captured_all(paths: Paths) -> bool:
-    """Whether every pane is listened to; before that, all that can be said of one is that something is missing."""
-    items = pane_table.call_daemon(paths, "list_panes")["items"]
-    return all(one["heard_by"] != "none" and one["activity"]["kind"] != "gap" for one in items)
+    """Return True if every pane is captured; until then panes are only listed as gaps."""
+    panes = pane_table.call_daemon(paths, "list_panes")["items"]
+    return all(pane["heard_by"] != "none" and pane["activity"]["kind"] != "gap" for pane in panes)
 
 
 def _count_panes(paths: Paths) -> int:

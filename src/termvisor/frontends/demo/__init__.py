@@ -1,1 +1,1 @@
-"""A private tmux server with six lively panes to try everything on: no model, no network, next to no cost."""
+"""The demo: a private tmux server with six panes of sample output and two fake agents; no model, no network."""

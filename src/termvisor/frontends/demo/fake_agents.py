@@ -1,5 +1,6 @@
-"""Two made-up agents that look like Claude Code and Codex, and heed keys as those do: what Termvisor sees, asks and
-presses can be tried on them without a model. Everything they say they did is invented, and nothing is run.
+"""Two fake agents that look like Claude Code and Codex and react to keys like them, to try Termvisor without a model.
+
+All their output is invented, and they run nothing.
 """
 
 import re
@@ -11,7 +12,7 @@ from itertools import cycle
 from msgspec import Struct
 
 ScreenBeat = tuple[str, float | None]
-"""A screen, and how many seconds it stands unless a key comes; None waits for one."""
+"""A screen and the seconds to show it unless a key is typed; None waits for a key."""
 AgentScript = Generator[ScreenBeat, bytes, None]
 ScriptPart = Generator[ScreenBeat, bytes, bool]
 
@@ -25,23 +26,23 @@ _ENTER, _ESCAPE, _UP, _DOWN, _BACKSPACE, _CTRL_C = b"\r", b"\x1b", b"\x1b[A", b"
 _CLEAR_KEYS = (b"\x15", _ESCAPE, _CTRL_C)
 _EXIT_COMMANDS = ("/exit", "/quit")
 _KEY_PATTERN = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1bO.|\x1b|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+")
-"""A sequence, a control character, or a run of text."""
+"""An escape sequence, a control character, or a run of text."""
 
 
 class AgentLook(Struct, frozen=True, kw_only=True):
-    """How an agent looks."""
+    """The texts and layout of an agent's screen."""
 
     head: tuple[str, ...]
     prompt: str
     interrupted: str
     render_footer: Callable[[str, str, int], tuple[list[str], int]]
-    """Of the seconds that it works, what is typed and the width: the rows below the conversation, and which of them has
-    the cursor."""
+    """Takes the seconds of work, the typed text and the width; returns the rows below the conversation and the index of
+    the row with the cursor."""
     working: str = ""
-    """What it says to the terminal as it begins to work."""
+    """Escape sequence sent when it starts to work."""
     resting: str = ""
     exit_presses: int = 1
-    """How many Ctrl-C in a row end it."""
+    """Consecutive Ctrl-C that make it exit."""
 
 
 class FakeConversation:
@@ -57,7 +58,7 @@ class FakeConversation:
         self._rows += ["", *rows]
 
     def work(self, seconds: int) -> ScriptPart:
-        """Whether nobody interrupted it."""
+        """Work for some seconds; return False if interrupted."""
         yield self._look.working, 0.0
         for second in range(seconds):
             keys = yield self._render_screen(f"{second}"), 1.0
@@ -67,34 +68,36 @@ class FakeConversation:
         return True
 
     def ask(self, dialog: Callable[[int, int], list[str]], choices: int) -> ScriptPart:
-        """Whether the first choice was taken. Waits for as long as that takes."""
-        pointed = 0
+        """Show a dialog until it is answered; return False for the last choice or Escape."""
+        selected = 0
         while True:
             width, _ = self._size()
-            for key in split_keys((yield self._compose_screen(dialog(pointed, width), 0, 1), None)):
+            for key in split_keys((yield self._compose_screen(dialog(selected, width), 0, 1), None)):
                 step = {_UP: -1, _DOWN: 1}.get(key, 0)
-                pointed = min(max(pointed + step, 0), choices - 1)
+                selected = min(max(selected + step, 0), choices - 1)
                 if key.isdigit() and 1 <= int(key) <= choices:
                     return int(key) < choices
                 if key in (_ENTER, _ESCAPE):
-                    return key == _ENTER and pointed < choices - 1
+                    return key == _ENTER and selected < choices - 1
 
     def wait_for_prompt(self) -> Generator[ScreenBeat, bytes, str | None]:
-        """What it is told next: empty when nobody says anything for a while, None when it is to leave. Half a prompt is
-        waited for."""
+        """Return the next prompt: empty after a while without keys, None to exit.
+
+        There is no timeout while a prompt is being typed.
+        """
         yield self._look.resting, 0.0
-        farewells = 0
+        exit_presses = 0
         while True:
             keys = split_keys((yield self._render_screen(""), None if self._typed else _IDLE_TIMEOUT_S))
             if not keys:
                 return ""
             for key in keys:
-                farewells = farewells + 1 if key == _CTRL_C and not self._typed else 0
-                if farewells == self._look.exit_presses:
+                exit_presses = exit_presses + 1 if key == _CTRL_C and not self._typed else 0
+                if exit_presses == self._look.exit_presses:
                     return None
                 if key == _ENTER and self._typed.strip():
-                    told, self._typed = self._typed.strip(), ""
-                    return None if told in _EXIT_COMMANDS else told
+                    prompt, self._typed = self._typed.strip(), ""
+                    return None if prompt in _EXIT_COMMANDS else prompt
                 self._type(key)
 
     def _type(self, key: bytes) -> None:
@@ -111,7 +114,7 @@ class FakeConversation:
         return self._compose_screen(foot, row, 3 + len(self._typed))
 
     def _compose_screen(self, foot: list[str], row: int, column: int) -> str:
-        """The newest rows of the conversation above the foot, painted at once."""
+        """Return the newest rows of the conversation above the footer, painted in one synchronized update."""
         width, height = self._size()
         room = max(1, height - len(foot))
         shown = self._rows[-room:]
@@ -125,15 +128,15 @@ def split_keys(typed: bytes) -> list[bytes]:
 
 
 def play_claude(size: Callable[[], tuple[int, int]] = shutil.get_terminal_size) -> AgentScript:
-    """Asks before each command, and waits until somebody answers."""
+    """Play an agent that asks before each command and waits for the answer."""
     chat = FakeConversation(_CLAUDE_LOOK, size)
     yield "\x1b]2;✳ Claude Code\x07", 0.0
     tasks = cycle(TASKS)
-    told: str | None = ""
-    while told is not None:
+    prompt: str | None = ""
+    while prompt is not None:
         task, path, command = next(tasks)
-        yield from _run_claude_task(chat, told or task, path, command)
-        told = yield from chat.wait_for_prompt()
+        yield from _run_claude_task(chat, prompt or task, path, command)
+        prompt = yield from chat.wait_for_prompt()
 
 
 def _run_claude_task(chat: FakeConversation, task: str, path: str, command: str) -> AgentScript:
@@ -150,26 +153,26 @@ def _run_claude_task(chat: FakeConversation, task: str, path: str, command: str)
 
 
 def play_codex(size: Callable[[], tuple[int, int]] = shutil.get_terminal_size) -> AgentScript:
-    """Works by itself, and says so to the terminal, as Codex does."""
+    """Play an agent that works without asking and reports its state to the terminal, as Codex does."""
     chat = FakeConversation(_CODEX_LOOK, size)
     tasks = cycle(TASKS[1:] + TASKS[:1])
-    told: str | None = ""
-    while told is not None:
+    prompt: str | None = ""
+    while prompt is not None:
         task, path, command = next(tasks)
         yield f"\x1b]2;⠹ {task}\x07", 0.0
-        chat.add_prompt(told or task)
+        chat.add_prompt(prompt or task)
         chat.add_reply("")
         if (yield from chat.work(25)):
             chat.add_reply(
                 f"• Ran {command}", "  └ OK", "", f"• Edited {path} (+9 -3). Done.", "", "  Worked for 25s • 05:08"
             )
         yield f"\x1b]2;{task}\x07", 0.0
-        told = yield from chat.wait_for_prompt()
+        prompt = yield from chat.wait_for_prompt()
 
 
 def _render_dialog(command: str, selected: int, width: int) -> list[str]:
     choices = ("Yes", "Yes, and always allow this command in this project", "No")
-    marked = [f" {'❯' if one == selected else ' '} {one + 1}. {choice}" for one, choice in enumerate(choices)]
+    marked = [f" {'❯' if index == selected else ' '} {index + 1}. {choice}" for index, choice in enumerate(choices)]
     rule, dashes = "─" * width, "╌" * width
     head = [rule, " Bash command", " Run the tests", dashes, f" {command}", dashes, " Do you want to proceed?"]
     return [*head, *marked, "", " Esc to cancel · Tab to amend"]
@@ -204,4 +207,4 @@ _CODEX_LOOK = AgentLook(
 )
 
 DEMO_AGENTS: dict[str, Callable[[], AgentScript]] = {"claude": play_claude, "codex": play_codex}
-"""By the name of the program."""
+"""Scripts by program name."""

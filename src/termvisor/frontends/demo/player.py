@@ -1,7 +1,7 @@
-"""Plays one scene in its pane: `python -m termvisor.frontends.demo.player build`.
+"""Play one demo scene in its pane: `python -m termvisor.frontends.demo.player build`.
 
-A program of the demo prints its beats over and over. An agent of the demo is called like its program, heeds keys, and
-ends when it is told to.
+A scene prints its output repeatedly. A fake agent has the process name of the real one, reacts to keys and exits on its
+exit command.
 """
 
 import contextlib
@@ -17,7 +17,6 @@ from termvisor.frontends.demo.fake_agents import DEMO_AGENTS, AgentScript
 from termvisor.frontends.demo.scenes import DEMO_SCENES, SceneBeat
 
 _PROCESS_NAME_FILE = "/proc/self/comm"
-"""What the kernel calls this process."""
 
 
 def play_scene(beats: Iterator[SceneBeat], sleep: Callable[[float], None]) -> None:
@@ -27,7 +26,7 @@ def play_scene(beats: Iterator[SceneBeat], sleep: Callable[[float], None]) -> No
 
 
 def play_agent(script: AgentScript, read_keys: Callable[[float | None], bytes]) -> None:
-    """``listen`` answers with the keys that came within so many seconds."""
+    """Run a script; ``read_keys`` returns the keys typed within a timeout."""
     with contextlib.suppress(StopIteration):
         text, seconds = next(script)
         while True:
@@ -46,11 +45,12 @@ def _read_keys(seconds: float | None) -> bytes:
 
 
 def _set_process_name(name: str) -> None:
-    """By the kernel and on the command line; Python finds its own things by the environment then."""
+    """Set the name in argv[0] (by re-executing) and in the kernel's process name."""
     if sys.orig_argv[0] != name:
+        # Python finds its prefix by argv[0]; with another name it needs these variables.
         path = os.pathsep.join(filter(None, sys.path))
-        found = {"PYTHONHOME": sys.base_prefix, "PYTHONPATH": path}
-        os.execve(sys.executable, [name, *sys.orig_argv[1:]], os.environ | found)  # noqa: S606, TID251 - not the product
+        variables = {"PYTHONHOME": sys.base_prefix, "PYTHONPATH": path}
+        os.execve(sys.executable, [name, *sys.orig_argv[1:]], os.environ | variables)  # noqa: S606, TID251 - not the product
     with contextlib.suppress(OSError), open(_PROCESS_NAME_FILE, "w") as file:
         file.write(name)
 

@@ -1,6 +1,6 @@
-"""The programs of the demo. A scene makes of the number of its round beats: text, then seconds of rest.
+"""The scripted programs of the demo. A scene takes its round number and yields beats: a text and a pause in seconds.
 
-Invariant: a few lines a second at most, and everything in them is invented.
+Invariant: a few lines per second at most; all content is invented.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ _BAR_WIDTH = 28
 
 
 def play_build(number: int) -> Iterator[SceneBeat]:
-    """A build with a progress bar that overwrites itself, now and then a warning, every fourth time a failure."""
+    """A build with a progress bar that overwrites itself, some warnings, and a failure in every fourth round."""
     yield f"\x1b]2;build #{number + 1}\x07\r\n\x1b[1mbuild #{number + 1}\x1b[0m of project kingfisher\r\n", 1.0
     for done, unit in enumerate(_BUILD_UNITS, 1):
         for step in range(1, 5):
@@ -30,11 +30,11 @@ def _render_bar(unit: str, step: int) -> str:
 
 _REQUEST_PATHS = ("/api/harbour", "/api/ferries/17", "/login", "/api/tides?port=Lisbon", "/static/albatross.svg")
 FAKE_TOKEN = "ghp_" + "d3M0" * 9
-"""An invented secret, put together here so that no scanner takes this file for a leak."""
+"""An invented secret, concatenated so that secret scanners do not report this file."""
 
 
 def play_log(number: int) -> Iterator[SceneBeat]:
-    """The log of a made-up server. Once a round it prints the secret, to show that it is not kept."""
+    """The log of an invented server; it prints the secret once per round, to show that it is redacted."""
     for turn, path in enumerate(_REQUEST_PATHS * 3):
         count = number * len(_REQUEST_PATHS) * 3 + turn
         status = 503 if count % 13 == 12 else 200
@@ -74,18 +74,18 @@ _REPAINTS = 20
 
 
 def play_top(number: int) -> Iterator[SceneBeat]:
-    """A small screen of made-up processes that repaints itself on the alternate screen."""
+    """A table of invented processes that repaints itself on the alternate screen."""
     yield "\x1b]2;top\x07\x1b[?1049h\x1b[?25l", 0.2
-    for look in range(_REPAINTS):
-        yield _render_processes(number * _REPAINTS + look), 1.5
+    for repaint in range(_REPAINTS):
+        yield _render_processes(number * _REPAINTS + repaint), 1.5
     yield "\x1b[?25h\x1b[?1049l", 0.2
-    yield f"top: looked {_REPAINTS} times, the busiest was {_PROCESS_NAMES[number % len(_PROCESS_NAMES)]}\r\n", 3.0
+    yield f"top: {_REPAINTS} samples, the busiest was {_PROCESS_NAMES[number % len(_PROCESS_NAMES)]}\r\n", 3.0
 
 
 def _render_processes(turn: int) -> str:
     loads = [((turn * (5 + index * 3) + index * 17) % 97, name) for index, name in enumerate(_PROCESS_NAMES)]
     rows = [f"{1200 + len(name):6d}  {name:<12} {load:3d} % {'|' * (load // 4)}" for load, name in sorted(loads)[::-1]]
-    head = f"\x1b[7m   PID  NAME         LOAD   look {turn:<6}\x1b[0m"
+    head = f"\x1b[7m   PID  NAME         LOAD   sample {turn:<6}\x1b[0m"
     return "\x1b[?2026h\x1b[H" + "".join(f"{row}\x1b[K\r\n" for row in (head, *rows)) + "\x1b[J\x1b[?2026l"
 
 

@@ -1,4 +1,4 @@
-"""The private tmux server of the demo: start it, stop it, and know whether it is there."""
+"""Start, stop and find the private tmux server of the demo."""
 
 import contextlib
 import os
@@ -17,28 +17,28 @@ WINDOWS = (*DEMO_AGENTS, *DEMO_SCENES)
 
 
 def is_running(paths: Paths) -> bool:
-    if (line := connect_socket(paths.demo_socket)) is None:
+    if (connection := connect_socket(paths.demo_socket)) is None:
         return False
-    line.close()
+    connection.close()
     return True
 
 
 def start_demo(paths: Paths, settings: Settings) -> bool:
-    """Start the panes. False when they were there already."""
+    """Start the demo; return False if it was already running."""
     if is_running(paths):
         return False
     make_instance_folders(paths)
     words = ["start-server", ";", "set-option", "-g", "history-limit", "50000"]
-    make = ["new-session", "-d", "-s", SESSION, "-x", "110", "-y", "30"]
+    create = ["new-session", "-d", "-s", SESSION, "-x", "110", "-y", "30"]
     for name in WINDOWS:
-        words += [";", *make, "-c", "/", "-n", name, *_build_player_command(name)]
-        make = ["new-window", "-d", "-t", f"{SESSION}:"]
+        words += [";", *create, "-c", "/", "-n", name, *_build_player_command(name)]
+        create = ["new-window", "-d", "-t", f"{SESSION}:"]
     _run_tmux(paths, settings, words)
     return True
 
 
 def stop_demo(paths: Paths, settings: Settings) -> bool:
-    """End the demo's server. False when there was none."""
+    """Stop the demo; return False if it was not running."""
     was_running = is_running(paths)
     if was_running:
         _run_tmux(paths, settings, ["kill-server"])

@@ -1,1 +1,1 @@
-"""Tui."""
+"""The terminal UI: the live table of `visor up`, and the player of `visor replay`."""

@@ -1,4 +1,4 @@
-"""Keys out of the bytes that a terminal sends; a sequence may come in pieces."""
+"""Decode named keys from terminal input; an escape sequence may arrive in pieces."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class KeyDecoder:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[str]:
-        """The names of the keys that are complete now; others are passed over."""
+        """Return the names of the keys that this data completes; unknown keys are dropped."""
         text = self._rest + data
         unfinished = _UNFINISHED_SEQUENCE.search(text)
         end = unfinished.start() if unfinished else len(text)

@@ -1,4 +1,4 @@
-"""The live table: look, paint, wait for a key or the next look. It outlives the daemon and takes it up again."""
+"""Run the live table of `visor up`: refresh, paint, wait for a key; keep running while the daemon is restarted."""
 
 from termvisor.clock import SystemClock
 from termvisor.errors import VisorError
@@ -11,7 +11,7 @@ from termvisor.settings import Paths
 
 
 def run_live_table(paths: Paths, interval: float, *, colour: bool) -> None:
-    """Until the reader leaves."""
+    """Show the table until the user quits."""
     with RawTerminal() as terminal:
         try:
             _LiveTable(paths, terminal, colour).run(interval)
@@ -26,15 +26,15 @@ class _LiveTable:
         self._view, self._top, self._width = TableView(), 0, 0
 
     def run(self, interval: float) -> None:
-        next_look = 0.0
+        next_refresh = 0.0
         while not self._terminal.is_closed:
             width, height = self._terminal.get_size()
-            if self._clock.monotonic() >= next_look or width != self._width:
+            if self._clock.monotonic() >= next_refresh or width != self._width:
                 self._refresh(width)
-                next_look = self._clock.monotonic() + interval
+                next_refresh = self._clock.monotonic() + interval
             self._top = scroll_to(self._top, "", len(self._view.rows), count_visible_rows(self._view, height))
             self._terminal.write(encode_rows(compose_rows(self._view, height, self._top)))
-            if self._handle_keys(self._terminal.wait_for_keys(next_look - self._clock.monotonic()), height):
+            if self._handle_keys(self._terminal.wait_for_keys(next_refresh - self._clock.monotonic()), height):
                 return
 
     def _refresh(self, width: int) -> None:

@@ -1,8 +1,9 @@
-"""What `visor up` shows: the panes as the operation `list_panes` words them, under a line on our own cost."""
+"""Fetch what `visor up` shows: the table of the operation `list-panes`, and one line with the daemon's own cost."""
 
 from typing import Any
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from termvisor.client.connection import connect_if_running
 from termvisor.errors import Unavailable, VisorError
@@ -15,7 +16,7 @@ from termvisor.settings import Paths
 
 
 def build_view(paths: Paths, terminal: TerminalInfo) -> TableView:
-    """The fleet now; an error of ours when the daemon cannot tell."""
+    """Fetch the current table; raise VisorError if the daemon does not answer."""
     health = convert(call_daemon(paths, "health"), HealthReport)
     lines = fetch_table(paths, terminal).split("\n")
     title, rows, foot = lines[0], lines[1:-2], lines[-1]
@@ -25,41 +26,37 @@ def build_view(paths: Paths, terminal: TerminalInfo) -> TableView:
 
 
 def build_disconnected_view(last_view: TableView, error: VisorError | OSError) -> TableView:
-    """The last view, under the reason why there is no newer one."""
-    trouble = f"{error}; waiting for the daemon (`visor daemon start` starts it)"
-    return TableView(
-        head=last_view.head, title=last_view.title, rows=last_view.rows, foot=last_view.foot, trouble=trouble
-    )
+    """Return the last view with the connection error as its header."""
+    return replace(last_view, problem=f"{error}; waiting for the daemon (`visor daemon start` starts it)")
 
 
 def fetch_table(paths: Paths, terminal: TerminalInfo) -> str:
-    """The panes, ready to print."""
-    pieces: list[bytes] = []
-    asked = CommandRequest(("list-panes",), terminal=terminal)
-    status = fast_client.exchange(paths.daemon_socket, asked, lambda _kind, data: pieces.append(data))
-    text = b"".join(pieces).decode("utf-8", "replace").rstrip("\n")
+    """Return the text of `visor list-panes` for this terminal."""
+    output: list[bytes] = []
+    request = CommandRequest(("list-panes",), terminal=terminal)
+    status = fast_client.exchange(paths.daemon_socket, request, lambda _kind, data: output.append(data))
+    text = b"".join(output).decode("utf-8", "replace").rstrip("\n")
     if status:
         raise Unavailable(text or "the daemon does not answer")
     return text
 
 
 def call_daemon(paths: Paths, name: str) -> Any:
-    line = connect_if_running(paths.daemon_socket)
-    if line is None:
+    connection = connect_if_running(paths.daemon_socket)
+    if connection is None:
         raise Unavailable("no daemon is running")
     try:
-        return line.call(name, {})
+        return connection.call(name, {})
     finally:
-        line.close()
+        connection.close()
 
 
 def render_cost(health: HealthReport) -> str:
-    """Our own cost in one line."""
+    """Return the memory, CPU and database cost of daemon and recorder as one line."""
     recorder = health.recorder
-    told = f"recorder {format_bytes(recorder.rss_bytes)} {recorder.cpu_percent:.1f} %" if recorder else "no recorder"
     parts = [
         f"daemon {format_bytes(health.daemon.rss_bytes)} {health.daemon.cpu_percent:.1f} % cpu",
-        told,
+        f"recorder {format_bytes(recorder.rss_bytes)} {recorder.cpu_percent:.1f} %" if recorder else "no recorder",
         f"lag {health.ingest_lag_max * 1000:.0f} ms",
         pluralize(health.forks, "fork"),
         f"db {format_bytes(health.db_bytes)}",

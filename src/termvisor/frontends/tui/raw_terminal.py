@@ -1,6 +1,6 @@
-"""The reader's terminal while the live table or the player is on it. Whatever happens, it is given back as it was.
+"""Use the terminal in raw mode on the alternate screen, and restore it in every case.
 
-Signals are heard through a pipe, so that one wait hears keys, a changed size and the wish to end.
+Signals write to a pipe, so that one `select` waits for keys, a resize and termination.
 """
 
 import os
@@ -40,7 +40,7 @@ class RawTerminal:
             write_all(self._target, _LEAVE_SCREEN)
             termios.tcsetattr(self._source, termios.TCSADRAIN, self._original_mode)
         except (OSError, termios.error):
-            pass  # the terminal is gone, and with it what we would give back
+            pass  # the terminal was closed: there is nothing to restore
         signal.set_wakeup_fd(self._original_wakeup_fd)
         for number, handler in self._original_handlers.items():
             signal.signal(number, handler)
@@ -48,17 +48,17 @@ class RawTerminal:
         os.close(self._wake_write_fd)
 
     def get_size(self) -> tuple[int, int]:
-        """Columns and rows."""
-        found = os.get_terminal_size(self._target)
-        return found.columns or 80, found.lines or 24
+        """Return columns and rows."""
+        size = os.get_terminal_size(self._target)
+        return size.columns or 80, size.lines or 24
 
     def write(self, data: bytes) -> None:
         write_all(self._target, data)
 
     def wait_for_keys(self, seconds: float, extra_fd: int | None = None) -> bytes | None:
-        """Keys, or None when time went by or something else happened; ``also`` is another descriptor to listen to."""
-        heard = [self._source, self._wake_read_fd, *([] if extra_fd is None else [extra_fd])]
-        ready, _, _ = select.select(heard, [], [], max(0.0, seconds))
+        """Return typed keys; None on a timeout, a signal or input on ``extra_fd``."""
+        descriptors = [self._source, self._wake_read_fd, *([] if extra_fd is None else [extra_fd])]
+        ready, _, _ = select.select(descriptors, [], [], max(0.0, seconds))
         if self._wake_read_fd in ready:
             os.read(self._wake_read_fd, 4096)
         if self._source not in ready:

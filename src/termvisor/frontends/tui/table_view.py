@@ -1,6 +1,6 @@
-"""The live table as rows of a screen: from what is known and where the reader stands, to exactly what is painted.
+"""Lay out the live table as screen rows: header, scrolled panes, footer. Pure.
 
-Invariant: never more rows than the screen has; when it is short, the panes stay and the rest gives way.
+Invariant: never more rows than the screen has; on a short screen header and footer are dropped before panes.
 """
 
 from msgspec import Struct
@@ -10,24 +10,23 @@ _SYNC_BEGIN, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 
 
 class TableView(Struct, frozen=True, kw_only=True):
-    """``head`` tells our own cost, ``title`` names the columns, ``rows`` are the panes, ``foot`` sums up."""
+    """The daemon's cost (``head``), column titles, pane rows, a summary (``foot``); ``problem`` replaces the head."""
 
     head: str = ""
     title: str = ""
     rows: tuple[str, ...] = ()
     foot: str = ""
-    trouble: str = ""
+    problem: str = ""
 
 
 def count_visible_rows(view: TableView, height: int) -> int:
-    """How many panes fit."""
+    """Return the number of pane rows that fit."""
     return max(1, height - len(_compose_header(view, height)) - _count_footer_rows(height))
 
 
 def compose_rows(view: TableView, height: int, top: int) -> list[str]:
-    """The rows of the screen, with ``top`` as the first pane shown."""
-    fits = count_visible_rows(view, height)
-    shown = view.rows[top : top + fits]
+    """Return the rows of the screen with ``top`` as the first visible pane."""
+    shown = view.rows[top : top + count_visible_rows(view, height)]
     rows = [*_compose_header(view, height), *shown]
     if not _count_footer_rows(height):
         return rows[:height]
@@ -36,24 +35,23 @@ def compose_rows(view: TableView, height: int, top: int) -> list[str]:
 
 
 def scroll_to(top: int, key: str, count: int, page_size: int) -> int:
-    """The first pane shown after this key."""
+    """Return the first visible pane after a key."""
     moves = {"up": -1, "down": 1, "page_up": -page_size, "page_down": page_size, "home": -count, "end": count}
     return max(0, min(top + moves.get(key, 0), count - page_size))
 
 
 def encode_rows(rows: list[str]) -> bytes:
-    """Bytes that put the rows on the screen in one go; wrapping is off, so a long row is cut by the terminal.
+    """Return the bytes that paint the rows in one synchronized update; wrapping is off, so the terminal cuts long rows.
 
-    A row is cleared before it is written, the last one with all below: behind a full one the cursor stands on its last
-    character.
+    Rows are cleared before they are written, not after: behind a full row the cursor is still on its last character.
     """
-    clear = [*[_CLEAR_LINE] * (len(rows) - 1), _CLEAR_REST]
-    body = "\r\n".join(f"{before}{row}\x1b[0m" for before, row in zip(clear, rows or [""], strict=True))
+    clears = [*[_CLEAR_LINE] * (len(rows) - 1), _CLEAR_REST]
+    body = "\r\n".join(f"{clear}{row}\x1b[0m" for clear, row in zip(clears, rows or [""], strict=True))
     return f"{_SYNC_BEGIN}{_HOME}{body}{_SYNC_END}".encode("utf-8", "replace")
 
 
 def _compose_header(view: TableView, height: int) -> list[str]:
-    rows = [view.trouble or view.head, "", view.title] if height >= 8 else [view.trouble or view.title]
+    rows = [view.problem or view.head, "", view.title] if height >= 8 else [view.problem or view.title]
     return rows if height >= 3 else []
 
 
@@ -62,5 +60,5 @@ def _count_footer_rows(height: int) -> int:
 
 
 def _render_footer(view: TableView, top: int, shown: int) -> str:
-    place = f"{top + 1}-{top + shown} of " if shown < len(view.rows) else ""
-    return f"{place}{view.foot}   q leaves, arrows and PgUp/PgDn scroll; the daemon goes on until `visor down`"
+    position = f"{top + 1}-{top + shown} of " if shown < len(view.rows) else ""
+    return f"{position}{view.foot}   q quits, arrows and PgUp/PgDn scroll; the daemon runs until `visor down`"

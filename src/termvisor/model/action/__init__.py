@@ -1,1 +1,1 @@
-"""Action."""
+"""Values of actions: policy, approval, outcome, audit log and notifications."""

@@ -1,7 +1,7 @@
-"""An Action is something we want done in the world. It is a value: judged, asked about and recorded before it is done.
+"""Actions: everything that changes something. The gate checks, approves and logs an action before it executes it.
 
-Every kind is one class here. What an action means is all in its fields, so that its hash stands for exactly it: an
-answer given to one action cannot be used for another.
+Every kind is one class. Its fields define the action completely, so that its hash identifies it: an approval of one
+action cannot be used for another.
 """
 
 from typing import Literal
@@ -12,34 +12,34 @@ from termvisor.model.action.readonly_program import READONLY_CWD, find_readonly_
 from termvisor.model.ids import PaneId
 
 Risk = Literal["look", "reversible", "input", "process", "destructive", "outside"]
-"""What may go wrong at worst: nothing, something that can be put back, something typed into a program, a program
-started or told to end, something lost for good, something that leaves this machine."""
+"""Worst consequence: none, a change that can be undone, input to a program, a program started or ended, lost data,
+data sent to another machine."""
 
 NotificationWay = Literal["terminal", "desktop", "webhook", "command"]
-"""How a person is told something: at their terminal, on their desktop, by an HTTP request, by a program of theirs."""
+"""How the user is notified: at the terminal, on the desktop, by an HTTP request, by a configured program."""
 
 ActorKind = Literal["human", "robot", "mcp", "workflow", "assistant", "agent"]
 
 
 class Actor(Struct, frozen=True, kw_only=True):
-    """Who wants it: what kind of caller, which user and process, and the name it gave itself."""
+    """The caller of an action: its kind, user and process, and the name it gave itself."""
 
     kind: ActorKind
     uid: int
     pid: int
     name: str = ""
     pane: PaneId | None = None
-    """The pane that the caller itself runs in, where that is known."""
+    """The pane that the caller runs in, if known."""
 
 
 class SendText(Struct, frozen=True, kw_only=True, tag="send_text"):
-    """Type a text into a pane and, unless told otherwise, press Enter once it was seen there."""
+    """Type a text into a pane and, unless ``enter`` is false, press Enter once the text is visible."""
 
     pane: PaneId
     text: str
     enter: bool = True
     into_screen: bool = False
-    """The caller says that the full-screen program there is to get it."""
+    """The caller confirms that the text is for the full-screen program."""
 
 
 class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
@@ -50,33 +50,33 @@ class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
 
 
 CLEAR_INPUT_KEYS = ("C-u",)
-"""The keys at which shells forget the line that stands in their input."""
+"""The keys that clear the input line of shells."""
 
 
 class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
-    """Start a program in a new session, window or pane; no program means the user's shell."""
+    """Start a program in a new session, window or pane; an empty command means the user's shell."""
 
     where: Literal["session", "window", "pane"]
     target: str = "local"
     server: str = ""
     """The socket of the multiplexer's server; empty: the only one, or the default one."""
     session: str = ""
-    """For a new session: its name. For a new window: where it opens, by name or as ``$3``."""
+    """For a new session: its name. For a new window: its session, by name or as ``$3``."""
     beside: PaneId | None = None
-    """For a new pane: the one that is split."""
+    """For a new pane: the pane to split."""
     is_horizontal: bool = False
     command: tuple[str, ...] = ()
     cwd: str = ""
     env: dict[str, str] = {}
     name: str = ""
     account: str = ""
-    """The account under which it starts, such as ``openai/work``: a reference, never what it stands for."""
+    """The account to start it with, such as ``openai/work``: a reference, never the credentials."""
     keeps_failure: bool = False
-    """Whether the pane stays, with what is on its screen, where the program ends with an error."""
+    """Keep the pane and its screen if the program exits with an error."""
 
 
 class Kill(Struct, frozen=True, kw_only=True, tag="kill"):
-    """Send a signal to what runs in the foreground of a pane; or close the whole pane."""
+    """Send a signal to the foreground program of a pane, or close the pane."""
 
     pane: PaneId
     signal: Literal["INT", "TERM", "KILL", "HUP", "QUIT"] = "INT"
@@ -84,13 +84,13 @@ class Kill(Struct, frozen=True, kw_only=True, tag="kill"):
 
 
 class Activate(Struct, frozen=True, kw_only=True, tag="activate"):
-    """Make a pane the one that people see in its session, without resizing anything."""
+    """Make a pane the active one of its session, without resizing anything."""
 
     pane: PaneId
 
 
 class Attach(Struct, frozen=True, kw_only=True, tag="attach"):
-    """Show a pane to the person at this terminal."""
+    """Show a pane at the caller's terminal."""
 
     pane: PaneId
     client: str = ""
@@ -102,7 +102,7 @@ class SetTitle(Struct, frozen=True, kw_only=True, tag="set_title"):
 
 
 class Reserve(Struct, frozen=True, kw_only=True, tag="reserve"):
-    """Have a pane for oneself for a while: nobody but who names the same owner acts on it."""
+    """Reserve a pane for a time: only callers that name the same owner may act on it."""
 
     pane: PaneId
     owner: str
@@ -110,14 +110,14 @@ class Reserve(Struct, frozen=True, kw_only=True, tag="reserve"):
 
 
 class Release(Struct, frozen=True, kw_only=True, tag="release"):
-    """End a reservation before its time."""
+    """End a reservation early."""
 
     pane: PaneId
     reservation: int
 
 
 class Notify(Struct, frozen=True, kw_only=True, tag="notify"):
-    """Tell a person something, by one of the ways that are set up."""
+    """Notify the user by one of the configured ways."""
 
     title: str
     text: str
@@ -126,45 +126,43 @@ class Notify(Struct, frozen=True, kw_only=True, tag="notify"):
 
 
 class AnswerAgent(Struct, frozen=True, kw_only=True, tag="answer_agent"):
-    """Say yes, this once, to an agent that asks whether it may use a tool. Its hook carries the answer, or its server,
-    or the keys of its dialog.
-    """
+    """Allow an agent's permission request for a tool once. Its hook, server or dialog keys carry the answer."""
 
     agent: str
     tool: str
     command: str = ""
-    """What a shell would run."""
+    """The command that a shell would run."""
     writes: tuple[str, ...] = ()
     """The files that the tool would write."""
     given: str = ""
-    """What else the agent gives to the tool, as JSON."""
+    """The other arguments of the tool, as JSON."""
     cwd: str = ""
     session: str = ""
     pane: PaneId | None = None
     request: str
-    """Never the same twice: an answer is good for one request, also where the next one asks for the same."""
+    """Unique id of the request: an answer is valid for one request, also if the next one asks for the same."""
 
 
 class AnswerDialog(Struct, frozen=True, kw_only=True, tag="answer_dialog"):
-    """Press the keys that pick one choice of the dialog which an agent shows, and nothing else."""
+    """Press the keys that select one choice of an agent's dialog."""
 
     pane: PaneId
     agent: str
     choice: str
     """`allow` (this once), `deny`, or the label of a choice."""
     rows: tuple[str, ...] = ()
-    """The dialog: it must still be that very one. The gate puts in the one that is shown where none is named."""
+    """The rows of the dialog, which must be unchanged. If empty, the gate fills in the visible dialog."""
 
 
 class Interrupt(Struct, frozen=True, kw_only=True, tag="interrupt"):
-    """Have an agent stop what it is at; it stays, and can be told something else."""
+    """Interrupt the current task of an agent; the agent keeps running."""
 
     pane: PaneId
     agent: str
 
 
 class QuitAgent(Struct, frozen=True, kw_only=True, tag="quit_agent"):
-    """Have an agent that rests leave in its own way; its conversation can be taken up again."""
+    """Exit an idle agent by its own command; its session can be resumed."""
 
     pane: PaneId
     agent: str
@@ -176,27 +174,27 @@ class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
 
 
 class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
-    """Start a program without a shell, a terminal or an input, and hear what it says until it ends."""
+    """Run a program without a shell, terminal or input, and capture its output until it exits."""
 
     argv: tuple[str, ...]
     cwd: str = READONLY_CWD
 
 
 class AskPerson(Struct, frozen=True, kw_only=True, tag="ask_person"):
-    """Ask a person something; their answer is all that comes of it."""
+    """Ask the user a question; the answer is the only outcome."""
 
     question: str
     choices: tuple[str, ...] = ("yes", "no")
-    """Approving means the first, denying the last."""
+    """Approving selects the first, denying the last."""
     how: str = ""
-    """How any of them is said."""
+    """How to select any of them."""
     pane: PaneId | None = None
     request: str
-    """Never the same twice: an answer is good for one question."""
+    """Unique id of the request: an answer is valid for one question."""
 
 
 class RunWorkflow(Struct, frozen=True, kw_only=True, tag="run_workflow"):
-    """Start a workflow; whatever it does then passes the gate by itself."""
+    """Start a workflow; each of its actions passes the gate separately."""
 
     workflow: str
     pane: PaneId
@@ -246,17 +244,16 @@ RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "model_call": "outside",
     "browser_auth": "outside",
 }
-"""Every kind of action, also those that no part of the product can do yet: a policy may speak of all of them."""
+"""Every kind of action, including kinds that are not implemented yet: a policy may name all of them."""
 
 
 def get_action_kind(action: Action) -> str:
-    """The kind's name, as policy, audit and events call it."""
+    """Return the name of the kind, as used by policy, audit log and events."""
     return str(type(action).__struct_config__.tag)
 
 
 def assess_risk(action: Action) -> Risk:
-    """By kind; closing a pane and the hard signals lose something for good, a notification may stay on this machine, an
-    agent that is refused may ask again, some programs only look."""
+    """Return the risk of an action: that of its kind, or another one that depends on its fields."""
     if isinstance(action, Kill) and (action.closes_pane or action.signal in ("KILL", "QUIT")):
         return "destructive"
     if isinstance(action, Notify) and action.way in ("terminal", "desktop"):
@@ -271,10 +268,10 @@ def assess_risk(action: Action) -> Risk:
 
 
 def find_action_pane(action: Action) -> PaneId | None:
-    """The pane that it is about, if there is one."""
+    """Return the pane that an action is about, if there is one."""
     return action.beside if isinstance(action, Spawn) else getattr(action, "pane", None)
 
 
 def find_checked_pane(action: Action) -> PaneId | None:
-    """The pane that must be as it is believed to be. Some only speak of a pane, which may be gone."""
+    """Return the pane whose state must be checked; some actions only mention a pane, which may be gone."""
     return None if isinstance(action, Notify | Release | AskPerson | RunWorkflow) else find_action_pane(action)

@@ -1,4 +1,4 @@
-"""An Approval is a question to a person about one exact action, and what became of it."""
+"""Approval requests for one exact action, permits, and reservations of panes."""
 
 from typing import Literal
 
@@ -9,17 +9,17 @@ from termvisor.model.action.verdict import VerdictReason
 from termvisor.model.ids import PaneId
 
 ApprovalState = Literal["open", "allowed", "denied", "edited", "expired", "withdrawn", "used"]
-"""``allowed`` is good for doing it once; then it is ``used``. ``edited`` is a no: a person does it in other words. An
-agent that got its answer elsewhere, or left, has ``withdrawn`` its question."""
+"""``allowed`` is valid for one execution; then it is ``used``. ``edited`` is a denial: the user sends another text
+instead. ``withdrawn``: the agent was answered elsewhere, or exited."""
 
 ApprovalAnswer = Literal["allow", "deny", "edit"]
 
 MAX_SHOWN_CHARS = 4096
-"""Characters of one text that a question keeps; its hash covers all of them."""
+"""Characters of a text that a request stores; its hash covers all of them."""
 
 
 class ApprovalVote(Struct, frozen=True):
-    """What one person said. Saying yes twice is one yes; a no stands, whatever was said before."""
+    """The answer of one user. Two approvals of one user count once; a denial replaces an earlier approval."""
 
     who: str
     answer: ApprovalAnswer
@@ -27,7 +27,7 @@ class ApprovalVote(Struct, frozen=True):
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """``shown`` is the redacted action, ``action_hash`` binds the answer to the true one."""
+    """``shown`` is the redacted action, ``action_hash`` binds the answer to the original."""
 
     id: int = 0
     at: int
@@ -40,19 +40,19 @@ class Approval(Struct, frozen=True, kw_only=True):
     pane: PaneId | None = None
     place: str = ""
     into: Literal["prompt", "program"] = "prompt"
-    """Of a text: whom it is for."""
+    """Of a text: whether a shell's prompt or a program receives it."""
     owner: str = ""
-    """Under whose reservation it would be done."""
+    """The owner of the reservation under which it would run."""
     shown: dict[str, object] = {}
     reasons: tuple[VerdictReason, ...] = ()
     needs: int = 1
-    """How many different people must allow it."""
+    """How many different users must approve."""
     state: ApprovalState = "open"
     voices: tuple[ApprovalVote, ...] = ()
 
 
 class PermitScope(Struct, frozen=True, kw_only=True):
-    """What a permit is good for: one kind of action by one caller, in one pane or in all."""
+    """What a permit allows: one kind of action by one caller, in one pane or in all."""
 
     kind: str
     actor_kind: str
@@ -62,7 +62,7 @@ class PermitScope(Struct, frozen=True, kw_only=True):
 
 
 class Permit(Struct, frozen=True, kw_only=True):
-    """A lasting allowance that a person gave; it lifts an ask, never a deny."""
+    """An approval in advance for a limited time; it overrides an ask, never a deny."""
 
     id: int = 0
     at: int
@@ -73,7 +73,7 @@ class Permit(Struct, frozen=True, kw_only=True):
 
 
 class Reservation(Struct, frozen=True, kw_only=True):
-    """Exclusive use of a pane: nobody but its owner may act on it until it ends."""
+    """Exclusive use of a pane: only its owner may act on it until it ends."""
 
     id: int = 0
     pane: PaneId

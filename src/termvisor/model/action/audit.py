@@ -1,4 +1,4 @@
-"""An AuditEntry is one thing that is on record about an action: who wanted what, what was decided, what came of it."""
+"""Entries of the audit log: who requested an action, what was decided, what the outcome was."""
 
 from typing import Literal
 
@@ -14,11 +14,11 @@ from termvisor.model.ids import PaneId
 AuditStage = Literal["judged", "asked", "answered", "intent", "outcome"]
 
 AuditOutcome = Literal[OutcomeStatus, "denied", "refused", ApprovalAnswer]
-"""What an entry may say came of it, or what a person answered."""
+"""Outcome of an action, or the answer to an approval request."""
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
-    """``action`` is redacted, ``action_hash`` is of the true one. ``hash`` covers this entry and all before it."""
+    """``action`` is redacted, ``action_hash`` is of the original. ``hash`` covers this entry and all before it."""
 
     id: int = 0
     at: int
@@ -35,15 +35,13 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     outcome: str = ""
     why: str = ""
     undoes: str = ""
-    """The correlation of the action that this one takes back."""
+    """The correlation of the action that this one undoes."""
     previous: str = ""
     hash: str = ""
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """Which entries: of a pane, a kind of action, a caller (by kind or name), an outcome, one action's whole story,
-    what takes an action back, or from a time on and up to one.
-    """
+    """Filter of entries; ``actor`` is the kind or name of a caller, ``undoes`` the correlation of an undone action."""
 
     pane: PaneId | None = None
     kind: str | None = None
@@ -53,10 +51,3 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     undoes: str | None = None
     since: int | None = None
     until: int | None = None
-
-
-class ChainBreak(Struct, frozen=True):
-    """The first entry that does not fit the ones before it, and how."""
-
-    id: int
-    what: str

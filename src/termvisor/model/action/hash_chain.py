@@ -1,17 +1,22 @@
-"""How the record vouches for itself: every entry is bound to the one before it by a hash. Pure.
+"""Hash chain of the audit log: every entry contains the hash of the one before it.
 
-Whoever has the links can prove them, from the database or from a file, with no more than this page.
+Entries can be verified from the database or from an exported file with this module alone.
 """
 
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL, which takes four megabytes
 
 from msgspec import Struct
 
-from termvisor.model.action.audit import ChainBreak
+
+class ChainBreak(Struct, frozen=True):
+    """The first entry that does not match the ones before it, and why."""
+
+    id: int
+    what: str
 
 
 class HashChainEntry(Struct, frozen=True, kw_only=True):
-    """An entry as it is kept, to the byte, with the hash of the one before it and its own."""
+    """An entry byte by byte as stored, with the previous hash and its own."""
 
     id: int
     previous: str
@@ -20,14 +25,14 @@ class HashChainEntry(Struct, frozen=True, kw_only=True):
 
 
 class HashChainVerifier:
-    """Takes links in their order. ``last`` and ``hash`` are of the newest one that fits."""
+    """Verify entries in order. ``last_id`` and ``last_hash`` are those of the last valid entry."""
 
     def __init__(self, expected_hash: str = "") -> None:
         self.last_id, self.last_hash = 0, ""
         self._expected_hash, self._has_expected_hash = expected_hash, not expected_hash
 
     def check_entry(self, entry: HashChainEntry, *, is_redacted: bool = False) -> ChainBreak | None:
-        """What is wrong with the next link. The content of a masked one cannot be proven, its place can."""
+        """Return what is wrong with the next entry. Of a redacted one only the place in the chain is verified."""
         if entry.id != self.last_id + 1 or entry.previous != self.last_hash:
             return ChainBreak(entry.id, f"it does not follow entry {self.last_id}")
         if not is_redacted and entry.hash != hash_entry(entry.previous, entry.entry):
@@ -37,12 +42,10 @@ class HashChainVerifier:
         return None
 
     def check_end(self) -> ChainBreak | None:
-        """A hash that somebody kept elsewhere must be in it: who computes all hashes anew cannot give it back."""
-        return (
-            None
-            if self._has_expected_hash
-            else ChainBreak(self.last_id, "no entry up to it has the hash that was kept")
-        )
+        """Return a break if no entry had the expected hash, which a completely recomputed chain does not contain."""
+        if self._has_expected_hash:
+            return None
+        return ChainBreak(self.last_id, "no entry up to it has the expected hash")
 
 
 def hash_entry(previous: str, entry: str) -> str:

@@ -1,4 +1,4 @@
-"""An Outcome is what came of an action that was allowed: done, or how far it came and why that is known."""
+"""Outcome of an allowed action: done, or how far it got and why."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -10,16 +10,15 @@ from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 
 OutcomeStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed"]
-"""``suppressed`` and ``failed`` come of notifications and programs only: nobody was told and nothing was asked, on
-purpose or because it did not work."""
+"""Only notifications and programs are ``suppressed`` (not executed on purpose) or ``failed`` (the execution failed)."""
 
 
 AgentChannel = Literal["native", "keys"]
-"""How an agent was spoken to: by a channel of its own, or typed into its terminal."""
+"""How a text reached an agent: by its own server or hook, or typed into its terminal."""
 
 
 class ProgramOutput(Struct, frozen=True):
-    """What a program said until it ended by itself. It is the program's own word: nothing in it is redacted."""
+    """Output of a program that exited by itself. It is not redacted."""
 
     exit_status: int
     out: bytes = b""
@@ -27,7 +26,7 @@ class ProgramOutput(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """``why`` is a stable code, ``text`` is for a person. ``correlation`` finds the whole story in the audit."""
+    """``why`` is a stable code, ``text`` is for the user; ``correlation`` finds the entries in the audit log."""
 
     status: OutcomeStatus
     why: str = ""
@@ -37,24 +36,24 @@ class Outcome(Struct, frozen=True, kw_only=True):
     pane: PaneId | None = None
     bytes_sent: int = 0
     lines: int | None = None
-    """Of a text: how many lines its pane had printed before it was typed."""
+    """Of a text: the number of lines in its pane before it was typed."""
     mux_pane: str = ""
-    """Of something that was started: what the multiplexer calls its pane, and its process."""
+    """Of a started program: the multiplexer's id of its pane; ``pid`` is its process."""
     pid: int = 0
     former: dict[str, Scalar] = {}
-    """What it took the place of, or made: on record, so that it can be taken back."""
+    """The state that it replaced or created, logged so that it can be undone."""
     channel: AgentChannel | None = None
-    """None for what is no word to an agent."""
+    """None for actions that send nothing to an agent."""
     answered: ProgramOutput | None = None
-    """Of a program that was run; None where it did not come to its own end."""
+    """Output of a program; None if it did not exit by itself."""
     is_repeated: bool = False
-    """The same key was used before: this is what came of it then, and nothing was done now."""
+    """The key was used before: this is the first outcome, and nothing was executed now."""
 
 
 ProgramRunner = Callable[[RunProgram], Awaitable[Outcome]]
-"""How a program is run by who needs its answer: through the gate, which knows for whom. Raises as the gate does."""
+"""Runs a program through the gate on behalf of its caller. Raises as the gate does."""
 
 
 def explain_missing_output(outcome: Outcome, program: str) -> str:
-    """Why a program told nothing, for a person."""
-    return f"{program} was not asked: {outcome.text}" if outcome.status == "suppressed" else outcome.text
+    """Return why a program has no output, for the user."""
+    return f"{program} was not run: {outcome.text}" if outcome.status == "suppressed" else outcome.text

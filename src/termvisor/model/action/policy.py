@@ -1,6 +1,6 @@
-"""A Policy is what the user's `policy.toml` says: who may do what, where and when. Every key is declared here, once.
+"""The user's policy (`policy.toml`): which callers may do what, where and when. Every key is declared here, once.
 
-Without a file the defaults below hold. Nothing in a policy can lift the list of folders that are never written to.
+Without a file the defaults below apply. No policy can override the list of folders that are never written to.
 """
 
 from collections.abc import Iterator
@@ -16,57 +16,59 @@ StringTuple = tuple[str, ...]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 NON_HUMAN_ACTORS: tuple[ActorKind, ...] = ("robot", "mcp", "workflow", "assistant", "agent")
-"""Everybody but a person at a terminal."""
+"""All callers except a person at a terminal."""
 
 DEFAULT_ALLOWED_RISKS: dict[Literal["human", "others"], tuple[Risk, ...]] = {
     "human": ("look", "reversible", "input", "process", "outside"),
     "others": ("look", "reversible"),
 }
-"""The risks that each may take when nothing else speaks of it; for the rest `approval.default` is the answer."""
+"""Risks that are allowed if no other reason applies; for the others `approval.default` is the answer."""
 
 TimeOfDay = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="A time of day, as 22:00.")]
 
 
 class ApprovalPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What happens where nothing else speaks, and how long a question stands."""
+    """The default answer, and how long approval requests stay open."""
 
     default: Annotated[
         PolicyAnswer,
-        Meta(description="The answer where nothing else speaks and the risk is not one the actor may take."),
+        Meta(description="The answer if no other reason applies and the risk is not allowed for the caller."),
     ] = "ask"
-    expiry: Annotated[int, Meta(description="Seconds that a question stands; then it is a no.", ge=5, le=86_400)] = 600
+    expiry: Annotated[
+        int, Meta(description="Seconds until an approval request expires, which denies it.", ge=5, le=86_400)
+    ] = 600
 
 
 class ShellPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Commands: text with Enter at a shell's prompt, programs that are started."""
+    """Commands: text with Enter at a shell's prompt, and started programs."""
 
     mode: Annotated[
         PolicyAnswer | None,
-        Meta(description="The answer to every command; its classes still have their own. Unset: none."),
+        Meta(description="The answer for every command, in addition to those of its classes. Unset: none."),
     ] = None
     deny_patterns: Annotated[
         StringTuple,
         Meta(
-            description="Regular expressions; a command line in which one is found is denied. They see the text as it"
-            " was sent, and each command without quotes and wrappers (`sudo`, `env`, …)."
+            description="Regular expressions; a command line that contains a match is denied. They are matched with the"
+            " text as sent, and with each command without quotes and wrappers (`sudo`, `env`, …)."
         ),
     ] = ()
 
 
 class FilesystemPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Paths, as globs: `*` stays within a folder, `**` does not; `$HOME`, `~` and `$CWD` are understood."""
+    """Paths, as globs: `*` stays within a folder, `**` does not; `$HOME`, `~` and `$CWD` are expanded."""
 
     read: Annotated[
-        StringTuple, Meta(description="What may be read; other paths are asked about. Empty: no opinion.")
+        StringTuple, Meta(description="Paths that may be read; others require approval. Empty: not checked.")
     ] = ()
     write: Annotated[
-        StringTuple, Meta(description="What may be written; others are asked about. Empty: no opinion.")
+        StringTuple, Meta(description="Paths that may be written; others require approval. Empty: not checked.")
     ] = ()
-    deny: Annotated[StringTuple, Meta(description="What is neither read nor written.")] = ()
+    deny: Annotated[StringTuple, Meta(description="Paths that may be neither read nor written.")] = ()
 
 
 class NetworkPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Other machines. This machine itself (localhost) is not meant."""
+    """Other machines; localhost is not checked."""
 
     mode: Annotated[
         PolicyAnswer | None,
@@ -83,19 +85,19 @@ class UiPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SensePolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Eyes or ears."""
+    """Screen or microphone."""
 
     mode: Annotated[PolicyAnswer, Meta(description="The answer.")] = "ask"
 
 
 class RuleCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All keys that are set must fit; of a list one is enough. Texts are globs."""
+    """All keys that are set must match; of a list one entry is enough. Texts are globs."""
 
     actor: Annotated[tuple[ActorKind, ...], Meta(description="Kinds of callers.")] = ()
-    name: Annotated[StringTuple, Meta(description="StringTuple that callers gave themselves.")] = ()
+    name: Annotated[StringTuple, Meta(description="Names that callers gave themselves.")] = ()
     kind: Annotated[StringTuple, Meta(description="Kinds of actions.")] = ()
-    risk: Annotated[tuple[Risk, ...], Meta(description="What may go wrong at worst.")] = ()
-    target: Annotated[StringTuple, Meta(description="Where the pane lives.")] = ()
+    risk: Annotated[tuple[Risk, ...], Meta(description="Worst consequences.")] = ()
+    target: Annotated[StringTuple, Meta(description="Targets of the pane.")] = ()
     session: Annotated[StringTuple, Meta(description="Session names.")] = ()
     window: Annotated[StringTuple, Meta(description="Window names.")] = ()
     title: Annotated[StringTuple, Meta(description="Pane titles; any program may set its own.")] = ()
@@ -104,61 +106,62 @@ class RuleCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     foreground: Annotated[StringTuple, Meta(description="Programs in the pane's foreground.")] = ()
     program: Annotated[
         StringTuple,
-        Meta(description="Programs that the command line runs. `allow` needs all of them to fit, others one."),
+        Meta(description="Programs that the command line runs. For `allow` all must match, otherwise one."),
     ] = ()
     command: Annotated[
-        StringTuple, Meta(description="Classes of the command line. `allow` needs all of them to be named, others one.")
+        StringTuple, Meta(description="Classes of the command line. For `allow` all must be listed, otherwise one.")
     ] = ()
 
 
 class PolicyRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One rule. `allow` stands in for the default, and for the `ask` of the command classes it names; nothing more."""
+    """One rule. `allow` overrides only the default and the `ask` of the command classes that it names."""
 
-    id: Annotated[str, Meta(description="Its name in verdicts and in the audit.", min_length=1, max_length=80)]
+    id: Annotated[str, Meta(description="Its name in verdicts and in the audit log.", min_length=1, max_length=80)]
     answer: Annotated[PolicyAnswer, Meta(description="allow, ask or deny.")]
-    when: Annotated[RuleCondition, Meta(description="Where it holds; without it everywhere.")] = RuleCondition()
-    text: Annotated[str, Meta(description="Why, for a person.", max_length=500)] = ""
+    when: Annotated[RuleCondition, Meta(description="When it applies; without it always.")] = RuleCondition()
+    text: Annotated[str, Meta(description="The reason, for the user.", max_length=500)] = ""
     two_person: Annotated[
         bool,
         Meta(
-            description="Two people must say yes; only with `ask`. People are told apart by their user, and the daemon"
-            " hears its own user only, so nobody can be the second: such an action is asked about, expires and is not"
-            " done. No permit spares the question."
+            description="Two users must approve; only with `ask`. The daemon accepts approvals of its own user only, so"
+            " a second approval is not possible: the request expires and the action is not executed. A permit does not"
+            " replace the approvals."
         ),
     ] = False
 
 
 class RateLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often. Looking is not counted."""
+    """Rate limits. Read-only actions are not counted."""
 
-    per_minute: Annotated[int, Meta(description="Actions a minute per pane and kind.", ge=1, le=100_000)] = 30
+    per_minute: Annotated[int, Meta(description="Actions per minute for each pane and kind.", ge=1, le=100_000)] = 30
     actors: Annotated[
         dict[ActorKind, Annotated[int, Meta(ge=1, le=100_000)]],
-        Meta(description="Actions a minute of one caller of this kind, over all panes and kinds. Unset: not limited."),
+        Meta(description="Actions per minute of one caller of this kind in all panes. Unset: not limited."),
     ] = {}
 
 
 class QuietHours(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"since": "from", "until": "to"}
 ):
-    """A time in which others than people are held back. `to` before `from` means the next morning."""
+    """A time in which callers other than people are restricted. `to` before `from` means the next morning."""
 
-    since: Annotated[TimeOfDay, Meta(description="When they begin, as 22:00.")]
-    until: Annotated[TimeOfDay, Meta(description="When they end; the same time means a whole day.")]
-    days: Annotated[tuple[Weekday, ...], Meta(description="The days on which they begin.", min_length=1)] = WEEKDAYS
-    actors: Annotated[tuple[ActorKind, ...], Meta(description="Whom they hold back.")] = NON_HUMAN_ACTORS
+    since: Annotated[TimeOfDay, Meta(description="Start, as 22:00.")]
+    until: Annotated[TimeOfDay, Meta(description="End; the same time as the start means a whole day.")]
+    days: Annotated[tuple[Weekday, ...], Meta(description="The days on which they start.", min_length=1)] = WEEKDAYS
+    actors: Annotated[tuple[ActorKind, ...], Meta(description="The restricted kinds of callers.")] = NON_HUMAN_ACTORS
     answer: Annotated[Literal["ask", "deny"], Meta(description="ask or deny.")] = "ask"
 
 
 class PolicyHook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program that is asked too. Its `allow` lifts nothing; no answer, a crash or a timeout is a deny."""
+    """A program that also decides. Its `allow` overrides nothing; no answer, a crash or a timeout is a deny."""
 
     id: Annotated[str, Meta(description="Its name in verdicts.", min_length=1, max_length=80)]
     program: Annotated[StringTuple, Meta(description="The program and its arguments.", min_length=1)]
-    kinds: Annotated[StringTuple, Meta(description="Kinds of actions it is asked about. Empty: all.")] = ()
-    timeout: Annotated[float, Meta(description="Seconds it may take.", gt=0, le=60)] = 5.0
+    kinds: Annotated[StringTuple, Meta(description="Kinds of actions that it is run for. Empty: all.")] = ()
+    timeout: Annotated[float, Meta(description="Timeout in seconds.", gt=0, le=60)] = 5.0
     runs: Annotated[
-        Literal["before", "after", "both"], Meta(description="Before the action, or told of the outcome after it.")
+        Literal["before", "after", "both"],
+        Meta(description="Before the action, or after it with the outcome."),
     ] = "before"
 
 
@@ -170,10 +173,10 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     filesystem: FilesystemPolicy = FilesystemPolicy()
     network: NetworkPolicy = NetworkPolicy()
     ui: UiPolicy = UiPolicy()
-    vision: Annotated[SensePolicy, Meta(description="Seeing the screen of the desktop.")] = SensePolicy()
-    audio: Annotated[SensePolicy, Meta(description="Hearing the microphone.")] = SensePolicy()
+    vision: Annotated[SensePolicy, Meta(description="Capturing the screen of the desktop.")] = SensePolicy()
+    audio: Annotated[SensePolicy, Meta(description="Capturing the microphone.")] = SensePolicy()
     commands: Annotated[
-        dict[str, PolicyAnswer], Meta(description="Another answer for a class of commands, whoever the actor is.")
+        dict[str, PolicyAnswer], Meta(description="Another answer for a command class, for all callers.")
     ] = {}
     rules: tuple[PolicyRule, ...] = ()
     rates: RateLimits = RateLimits()
@@ -181,8 +184,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     protected: Annotated[
         StringTuple,
         Meta(
-            description="Panes where people are asked and everybody else is denied: a number, or a glob behind"
-            " `session:`, `window:`, `title:`, `target:`, `agent:`, `foreground:`, or"
+            description="Panes where actions of people require approval and all others are denied: a number, or a glob"
+            " after `session:`, `window:`, `title:`, `target:`, `agent:`, `foreground:`, or"
             " `pane:<target>/<session>/<window>/<pane>`."
         ),
     ] = ()
@@ -190,45 +193,45 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     unproven_prompt: Annotated[
         bool,
         Meta(
-            description="Whether others than people may type without being asked where no proof shows what the pane is"
-            " doing."
+            description="Whether callers other than people may type without approval if it is not proven what the pane"
+            " is doing."
         ),
     ] = False
     human_typing_override: Annotated[
-        bool, Meta(description="Whether others may type, without being asked, where a person is typing.")
+        bool, Meta(description="Whether others may type without approval while a person is typing.")
     ] = False
 
 
 class CommandClass(Struct, frozen=True):
-    """What a command line may do, with the answer for a person's own commands and for everybody else's."""
+    """What a command line may do, with the default answers for people and for other callers."""
 
     name: str
     human: PolicyAnswer
     others: PolicyAnswer
     text: str
     is_fixed: bool = False
-    """Asked about at least, whatever the policy says."""
+    """Requires approval at least, whatever the policy says."""
 
 
 COMMAND_CLASSES: dict[str, CommandClass] = {
-    one.name: one
-    for one in (
-        CommandClass("unparsed", "ask", "ask", "cannot be read as a command, or is too long or too deep to be", True),
-        CommandClass("hidden_text", "ask", "ask", "holds characters that a person does not see", True),
-        CommandClass("dynamic", "ask", "ask", "runs or removes what only the shell will know"),
-        CommandClass("dynamic_path", "allow", "ask", "writes to a path that only the shell will know"),
-        CommandClass("inline_code", "ask", "ask", "runs code of another language that is not looked into"),
-        CommandClass("remote_code", "ask", "ask", "runs what it gets from another machine"),
-        CommandClass("fork_bomb", "deny", "deny", "starts itself without end"),
-        CommandClass("environment", "allow", "ask", "sets a variable by which other programs run or load code"),
+    command_class.name: command_class
+    for command_class in (
+        CommandClass("unparsed", "ask", "ask", "cannot be parsed, or is too long or too deeply nested", True),
+        CommandClass("hidden_text", "ask", "ask", "contains invisible characters", True),
+        CommandClass("dynamic", "ask", "ask", "runs or removes something known only at run time"),
+        CommandClass("dynamic_path", "allow", "ask", "writes to a path known only at run time"),
+        CommandClass("inline_code", "ask", "ask", "runs code of another language, which is not analyzed"),
+        CommandClass("remote_code", "ask", "ask", "runs code from another machine"),
+        CommandClass("fork_bomb", "deny", "deny", "starts itself endlessly"),
+        CommandClass("environment", "allow", "ask", "sets a variable that makes other programs run or load code"),
         CommandClass("privilege", "ask", "ask", "runs as another user, or outside its container"),
-        CommandClass("bypass", "allow", "ask", "acts on terminals or on Termvisor itself, past its gate"),
-        CommandClass("delete", "allow", "ask", "removes files that are named one by one"),
-        CommandClass("destructive_delete", "ask", "ask", "removes whole folders, or whatever a pattern fits"),
+        CommandClass("bypass", "allow", "ask", "acts on terminals or on Termvisor itself, bypassing the gate"),
+        CommandClass("delete", "allow", "ask", "removes individually named files"),
+        CommandClass("destructive_delete", "ask", "ask", "removes whole folders, or everything that matches a pattern"),
         CommandClass("system_delete", "deny", "deny", "removes the root, a system folder or a home folder"),
-        CommandClass("disk", "ask", "deny", "writes to a disk itself, or makes or removes file systems"),
+        CommandClass("disk", "ask", "deny", "writes to a disk device, or creates or removes file systems"),
         CommandClass("system_write", "allow", "ask", "writes to the system, or to a file that runs at login"),
-        CommandClass("permissions", "ask", "ask", "changes rights, owners or accounts widely"),
+        CommandClass("permissions", "ask", "ask", "changes permissions, owners or accounts widely"),
         CommandClass("protected_path", "ask", "ask", "names a folder that is never written to"),
         CommandClass("credential_read", "ask", "ask", "reads keys, tokens or passwords"),
         CommandClass("network", "allow", "ask", "reaches another machine"),
@@ -236,13 +239,13 @@ COMMAND_CLASSES: dict[str, CommandClass] = {
         CommandClass("package_change", "allow", "ask", "installs or removes packages, or runs one it fetches"),
         CommandClass("service_change", "ask", "ask", "starts, stops or changes services, schedules or the machine"),
         CommandClass("process_kill", "allow", "ask", "ends processes"),
-        CommandClass("history_rewrite", "ask", "ask", "rewrites or removes what version control keeps"),
-        CommandClass("git_discard", "ask", "ask", "throws away changes that were not committed"),
-        CommandClass("database_drop", "ask", "ask", "drops or empties what a database holds"),
+        CommandClass("history_rewrite", "ask", "ask", "rewrites or removes version control history"),
+        CommandClass("git_discard", "ask", "ask", "discards uncommitted changes"),
+        CommandClass("database_drop", "ask", "ask", "drops or empties tables or databases"),
         CommandClass("infrastructure", "ask", "ask", "removes or changes containers, clusters or cloud resources"),
     )
 }
-"""Each class once. `[commands]` in the policy gives it another answer."""
+"""All command classes. `[commands]` in the policy can set another answer."""
 
 EXAMPLE_POLICY = """\
 unproven_prompt = false
@@ -296,7 +299,7 @@ timeout = 2.0
 
 
 class PolicyKey(Struct, frozen=True, kw_only=True):
-    """One key of the file as the reference shows it. ``path`` has ``[]`` behind tables that may stand many times."""
+    """One key of the file for the reference. ``path`` has ``[]`` after the names of tables that may be repeated."""
 
     path: str
     type: str
@@ -317,7 +320,7 @@ class PolicyKey(Struct, frozen=True, kw_only=True):
 
 
 def list_policy_keys() -> tuple[PolicyKey, ...]:
-    """Every key, in the order of declaration; tables stand before what they hold."""
+    """Return every key in the order of declaration; a table comes before its keys."""
     return tuple(_iterate_keys(Policy, ""))
 
 
@@ -346,7 +349,7 @@ def _get_default(field: msgspec.structs.FieldInfo) -> object:
 
 
 def _find_table_type(hint: object) -> tuple[type[Struct] | None, bool]:
-    """The Struct behind a hint, and whether there may be many."""
+    """Return the struct type of a hint, and True if it is a list of tables."""
     plain = _unwrap_annotated(hint)
     many = get_args(plain)[:1] if get_origin(plain) is tuple else ()
     inner = many[0] if many else plain
@@ -360,8 +363,8 @@ def _unwrap_annotated(hint: object) -> object:
 
 
 def _get_description(hint: object) -> str:
-    found = [item for item in get_args(hint)[1:] if isinstance(item, Meta)] if get_origin(hint) is Annotated else []
-    return (found[-1].description or "") if found else ""
+    metas = [item for item in get_args(hint)[1:] if isinstance(item, Meta)] if get_origin(hint) is Annotated else []
+    return (metas[-1].description or "") if metas else ""
 
 
 def _get_docstring(table: type[Struct]) -> str:

@@ -1,4 +1,4 @@
-"""Terms are what a caller wants to be true before anything is done, and how they want it done."""
+"""Conditions that a caller sets for an action, and options of its execution."""
 
 from typing import Literal
 
@@ -8,37 +8,37 @@ from termvisor.model.action.undo import UndoPrecondition
 
 
 class Preconditions(Struct, frozen=True, kw_only=True):
-    """``key`` makes a repeated call harmless. Everything that does not hold refuses the action and is named."""
+    """``key`` makes a repeated call idempotent. A condition that fails refuses the action and is named."""
 
     key: str = ""
     into: Literal["prompt", "program"] = "prompt"
-    """Text goes to a shell at its prompt; or, said explicitly, to whatever program reads there."""
+    """Text is for a shell at its prompt, or explicitly for the program that is running."""
     owner: str = ""
-    """Under whose reservation this is done."""
+    """The owner of the reservation under which the action runs."""
     runtime: int | None = None
     """The process in the pane must be this one."""
     state: str | None = None
     updated_within: float | None = None
-    """Seconds since the pane last printed, at most."""
+    """Maximum seconds since the last output of the pane."""
     screen: str | None = None
-    """A text, or a pattern between slashes, that the screen must show."""
+    """A text, or a pattern between slashes, that the screen must contain."""
     at_prompt: bool = False
     is_ready: bool = False
     """A `ready` user variable must have been set since the last command began."""
     is_input_empty: bool = False
-    """Nobody may have written something in the agent's composer, also where its own server would take the text."""
+    """The agent's input field must be empty, also if the text would be sent by its own server."""
     tail: str | None = None
-    """A pattern that the last lines must fit."""
+    """A pattern that the last lines must match."""
     tail_lines: int = 5
     stable_for: float = 0.0
     """Seconds for which the last lines must not have changed."""
     force_stale: bool = False
-    """Do it though a pane's facts are old; judged and recorded all the same."""
+    """Execute although the pane's facts are old; policy and audit log apply all the same."""
     correlation: str = ""
-    """The story that this belongs to; empty for one of its own."""
+    """The correlation that this action belongs to; empty for a new one."""
     undoes: UndoPrecondition | None = None
-    """The action that this one takes back."""
+    """The action that this one undoes."""
     asks: bool = False
-    """A person is asked also where the policy alone would allow it."""
+    """Require approval also if the policy would allow the action."""
     wait_for_answer: float = 0.0
-    """Seconds to wait for a person where one must be asked."""
+    """Seconds to wait for an approval if one is required."""

@@ -1,6 +1,7 @@
-"""A Lookup is a question to a program of others that only looks. Each is one fixed shape of words, declared here.
+"""Third-party programs that only read. Each has one fixed form of arguments, declared here.
 
-What does not fit a shape, word by word, is no lookup: nothing that a screen or a file says becomes an option.
+Arguments that do not match the form word by word are rejected, so that text from a screen or file cannot become an
+option.
 """
 
 import re
@@ -8,7 +9,7 @@ import re
 from msgspec import Struct
 
 READONLY_CWD = "/"
-"""Where they start: some read their settings from the folder that they start in, and a project may be a stranger's."""
+"""Their working folder: some read settings from it, and a project folder may not be trusted."""
 _TEXT_PATTERN = r"(?!-)[^\0]{1,4096}"
 _PATH_PATTERN = r"/[^\0]{0,4095}"
 _NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]{2,79}"
@@ -19,31 +20,33 @@ _LABEL_BY_PATTERN = {
     _NAME_PATTERN: "<name>",
     _AGENT_PATTERN: "<agent>",
     _SERVICE_PATTERN: "<service>",
+    _USAGE_VERB_PATTERN: "usage|refresh",
 }
-_LABEL_BY_PATTERN |= {_USAGE_VERB_PATTERN: "usage|refresh"}
 
 
 class ReadOnlyProgram(Struct, frozen=True, kw_only=True):
-    """``words`` are patterns, one a word; ``serves`` says what is not told where the program is missing."""
+    """``argv_patterns`` has one pattern per argument; ``purpose`` is the feature that needs the program."""
 
     program: str
     argv_patterns: tuple[str, ...]
     purpose: str
     timeout_s: float
-    """After so long it is ended."""
+    """Then it is killed."""
     max_output_bytes: int
-    """Bytes that it may say; beyond them it is ended."""
+    """It is killed if it prints more."""
     uses_network: bool = False
-    """It asks other machines."""
 
     @property
     def usage(self) -> str:
-        """As the reference shows it."""
+        """The command line with labels instead of patterns, for the reference."""
         return " ".join((self.program, *(_LABEL_BY_PATTERN.get(word, word) for word in self.argv_patterns[1:])))
 
     def matches(self, argv: tuple[str, ...]) -> bool:
+        """Return True if the arguments match the patterns one by one."""
         pairs = zip(self.argv_patterns, argv, strict=False)
-        return len(argv) == len(self.argv_patterns) and all(re.fullmatch(one, word, re.DOTALL) for one, word in pairs)
+        return len(argv) == len(self.argv_patterns) and all(
+            re.fullmatch(pattern, word, re.DOTALL) for pattern, word in pairs
+        )
 
 
 CODE_SEARCH = ReadOnlyProgram(
@@ -75,11 +78,13 @@ ACCOUNT_USAGE = ReadOnlyProgram(
     max_output_bytes=1 << 20,
     uses_network=True,
 )
-"""The user's own settings name the program: that is their consent to it."""
+"""The program is named in the user's own settings, which is their consent."""
 
 READONLY_PROGRAMS = (CODE_SEARCH, SESSION_BY_ID, SESSIONS_BY_FOLDER, ACCOUNT_USAGE)
 
 
 def find_readonly_program(argv: tuple[str, ...], cwd: str) -> ReadOnlyProgram | None:
-    """The question that these words are; None where they are none that we know."""
-    return next((one for one in READONLY_PROGRAMS if one.matches(argv)), None) if cwd == READONLY_CWD else None
+    """Return the read-only program that matches a command line; None if there is none."""
+    if cwd != READONLY_CWD:
+        return None
+    return next((program for program in READONLY_PROGRAMS if program.matches(argv)), None)

@@ -1,6 +1,4 @@
-"""An Inverse is the action that takes another one back. It is an action like any other, and bound to what that one
-left: where something else stands there by now, nothing is done.
-"""
+"""Actions that undo another action. They run only if the pane is still as that action left it."""
 
 from msgspec import Struct
 
@@ -9,17 +7,17 @@ from termvisor.model.ids import MuxPaneId
 
 
 class UndoPrecondition(Struct, frozen=True, kw_only=True):
-    """Which action is taken back, and what it left, which must still be so."""
+    """The action to undo, and the state that it left, which must not have changed."""
 
     correlation: str
     title: str | None = None
     """The pane has this title."""
     front: MuxPaneId | None = None
-    """This pane is the one that people see in the session."""
+    """This pane is the active one of its session."""
     is_typed: bool = False
-    """Its text, and nothing else, stands in the input of a shell at its prompt."""
+    """The input of a shell at its prompt contains exactly the typed text."""
     is_alone: bool = False
-    """The pane's own process has started no other program that runs."""
+    """The pane's process has no running child process."""
 
 
 class UndoAction(Struct, frozen=True, kw_only=True):

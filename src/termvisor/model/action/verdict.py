@@ -1,4 +1,4 @@
-"""A Verdict is what the policy says of an action: allow, ask or deny, with every reason that led to it."""
+"""Verdict of the policy about an action: allow, ask or deny, with every reason."""
 
 from typing import Literal
 
@@ -11,14 +11,14 @@ ReasonSource = Literal["deny_list", "hook", "rule", "command", "capability", "ra
 
 
 class VerdictReason(Struct, frozen=True, kw_only=True):
-    """One voice in a verdict. ``id`` names the rule, hook or class; ``text`` is for a person."""
+    """One reason of a verdict. ``id`` names the rule, hook or class; ``text`` is for the user."""
 
     source: ReasonSource
     id: str
     answer: PolicyAnswer
     text: str = ""
     two_person: bool = False
-    """For an ``ask``: two people must say yes."""
+    """For an ``ask``: two users must approve."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -27,21 +27,21 @@ class Verdict(Struct, frozen=True, kw_only=True):
     answer: PolicyAnswer
     reasons: tuple[VerdictReason, ...]
     retry_at: int | None = None
-    """When a refusal for haste would no longer hold."""
+    """When a rate limit ends."""
 
     @property
     def why(self) -> str:
-        """The deciding reason, for a person."""
-        decided = next((reason for reason in self.reasons if reason.answer == self.answer), None)
-        return decided.text or decided.id if decided else ""
+        """The text of the deciding reason."""
+        decisive = next((reason for reason in self.reasons if reason.answer == self.answer), None)
+        return decisive.text or decisive.id if decisive else ""
 
     @property
     def needs_two(self) -> bool:
-        """Whether one person's yes is not enough."""
+        """Return True if two users must approve."""
         return any(reason.two_person and reason.answer == "ask" for reason in self.reasons)
 
 
 def combine_reasons(reasons: tuple[VerdictReason, ...], retry_at: int | None = None) -> Verdict:
-    """Without any reason nothing is allowed by accident: it is asked."""
+    """Build the verdict of the strictest reason; without any reason the answer is ask, never allow."""
     answers: list[PolicyAnswer] = [reason.answer for reason in reasons] or ["ask"]
     return Verdict(answer=max(answers, key=ANSWER_STRICTNESS.__getitem__), reasons=reasons, retry_at=retry_at)

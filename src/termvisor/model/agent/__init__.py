@@ -1,1 +1,1 @@
-"""Agent."""
+"""Values about agents: processes, signals, sources, states, sessions, accounts."""

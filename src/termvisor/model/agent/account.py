@@ -1,7 +1,7 @@
-"""An Account is a login at a service that agents work under, and what is left of its allowances.
+"""Accounts: logins at model services that agents use, and their remaining allowances.
 
-Invariant: it holds no secret. It says where credentials are; they are looked up by the program that is to use them, in
-its own process, at the moment it starts.
+Invariant: an account contains no secret. It says where the credentials are; the launched program loads them in its own
+process when it starts.
 """
 
 from collections.abc import Sequence
@@ -12,53 +12,53 @@ from msgspec import Struct
 Service = Literal["openai", "anthropic", "google"]
 SERVICES: tuple[Service, ...] = ("openai", "anthropic", "google")
 UsageType = Literal["rate", "credits"]
-"""A window of time after which an allowance is whole again, or an amount that only a payment fills."""
+"""An allowance that refills after a time window, or prepaid credits."""
 SERVICE_BY_AGENT: dict[str, Service] = {"codex": "openai", "claude_code": "anthropic", "gemini": "google"}
-"""The service that an agent works with. Agents with many services are not here: nobody can tell which one they use."""
+"""The service of an agent. Agents that support several services are not listed: theirs is unknown."""
 UNKNOWN_SPAN = "all"
-"""The span of a limit of which nobody said what it is of."""
+"""The span of a limit whose span is unknown."""
 _MAX_ALLOWANCE_AGE_NS = 5 * 3600 * 10**9
-"""Nanoseconds: the shortest of the usual windows."""
+"""The shortest usual window (5 h): an older figure without a reset time is outdated."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@+-")
 
 
 class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """As the config file declares it."""
+    """An account as declared in the config file."""
 
     service: Service
     name: str
-    """Unique among those of its service."""
+    """Unique within its service."""
     email: str = ""
     priority: int = 100
-    """Of two that are alike in all else, the lower one goes first."""
+    """If all else is equal, the lower one is chosen first."""
     active: bool = True
     """Whether it may be chosen."""
     browser_profile: str = ""
-    """The profile of the browser in which a person is logged in to it."""
+    """The browser profile in which the user is logged in."""
     env_file: str = ""
     """A file of lines ``NAME=value``."""
     command: tuple[str, ...] = ()
-    """A program that prints such lines."""
+    """A command that prints such lines."""
     config_dir: str = ""
-    """The agent's own folder of settings and logins."""
+    """The agent's own folder with settings and logins."""
 
     def __post_init__(self) -> None:
         if not self.name or len(self.name) > 100 or not _NAME_CHARACTERS.issuperset(self.name):
-            raise ValueError(f"the name {self.name[:100]!r} of an account is not made of letters, digits and ._@+-")
+            raise ValueError(f"account name {self.name[:100]!r} is invalid: use 1 to 100 letters, digits and ._@+-")
         if sum(map(bool, (self.env_file, self.command, self.config_dir))) > 1:
-            raise ValueError(f"account {self.ref}: only one of env_file, command and config_dir says where it logs in")
+            raise ValueError(f"account {self.ref}: set only one of env_file, command and config_dir")
 
     @property
     def ref(self) -> str:
-        """How it is named everywhere: ``openai/work``."""
+        """Its full name: ``openai/work``."""
         return f"{self.service}/{self.name}"
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
-    """What is left of one limit of an account. None: not told."""
+    """The rest of one limit of an account. None means unknown."""
 
     span: str
-    """What it is of: ``5h``, ``weekly``, ``credits``; ``all`` where nobody said."""
+    """``5h``, ``weekly``, ``credits``; ``all`` if unknown."""
     usage_type: UsageType = "rate"
     limit: float | None = None
     current: float | None = None
@@ -66,16 +66,15 @@ class Allowance(Struct, frozen=True, kw_only=True):
     resets_at: int | None = None
     checked_at: int
     source: str
-    """Who told: ``signal``, ``rule``, or the name of the tracker."""
+    """Where it was reported: ``signal``, ``rule``, or the name of the usage tracker."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether its source tells all windows of the account, with their figures."""
+        """Return True if its source reports all windows of the account with their figures."""
         return self.span != UNKNOWN_SPAN and self.source != "rule"
 
     def compute_remaining_percent(self, now: int) -> float | None:
-        """Percent at this moment: what refills is whole again once its time came; what was told too long ago, and not
-        until when, counts no more."""
+        """Return the remaining percent: 100 after the reset time; None for an old figure without a reset time."""
         if self.usage_type == "credits":
             return self.percent_remaining
         if self.resets_at is not None:
@@ -84,28 +83,28 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
 
 class AccountStatus(Struct, frozen=True, kw_only=True):
-    """What is known of an account."""
+    """An account with its allowances."""
 
     account: Account
     is_in_use: bool = False
     last_used_at: int | None = None
     checked_at: int | None = None
     trouble: str = ""
-    """Why the last check told nothing."""
+    """Why the last check failed."""
     allowances: tuple[Allowance, ...] = ()
 
     def compute_remaining_percent(self, now: int) -> float | None:
-        """Percent of the scarcest allowance; None where nothing is known."""
+        """Return the percent of the scarcest allowance; None if unknown."""
         scarcest = self._find_scarcest(now)
         return None if scarcest is None else scarcest.compute_remaining_percent(now)
 
     def find_reset_time(self, now: int) -> int | None:
-        """When the scarcest is whole again."""
+        """Return when the scarcest allowance resets."""
         scarcest = self._find_scarcest(now)
         return None if scarcest is None or (scarcest.resets_at or 0) <= now else scarcest.resets_at
 
     def _find_scarcest(self, now: int) -> Allowance | None:
-        """Where the agent told its windows later than somebody said that a limit was reached, the windows count."""
+        """Return the scarcest allowance; exact windows override an older limit of unknown span."""
         windows = max((one.checked_at for one in self.allowances if one.is_exact), default=0)
         counting = [one for one in self.allowances if one.span != UNKNOWN_SPAN or one.checked_at >= windows]
         known = [(left, one.span, one) for one in counting if (left := one.compute_remaining_percent(now)) is not None]
@@ -113,7 +112,7 @@ class AccountStatus(Struct, frozen=True, kw_only=True):
 
 
 class AccountCandidate(Struct, frozen=True, kw_only=True):
-    """One candidate and why it is where it is."""
+    """One candidate and why it was chosen or not."""
 
     ref: str
     verdict: Literal["chosen", "fits", "unknown", "scarce", "not_active", "excluded"]
@@ -122,7 +121,7 @@ class AccountCandidate(Struct, frozen=True, kw_only=True):
 
 
 class AccountChoice(Struct, frozen=True, kw_only=True):
-    """Which account to use: none where none fits."""
+    """The account to use; None if no candidate qualifies."""
 
     account: Account | None = None
     why: str = ""
@@ -131,7 +130,7 @@ class AccountChoice(Struct, frozen=True, kw_only=True):
 
 
 def find_account(accounts: Sequence[Account], ref: str) -> Account | None:
-    """By its whole name, or by its own one where that is unique among all services."""
-    named = [one for one in accounts if ref in (one.ref, one.name)]
-    exact = [one for one in named if one.ref == ref] or named
-    return exact[0] if len(exact) == 1 else None
+    """Find an account by its full name, or by its short name if that is unique across services."""
+    matches = [account for account in accounts if ref in (account.ref, account.name)]
+    matches = [account for account in matches if account.ref == ref] or matches
+    return matches[0] if len(matches) == 1 else None

@@ -1,4 +1,4 @@
-"""A Runtime is one agent process in a pane. What happens to runtimes is told as facts, beside the signals."""
+"""Agent processes and the facts about them; facts and signals are stored in one order."""
 
 from msgspec import Struct
 
@@ -7,7 +7,7 @@ from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 
 
 class PaneLocation(Struct, frozen=True):
-    """Where a pane stands. The multiplexer gives the same place to another pane later."""
+    """The location of a pane. A multiplexer may reuse it for another pane later."""
 
     target: TargetName
     socket: str
@@ -15,13 +15,13 @@ class PaneLocation(Struct, frozen=True):
 
 
 class AgentProcess(Struct, frozen=True, kw_only=True):
-    """``pid`` is 0 where the process is not known. ``started_at`` is when the process started, not when we saw it."""
+    """One agent process. ``pid`` is 0 if unknown; ``started_at`` is its start time, not that of its discovery."""
 
     id: RuntimeId
     pane: PaneId
     place: PaneLocation
     generation: int = 0
-    """How many panes stood in this place before."""
+    """How many panes had this location before."""
     agent: str
     pid: int = 0
     pid_started: int = 0
@@ -52,7 +52,7 @@ class OutputMissed(Struct, frozen=True, kw_only=True, tag="PaneMissed"):
 
 
 class TargetReachability(Struct, frozen=True, kw_only=True, tag="TargetReached"):
-    """A target answers, or no longer does."""
+    """A target became reachable or unreachable."""
 
     at: int
     target: TargetName
@@ -60,11 +60,11 @@ class TargetReachability(Struct, frozen=True, kw_only=True, tag="TargetReached")
 
 
 class ClockSet(Struct, frozen=True, kw_only=True, tag=True):
-    """The machine's clock was set. What it called an instant before, it calls ``by`` nanoseconds later now."""
+    """The system clock was set forward by ``by`` nanoseconds (backward if negative)."""
 
     at: int
     by: int
 
 
 Fact = Signal | AgentStarted | AgentExited | PaneClosed | OutputMissed | TargetReachability | ClockSet
-"""All that states are made of, in the order in which it was stored."""
+"""Everything that states are computed from, in the order in which it was stored."""

@@ -1,6 +1,6 @@
-"""Who needs a person, most urgent first; each need is told once.
+"""Find the agents that need the user, most urgent first.
 
-A need has a key that stays the same for as long as the need does, so whoever tells people knows what they already told.
+A need has a key that stays the same as long as the need lasts, so that a notifier reports each need once.
 """
 
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ NEED_KINDS_BY_URGENCY: tuple[NeedKind, ...] = (
     "wait_for_limit",
     "review",
 )
-"""By what waiting costs: an agent that stands still for one word comes first."""
+"""By the cost of waiting: an agent that is blocked by a single answer comes first."""
 ACTION_NEED_KINDS: frozenset[NeedKind] = frozenset(("approve", "answer", "log_in", "see_error", "look"))
-"""Needs that only a person can end."""
+"""Needs that only the user can end."""
 
 
 class AttentionNeed(Struct, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class AttentionNeed(Struct, frozen=True, kw_only=True):
     kind: NeedKind
     since: int | None = None
     until: int | None = None
-    """When it ends by itself, where that is known."""
+    """When it ends by itself, if known."""
 
     @property
     def key(self) -> tuple[RuntimeId, NeedKind, int | None]:
@@ -44,26 +44,26 @@ class AttentionNeed(Struct, frozen=True, kw_only=True):
 
 
 def find_need(state: AgentState) -> AttentionNeed | None:
-    """What this agent needs of a person, if anything."""
+    """Return what this agent needs from the user, if anything."""
     kind = _classify_need(state)
     if kind is None or state.presence == "unmanaged":
         return None
-    doubt = state.flags.contradicted
-    since = doubt.since if kind == "look" and doubt is not None else state.since
+    contradicted = state.flags.contradicted
+    since = contradicted.since if kind == "look" and contradicted is not None else state.since
     until = state.flags.resets_at if kind == "wait_for_limit" else None
     return AttentionNeed(runtime=state.runtime, pane=state.pane, kind=kind, since=since, until=until)
 
 
 def list_needs(states: Iterable[AgentState]) -> list[AttentionNeed]:
-    """All needs; of one kind those that wait longest come first."""
-    found = [wanted for state in states if (wanted := find_need(state)) is not None]
-    return sorted(found, key=lambda one: (NEED_KINDS_BY_URGENCY.index(one.kind), one.since or 0, one.runtime))
+    """Return all needs by urgency; of one kind, the longest waiting first."""
+    needs = [need for state in states if (need := find_need(state)) is not None]
+    return sorted(needs, key=lambda one: (NEED_KINDS_BY_URGENCY.index(one.kind), one.since or 0, one.runtime))
 
 
 def find_new_needs(before: Iterable[AttentionNeed], after: Iterable[AttentionNeed]) -> list[AttentionNeed]:
-    """The needs that were not there before."""
-    told = {one.key for one in before}
-    return [one for one in after if one.key not in told]
+    """Return the needs that did not exist before."""
+    known = {need.key for need in before}
+    return [need for need in after if need.key not in known]
 
 
 def _classify_need(state: AgentState) -> NeedKind | None:

@@ -1,4 +1,4 @@
-"""A Drift is a sign that an agent program is no longer as we know it: what we say of it may rest on less."""
+"""Drift: signs that an agent program changed, so that its states rest on less evidence."""
 
 from typing import Literal
 
@@ -7,10 +7,10 @@ from msgspec import Struct
 from termvisor.model.ids import PaneId, RuntimeId
 
 DriftKind = Literal[
-    "unseen_version",  # we have no recording of this version
-    "strange_screens",  # it speaks, and its screens look like nothing we know
-    "unseen_dialogs",  # it says that it waits for a person, time and again, and no rule knows the dialog any more
-    "silent_signals",  # its screen works on, and it has stopped telling so
+    "unseen_version",  # there is no recording of this version
+    "strange_screens",  # native sources report, but no rule matches its screens
+    "unseen_dialogs",  # it reports waiting repeatedly, but no rule matches the dialog
+    "silent_signals",  # its screen shows work, but the native sources stopped reporting
 ]
 
 
@@ -20,24 +20,24 @@ class AgentDrift(Struct, frozen=True, kw_only=True):
     pane: PaneId
     runtime: RuntimeId
     version: str = ""
-    """The program's own; empty where it was not told."""
+    """The program version; empty if unknown."""
     since: int
     recorded: tuple[str, ...] = ()
-    """The versions of which we have recordings."""
+    """The versions with recordings."""
 
     @property
     def key(self) -> tuple[str, DriftKind, str]:
-        """The same for as long as it is the same news."""
+        """Equal for the same drift, so that it is reported once."""
         return self.agent, self.kind, self.version
 
     @property
     def description(self) -> str:
-        """In words, after the agent's name."""
-        named = f"version {self.version}" if self.version else "a version that it did not tell"
+        """Describe the drift for the user, to follow the agent's name."""
+        version = f"version {self.version}" if self.version else "unknown version"
         if self.kind == "unseen_version":
-            return f"{named} was never recorded, only {', '.join(self.recorded)}"
+            return f"{version} has no recordings, only {', '.join(self.recorded)}"
         if self.kind == "strange_screens":
-            return f"{named}: its screens are no longer recognised while it speaks itself"
+            return f"{version}: no rule matches its screens, although it reports signals"
         if self.kind == "unseen_dialogs":
-            return f"{named}: its dialogs are no longer recognised on its screen, only by its own word"
-        return f"{named}: it has stopped speaking itself while its screen shows work"
+            return f"{version}: no rule matches its dialogs on the screen, only its own signals report them"
+        return f"{version}: it stopped sending signals while its screen shows work"

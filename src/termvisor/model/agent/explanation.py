@@ -1,4 +1,4 @@
-"""An Explanation is why an agent is said to be in its state: every witness, what it said, and what became of it."""
+"""The explanation of an agent's state: the evidence of each source and its role."""
 
 from typing import Literal
 
@@ -10,19 +10,19 @@ from termvisor.model.ids import SignalId
 EvidenceRole = Literal[
     "decides",
     "agrees",
-    "suppressed",  # a source of a better rank says otherwise
-    "contradicts",  # a look that shows something else than was told
-    "overtaken",  # long looks proved that it missed something
-    "unsettled",  # not seen for long enough yet
+    "suppressed",  # a source of a better rank reports another state
+    "contradicts",  # a screen that shows another state
+    "overtaken",  # the screen proved that it missed an event
+    "unsettled",  # not shown for long enough yet
     "stale",
     "down",
-    "gap",  # output is missing in which it may have said something else
-    "silent",  # it lives and has said nothing of the state
+    "gap",  # output is missing that may have contained another signal
+    "silent",  # it is alive but reported no state
 ]
 
 
 class SourceEvidence(Struct, frozen=True, kw_only=True):
-    """One source. ``age`` is nanoseconds since it was last heard."""
+    """The evidence of one source. ``age`` is nanoseconds since its last signal."""
 
     source: str
     tier: EvidenceTier
@@ -35,7 +35,7 @@ class SourceEvidence(Struct, frozen=True, kw_only=True):
 
 
 class ExpectedChange(Struct, frozen=True, kw_only=True):
-    """What would change the state: at an instant by itself, or when something is heard (``at`` is None)."""
+    """What would change the state: time alone at ``at``, or a new signal if that is None."""
 
     what: str
     at: int | None = None
@@ -48,4 +48,4 @@ class StateExplanation(Struct, frozen=True, kw_only=True):
     testimonies: tuple[SourceEvidence, ...]
     would_change: tuple[ExpectedChange, ...]
     doubts: tuple[str, ...] = ()
-    """What could not be proven, and was therefore left out."""
+    """Evidence that could not be proven and was ignored."""

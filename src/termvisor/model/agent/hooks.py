@@ -1,7 +1,7 @@
-"""Which events of an agent we listen to, and what is found of that in its settings.
+"""The hook events that are installed for each agent, and the state of an agent's hook settings.
 
-Not every event is worth a hook: Gemini's `AfterModel` comes with every streamed piece, and its `PreCompress` with every
-turn whether or not anything is compressed.
+Not every event gets a hook: Gemini's `AfterModel` fires for every streamed chunk, and its `PreCompress` in every turn
+whether or not anything is compressed.
 """
 
 from typing import Literal
@@ -11,14 +11,14 @@ from msgspec import Struct
 HookedAgent = Literal["claude_code", "codex", "gemini", "copilot", "opencode"]
 HookScope = Literal["user", "project"]
 HOOK_COMMAND_MARKER = "# visor setup agents"
-"""The end of every command of ours, by which it is known again."""
+"""The end of every installed command, by which it is recognised."""
 
 
 class HookEvents(Struct, frozen=True, kw_only=True):
-    """One agent's events, by its own names; at ``asks`` a person may answer from elsewhere."""
+    """The events of one agent, by its own names; ``permission_event`` can be answered from outside the pane."""
 
     programs: tuple[str, ...]
-    """Any of these on the PATH means that it is installed."""
+    """The agent is installed if any of these is on the PATH."""
     events: tuple[str, ...] = ()
     permission_event: str = ""
 
@@ -87,15 +87,15 @@ HOOK_EVENTS_BY_AGENT: dict[HookedAgent, HookEvents] = {
     ),
     "opencode": HookEvents(programs=("opencode",)),
 }
-"""Codex shows no dialog while its hook runs, and its server brings its requests anyway. Copilot asks also for what is
-allowed anyway: there only the policy answers."""
+"""Codex has no permission event here: it shows no dialog while its hook runs, and its server reports requests anyway.
+Copilot's permission event also fires for allowed tools, so only the policy answers it."""
 
 
 HookFileState = Literal["absent", "current", "changed", "unreadable"]
 
 
 class HookedFile(Struct, frozen=True, kw_only=True):
-    """What was found in one agent's file. ``changed``: ours are there, but not as they would be set up now."""
+    """The hooks in one settings file. ``changed``: installed, but different from what would be installed now."""
 
     agent: HookedAgent
     path: str

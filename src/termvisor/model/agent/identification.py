@@ -1,4 +1,4 @@
-"""A Signature is why a pane is taken for an agent's when the agent itself has not spoken."""
+"""The signature of an agent: by which traces a pane was identified."""
 
 from typing import Literal
 
@@ -16,14 +16,14 @@ SignatureReason = Literal[
 
 
 class SignatureInputs(Struct, frozen=True, kw_only=True):
-    """The agent that each trace names; empty where it names none."""
+    """The agent that each trace suggests; empty if none."""
 
     provider_hint: str = ""
     """The process: its argv, its program, its children."""
     cmd_match: str = ""
     """The pane's current command."""
     poller_match: str = ""
-    """What its screen says."""
+    """The pane's screen."""
     title_match: str = ""
 
 

@@ -1,9 +1,9 @@
-"""A rule of the setting `agent_prices`: what a model's tokens cost, in US dollars for a million of each kind.
+"""Parse the setting `agent_prices` and estimate costs: US dollars per million tokens of a model.
 
 claude-opus-* :: 15 :: 75 :: 1.5 :: 18.75
 
-The kinds are input, output, and where a cache has prices of its own, reading from it and writing into it. Both count as
-input where they are not given. The first rule that fits a model's name counts; prices change, so none are built in.
+The prices are for input, output, cache reads and cache writes; the last two default to the input price. The first rule
+that matches a model's name counts. Prices change, so none are built in.
 """
 
 import math
@@ -22,7 +22,7 @@ _TOKENS_PER_PRICE = 1_000_000
 
 class ModelPrice(Struct, frozen=True, kw_only=True):
     model: str
-    """A name with ``*`` and ``?``, in any case."""
+    """A name with ``*`` and ``?``, case-insensitive."""
     input: float
     output: float
     cached: float
@@ -38,18 +38,18 @@ class ModelPrice(Struct, frozen=True, kw_only=True):
 
 
 def parse_price_rule(text: str) -> ModelPrice:
-    """ValueError, with what is wrong, for a text that is no rule."""
+    """Parse a price rule. Raises ValueError with the problem."""
     model, *prices = [part.strip() for part in text.split("::")]
     if not model or not 2 <= len(prices) <= 4:
         raise ValueError("is not of the form `model :: input :: output :: from cache :: into cache`")
     numbers = [_parse_dollars(one) for one in prices]
-    given, output = numbers[:2]
-    cached, written = (*numbers[2:], *[given] * (4 - len(numbers)))
-    return ModelPrice(model=model, input=given, output=output, cached=cached, written=written)
+    input_price, output_price = numbers[:2]
+    cached, written = (*numbers[2:], *[input_price] * (4 - len(numbers)))
+    return ModelPrice(model=model, input=input_price, output=output_price, cached=cached, written=written)
 
 
 def find_price_problem(text: str) -> str:
-    """Why a text is no rule; empty for one that is."""
+    """Return why a text is not a valid rule; empty if it is."""
     try:
         parse_price_rule(text)
     except ValueError as error:
@@ -58,14 +58,18 @@ def find_price_problem(text: str) -> str:
 
 
 def estimate_cost(prices: Sequence[ModelPrice], spent: Mapping[str, TokenCounts]) -> float | None:
-    """What these models' tokens cost; None where one of them has no price."""
-    found = [(next((one for one in prices if one.is_for_model(model)), None), what) for model, what in spent.items()]
-    known = [price.compute_cost(what) for price, what in found if price is not None]
-    return sum(known) if known and len(known) == len(found) else None
+    """Return the cost of these tokens in US dollars; None if a model has no price."""
+    costs = []
+    for model, tokens in spent.items():
+        price = next((price for price in prices if price.is_for_model(model)), None)
+        if price is None:
+            return None
+        costs.append(price.compute_cost(tokens))
+    return sum(costs) if costs else None
 
 
 def add_estimated_cost(session: AgentSession, rules: Iterable[str]) -> AgentSession:
-    """With an estimated cost where the agent told none; an agent without a price for its model tells 0."""
+    """Estimate the cost of a session without one; an agent that knows no price for its model reports 0."""
     usage = session.usage
     if usage.cost or not usage.total or not (prices := [parse_price_rule(rule) for rule in rules]):
         return session
@@ -74,20 +78,20 @@ def add_estimated_cost(session: AgentSession, rules: Iterable[str]) -> AgentSess
 
 
 def _list_tokens_by_model(session: AgentSession) -> Mapping[str, TokenCounts]:
-    """By model; where only sums are told they are those of the model that is named."""
+    """Return the tokens by model; totals without messages are attributed to the session's model."""
     usage = session.usage
-    told = TokenCounts(input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
-    has_answers = sum(one.input + one.output for one in session.by_model.values()) >= told.input + told.output
-    return session.by_model if has_answers and session.by_model else {session.model: told}
+    totals = TokenCounts(input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
+    is_complete = sum(one.input + one.output for one in session.by_model.values()) >= totals.input + totals.output
+    return session.by_model if is_complete and session.by_model else {session.model: totals}
 
 
 def _parse_dollars(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise ValueError(f"has {text[:40]!r} in place of a number of dollars") from None
+        raise ValueError(f"has {text[:40]!r} where a price in dollars is expected") from None
     if not 0 <= number < math.inf:
-        raise ValueError(f"has the price {text[:40]!r}, which is no number of dollars")
+        raise ValueError(f"has the price {text[:40]!r}, which is not a valid amount of dollars")
     return number
 
 

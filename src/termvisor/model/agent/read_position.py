@@ -1,4 +1,4 @@
-"""A Bookmark is how far one place of an agent's words is read. It is stored with the facts that were read there."""
+"""How far one watch of an agent is read; stored together with the facts that were read there."""
 
 from msgspec import Struct
 
@@ -8,6 +8,6 @@ from termvisor.model.ids import RuntimeId
 class ReadPosition(Struct, frozen=True, kw_only=True):
     runtime: RuntimeId
     watch: str
-    """The place, among those of this agent."""
+    """The name of the watch, unique for this agent."""
     body: bytes
-    """Only the reader of the place can read it."""
+    """Encoded by `agents.sources.read_positions`."""

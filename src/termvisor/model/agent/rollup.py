@@ -1,4 +1,4 @@
-"""Many agents in one line: the state that speaks for them, and how many are in which."""
+"""Summarize many agents: the most important state, and counts by state and agent."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ class AgentRollup(Struct, frozen=True, kw_only=True):
 
 
 def summarize_states(states: Sequence[AgentState]) -> AgentRollup:
-    """Only panes that have an agent count."""
+    """Summarize the states of panes that have an agent."""
     managed = [state for state in states if state.presence == "managed"]
     by_state = Counter(state.value for state in managed)
     by_agent = Counter(state.agent for state in managed)
-    needs = [wanted for state in managed if (wanted := find_need(state)) is not None]
+    needs = [need for state in managed if (need := find_need(state)) is not None]
     return AgentRollup(
         top=select_top_state(by_state),
         total=len(managed),

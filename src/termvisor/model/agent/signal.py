@@ -1,4 +1,4 @@
-"""A Signal is one piece of evidence from one source about one agent. It is stored before it counts."""
+"""Signals: pieces of evidence from one source about one agent. A signal is stored before it counts."""
 
 from typing import Literal
 
@@ -11,12 +11,12 @@ from termvisor.model.terminal.target import LOCAL
 
 SignalKind = Literal[
     "state",  # the agent is in `state`
-    "note",  # something is told beside the state: flags, tasks, a title
-    "heartbeat",  # the source lives and has nothing new
+    "note",  # something beside the state: flags, tasks, a title
+    "heartbeat",  # the source is alive and has nothing new
     "task_began",  # the sub-task `task` runs
     "task_ended",
-    "no_agent",  # a look found no agent
-    "source_down",  # the source itself cannot be heard any more
+    "no_agent",  # the screen shows no agent
+    "source_down",  # the source itself is no longer available
     "exited",  # the agent's process ended
 ]
 
@@ -32,11 +32,11 @@ DropReason = Literal[
     "source_not_active",
     "peer_uid_mismatch",
 ]
-"""Why a signal changed nothing. These are counted, they are not errors."""
+"""Why a signal was dropped. These are counted; they are not errors."""
 
 
 class ProcessHint(Struct, frozen=True, kw_only=True):
-    """What a signal without a runtime tells of the process that it is about. Empty means: not told."""
+    """What a signal without an agent process says about its process. Empty means unknown."""
 
     target: TargetName = LOCAL.name
     socket: str = ""
@@ -45,13 +45,13 @@ class ProcessHint(Struct, frozen=True, kw_only=True):
     pid_started: int = 0
     cwd: str = ""
     via: int = 0
-    """The process that handed it on. Where that is the agent itself, it is proof; it may be a server of several."""
+    """The process that delivered it: proof if it is the agent itself, but it may be a shared server."""
     is_doubtful: bool = False
-    """More than one of this agent works in the folder: where that is all that is told, it proves nothing."""
+    """Several processes of this agent work in the folder, so the folder alone proves nothing."""
 
 
 class FlagUpdate(Struct, frozen=True, kw_only=True):
-    """None means that nothing was said of it."""
+    """Reported flags; None means not reported."""
 
     usage_limited: bool | None = None
     resets_at: int | None = None
@@ -72,29 +72,29 @@ class Signal(Struct, frozen=True, kw_only=True, tag=True):
     runtime: RuntimeId | None = None
     hint: ProcessHint = ProcessHint()
     session: str = ""
-    """The agent's own id of its session."""
+    """The agent's own session id."""
     source_event_id: str = ""
     source_seq: int | None = None
     source_life: int = 0
-    """Rises when the source itself began anew, and its numbers with it."""
+    """Increased when the source restarted, and its sequence numbers with it."""
     event_at: int
     ingested_at: int
     dedupe_key: str
-    """The same for the same piece of evidence, however often it is delivered."""
+    """Equal for the same piece of evidence, however often it is delivered."""
     kind: SignalKind = "state"
     state: StateName | None = None
     reason: UnknownReason | None = None
     """Why `state` is unknown."""
     task: str = ""
-    """The sub-task that began or ended."""
+    """The sub-task that started or ended."""
     tasks: tuple[str, ...] | None = None
-    """All sub-tasks that run now; None where the source did not list them."""
+    """All running sub-tasks; None if the source did not list them."""
     flags: FlagUpdate = NO_FLAG_UPDATE
     title: str | None = None
-    """What the agent calls its session; of the source `title`, the pane's title."""
+    """The agent's name for its session; for the source `title`, the pane's title."""
     moved_at: int | None = None
-    """Of a look: when the pane last printed or was typed into."""
+    """For a screen: when the pane last printed or received input."""
     look_interval: int = 0
-    """Of a look: nanoseconds until the next one, at the present pace."""
+    """For a screen: nanoseconds until the next sample at the current interval."""
     payload: dict[str, Scalar] = {}
     confidence: float = 1.0

@@ -1,4 +1,4 @@
-"""What an agent is doing: its state by precedence, the flags beside it, and where that knowledge comes from."""
+"""The state of an agent: its value by precedence, flags, and the evidence behind it."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -17,15 +17,15 @@ PRECEDENCE: tuple[StateName, ...] = (
     "idle",
     "unknown",
 )
-"""The first of these that holds is the one that is shown."""
+"""If several states hold, the first is shown."""
 
 UnknownReason = Literal[
-    "stale_signal",  # what was said is too old to be believed
-    "target_unreachable",  # the machine it runs on does not answer
-    "unsupported_signal",  # it said something that we do not understand
-    "unknown_screen",  # its screen looks like nothing we know
-    "no_signal",  # nothing was said yet, or not for long enough
-    "gap",  # output is missing in which it may have said something else
+    "stale_signal",  # the last signal is too old to be believed
+    "target_unreachable",  # the machine it runs on cannot be reached
+    "unsupported_signal",  # its signal could not be interpreted
+    "unknown_screen",  # no rule matches its screen
+    "no_signal",  # no signal yet, or not for long enough
+    "gap",  # output is missing that may have contained another signal
 ]
 EvidenceTier = Literal["deterministic", "heuristic"]
 EvidenceMode = Literal["deterministic", "heuristic", "none"]
@@ -37,49 +37,49 @@ _PRECEDENCE_RANK: dict[StateName, int] = {name: rank for rank, name in enumerate
 
 
 def get_precedence(state: StateName) -> int:
-    """0 for what matters most."""
+    """Return the rank of a state; 0 is the most important."""
     return _PRECEDENCE_RANK[state]
 
 
 def select_top_state(states: Iterable[StateName]) -> StateName:
-    """The one state that speaks for many; without any it is unknown."""
+    """Return the most important of several states; unknown if there is none."""
     return min(states, key=get_precedence, default="unknown")
 
 
 class StateContradiction(Struct, frozen=True, kw_only=True):
-    """A witness has been seeing something else since then."""
+    """Another source has been reporting another state since then."""
 
     since: int
     by: str
     """The source that disagrees."""
     state: StateName
-    """What it sees."""
+    """The state that it reports."""
 
 
 class AgentFlags(Struct, frozen=True, kw_only=True):
-    """What is true beside the state."""
+    """Conditions beside the state."""
 
     usage_limited: bool = False
     resets_at: int | None = None
-    """When the usage limit ends, where that was told."""
+    """When the usage limit ends, if known."""
     compacting: bool = False
     auth_needed: bool = False
     subtasks: int = 0
-    """Sub-agents and background work that still run."""
+    """Running sub-agents and background tasks."""
     contradicted: StateContradiction | None = None
     ambiguous: bool = False
-    """Something that was told may be about it or about another one beside it: that was left out."""
+    """Some signals may be about it or another agent in its folder, and were ignored."""
 
 
 class AgentState(Struct, frozen=True, kw_only=True):
-    """What one agent is doing and how that is known. Ages are not here: they are reckoned when somebody asks."""
+    """The state of one agent and its evidence. Ages are not stored: they are computed on request."""
 
     runtime: RuntimeId
     pane: PaneId
     agent: str
     value: StateName = "unknown"
     reason: UnknownReason | None = None
-    """Why it is unknown; None for all other states."""
+    """Why the state is unknown; None for all other states."""
     evidence_mode: EvidenceMode = "none"
     source: str = ""
     evidence: SignalId | None = None
@@ -90,18 +90,18 @@ class AgentState(Struct, frozen=True, kw_only=True):
     presence: Presence = "managed"
     binding: Binding = "managed_heuristic"
     last_event: int | None = None
-    """When anything was last heard of it."""
+    """When its last signal was captured."""
 
 
 class StateProjection(Struct, frozen=True, kw_only=True):
-    """The published state. Whoever writes the next one names the version that they saw."""
+    """The published state. A writer of the next one passes the version that it saw."""
 
     version: int
     state: AgentState
 
 
 class StateChange(Struct, frozen=True, kw_only=True):
-    """A state became another one; `before` is None for the first."""
+    """A change of the published state; `before` is None for the first."""
 
     at: int
     version: int

@@ -1,11 +1,11 @@
-"""A tool that an agent used came to its end, as the agent's own hook tells it: whoever asked about it was answered."""
+"""A tool of an agent finished, as reported by its hook: a pending permission request for it was answered."""
 
 import msgspec
 from msgspec import Struct
 
 
 class ToolFinished(Struct, frozen=True, kw_only=True):
-    """``given`` is what the tool was given, redacted and as `spelled` writes it."""
+    """``given`` is the redacted input of the tool, as `encode_tool_input` returns it."""
 
     session: str
     tool: str
@@ -14,5 +14,5 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
 
 
 def encode_tool_input(tool_input: object) -> str:
-    """The same text for the same thing, however its keys are ordered."""
+    """Encode the input of a tool as JSON with sorted keys, so that equal inputs compare equal."""
     return msgspec.json.encode(tool_input, order="sorted").decode()

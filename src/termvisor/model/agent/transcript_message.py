@@ -1,4 +1,4 @@
-"""An Utterance is what a person or an agent said in a conversation, as the agent itself wrote it down."""
+"""A message of the user or the agent in a session, from the agent's own transcript."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ MESSAGE_ROLES: tuple[MessageRole, ...] = ("user", "assistant")
 
 
 class TranscriptMessage(Struct, frozen=True, kw_only=True):
-    """``key`` is the same for the same words of a session, however often they are read."""
+    """``key`` is equal for the same message of a session, however often it is read."""
 
     pane: PaneId
     runtime: RuntimeId

@@ -1,1 +1,1 @@
-"""Detection."""
+"""Values of rules, detections and match traces."""

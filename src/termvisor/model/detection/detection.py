@@ -1,7 +1,7 @@
-"""A Detection is a rule that matched, or a word of the agent itself that means the same: an event with its evidence.
+"""Detections: a rule matched, or the agent reported the same by a signal.
 
-It is stored as an event whose kind is the detection's type, and beside it what only detections have. What is handled
-stays handled: by a run, by a person, or because it was muted.
+A detection is stored as an event whose kind is the detection's type, plus its own fields. Once handled, by a workflow
+run, a person or a mute, it stays handled.
 """
 
 from typing import Literal
@@ -16,7 +16,7 @@ DetectionSource = Literal["stream", "screen", "transcript", "mark", "signal", "u
 
 
 class DetectionHandling(Struct, frozen=True, kw_only=True):
-    """Who saw to it, when, and what they did."""
+    """Who handled a detection, when and how."""
 
     at: int
     by: str
@@ -32,7 +32,7 @@ class Detection(Struct, frozen=True, kw_only=True):
     type: str
     """`usage.reached`, `session.compaction`, …"""
     rule: str
-    """The rule that matched; `signal.<flag>` where the agent itself said so."""
+    """The rule that matched; `signal.<flag>` if the agent reported it."""
     pane: PaneId
     runtime: RuntimeId | None = None
     agent: str = ""
@@ -40,53 +40,53 @@ class Detection(Struct, frozen=True, kw_only=True):
     captures: dict[str, str] = {}
     source: DetectionSource
     evidence: dict[str, Scalar] = {}
-    """Where it stands: line number, epoch and offset, screen, signal."""
+    """Where it was found: line number, epoch and offset, screen, signal."""
     context: str = ""
     """The redacted text around it, at most 500 characters."""
     confidence: float = 1.0
     key: str = ""
-    """The same for the same thing seen again, however it was seen; what is told once within a cooldown."""
+    """Identifies repetitions, whatever the source; a key is reported once within the cooldown."""
     cooldown: float = 60.0
-    """Seconds for which the same key in the same pane is the same thing."""
+    """Seconds within which the same key in the same pane is a repetition."""
     trace: str = ""
-    """Of an agent's text and what stood before it: a redraw shows the same again, however much later."""
+    """Hash of an agent's text and the text before it, which recognizes a redraw, however late."""
     seen_again: int = 0
     last_at: int | None = None
-    """When the same was last seen."""
+    """Time of the last repetition."""
     correlation: str = ""
-    """The story that all that follows belongs to."""
+    """Links the actions that follow from it."""
     handling: DetectionHandling | None = None
 
     @property
     def can_start_workflow(self) -> bool:
-        """Whether it may start anything that acts: what anybody could have said, and nobody proved, may not."""
+        """Return False for unproven user variables, which any program can set."""
         return self.evidence.get("proven") is not False
 
     @property
     def event_data(self) -> dict[str, Scalar]:
-        """As the data of its event."""
-        known = {"rule": self.rule, "agent": self.agent, "severity": self.severity, "source": self.source}
-        return {**known, **{f"captures.{name}": value for name, value in self.captures.items()}}
+        """The data of its event."""
+        fields = {"rule": self.rule, "agent": self.agent, "severity": self.severity, "source": self.source}
+        return {**fields, **{f"captures.{name}": value for name, value in self.captures.items()}}
 
 
 class DetectionFilter(Struct, frozen=True, kw_only=True):
-    """Which detections are meant. ``type`` and ``rule`` may hold the signs of a glob."""
+    """Filter of detections. ``type`` and ``rule`` may be globs."""
 
     type: str | None = None
     rule: str | None = None
     agent: str | None = None
     pane: PaneId | None = None
     severity: Severity | None = None
-    """At least so severe."""
+    """Minimum severity."""
     since: int | None = None
     is_unhandled: bool = False
     after: int | None = None
-    """Events beyond this one, the first ones; without it, the newest ones."""
+    """Return the first detections after this event; without it, the newest ones."""
     limit: int = 20
 
 
 class DetectionMute(Struct, frozen=True, kw_only=True):
-    """What fits it is stored and counts as handled at once."""
+    """Matching detections are stored as already handled."""
 
     id: int = 0
     what: str

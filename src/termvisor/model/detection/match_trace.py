@@ -1,6 +1,6 @@
-"""How a rule came to its word about a text: which looks it took, and where. Never the text itself.
+"""Trace of how a rule was matched against a text: stages and positions, never the text itself.
 
-Bounded, so that it can be stored and shown anywhere: at most `MAX_SPANS` spans and `MAX_BYTES` bytes of JSON.
+Its size is limited to `MAX_SPANS` spans and `MAX_BYTES` bytes of JSON.
 """
 
 from typing import Literal
@@ -14,7 +14,7 @@ TraceStageName = Literal["agent", "anchor", "regex", "captures"]
 
 
 class TraceSpan(Struct, frozen=True, kw_only=True):
-    """Characters of the text that was looked at, by index; ``capture_keys`` are the captures that stand there."""
+    """Character positions in the matched text; ``capture_keys`` are the captures at these positions."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class TraceBounds(Struct, frozen=True, kw_only=True):
 
 
 class TraceRedaction(Struct, frozen=True, kw_only=True):
-    """Values are left out, whatever they are."""
+    """Captured values are always omitted."""
 
     enabled: bool = True
     policy: Literal["omit_values"] = "omit_values"

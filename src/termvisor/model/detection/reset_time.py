@@ -1,7 +1,7 @@
-"""When a usage limit ends, from the words in which agents say it: `3pm (Europe/Berlin)`, `in 2h 15m`, `Nov 20 at 5pm`.
+"""Parse when a usage limit ends from agents' texts: `3pm (Europe/Berlin)`, `in 2h 15m`, `Nov 20 at 5pm`.
 
-Nothing is guessed: an unknown zone or a time that does not exist gives None. The zones come from the caller, who may
-read files. A time of day is the next one from now; one that has only just passed is that one, not tomorrow's.
+Nothing is guessed: an unknown zone or an invalid time returns None. The caller looks up zones, which needs files. A
+time of day is the next one from now, except that one just passed is today's.
 """
 
 import re
@@ -13,6 +13,7 @@ from msgspec import Struct
 _NS = 10**9
 _MINUTE_NS = 60 * _NS
 _PAST_TOLERANCE = timedelta(minutes=10)
+"""A time of day that passed less than this ago is today's, not tomorrow's."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SECONDS_BY_UNIT = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
@@ -25,17 +26,18 @@ _DATE = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\.?\s+(\d{{1,2}})(?:st|nd|rd|
 _TIME_OF_DAY = re.compile(r"(?<![\d:.])(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])\.?m\b|(?<![\d:.])(\d{1,2}):(\d\d)\b")
 _OFFSET_PATTERN = r" ?[+-]\d{1,2}(?::?\d\d)?"
 _ZONE_NAME = re.compile(
-    rf"\(([A-Za-z_]+(?:/[\w+-]+)+|[A-Z]{{1,5}}|(?:UTC|GMT)?{_OFFSET_PATTERN})\)"  # in brackets: Europe/Berlin, PST, GMT-05:30
+    # in brackets: Europe/Berlin, PST, GMT-05:30
+    rf"\(([A-Za-z_]+(?:/[\w+-]+)+|[A-Z]{{1,5}}|(?:UTC|GMT)?{_OFFSET_PATTERN})\)"
     rf"|\b((?:UTC|GMT)(?:{_OFFSET_PATTERN})?)\b"
 )
 _ZONE_OFFSET = re.compile(r"(?:utc|gmt)?\s?([+-])(\d{1,2})(?::?(\d\d))?")
 
 ZoneFinder = Callable[[str], tzinfo | None]
-"""A zone by its name, as the IANA writes it; None for one that is not known."""
+"""Returns the zone of an IANA name; None if it is unknown."""
 
 
 class ResetTimeContext(Struct, frozen=True):
-    """When and where the words were read. ``zone`` holds for words that name none: that of the agent's machine."""
+    """Time and zone of the text. ``zone`` is that of the agent's machine, for texts that name none."""
 
     now: int
     zone: tzinfo
@@ -43,35 +45,33 @@ class ResetTimeContext(Struct, frozen=True):
 
 
 def parse_reset_time(text: str, context: ResetTimeContext) -> int | None:
-    """The instant that the words name, in nanoseconds since 1970; None if they name none."""
-    words = " ".join(text.split())
-    lower = words.lower()
-    if (span := _DURATION.search(lower)) is not None:
-        return (
-            context.now
-            + sum(int(number) * _SECONDS_BY_UNIT[unit] for number, unit in _DURATION_PART.findall(span[1])) * _NS
-        )
-    zone = _find_zone(words, context)
+    """Return the time that a text names, in nanoseconds since 1970; None if it names none."""
+    line = " ".join(text.split())
+    lower = line.lower()
+    if (duration := _DURATION.search(lower)) is not None:
+        parts = _DURATION_PART.findall(duration[1])
+        return context.now + sum(int(number) * _SECONDS_BY_UNIT[unit] for number, unit in parts) * _NS
+    zone = _find_zone(line, context)
     if zone is None:
         return None
     try:
         moment = _parse_iso_time(lower, zone) or _parse_time_of_day(lower, context.now, zone)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError):  # a time that does not exist, such as February 30
         return None
     return None if moment is None else _to_ns(moment)
 
 
 def round_up_to_minute(end: int) -> int:
-    """When what ends then is surely over: texts tell an end without its seconds."""
+    """Return when a limit is certainly over: texts name an end without its seconds."""
     return end if end % _MINUTE_NS else end + _MINUTE_NS
 
 
-def _find_zone(words: str, context: ResetTimeContext) -> tzinfo | None:
-    """That which the words name; without any that of the machine; None for one that is not known."""
-    found = _ZONE_NAME.search(words)
-    if found is None:
+def _find_zone(line: str, context: ResetTimeContext) -> tzinfo | None:
+    """Return the zone that a text names, else that of the machine; None if the named one is unknown."""
+    match = _ZONE_NAME.search(line)
+    if match is None:
         return context.zone
-    name = (found[1] or found[2]).strip()
+    name = (match[1] or match[2]).strip()
     if name.lower() in ("utc", "gmt", "z"):
         return UTC
     if (offset := _ZONE_OFFSET.fullmatch(name.lower())) is not None:
@@ -81,16 +81,16 @@ def _find_zone(words: str, context: ResetTimeContext) -> tzinfo | None:
 
 
 def _parse_iso_time(lower: str, zone: tzinfo) -> datetime | None:
-    """A date and time as ISO 8601 writes them."""
-    found = _ISO_TIME.search(lower)
-    if found is None:
+    """Parse an ISO 8601 date and time."""
+    match = _ISO_TIME.search(lower)
+    if match is None:
         return None
-    moment = datetime.fromisoformat(found[0].upper())
+    moment = datetime.fromisoformat(match[0].upper())
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)
 
 
 def _parse_time_of_day(lower: str, now: int, zone: tzinfo) -> datetime | None:
-    """A time of day, with a day or without one."""
+    """Parse a time of day, with or without a date."""
     date, clock = _DATE.search(lower), _TIME_OF_DAY.search(lower)
     if clock is None:
         return None
@@ -102,6 +102,7 @@ def _parse_time_of_day(lower: str, now: int, zone: tzinfo) -> datetime | None:
     if date is None:
         return moment if _to_ns(moment) >= _to_ns(past) else moment + timedelta(days=1)
     moment = moment.replace(year=int(date[3] or today.year), month=_MONTHS.index(date[1]) + 1, day=int(date[2]))
+    # Without a year, a date more than half a year ago is next year's.
     is_next_year = date[3] is None and _to_ns(moment) < _to_ns(today - timedelta(days=180))
     return moment.replace(year=moment.year + 1) if is_next_year else moment
 
@@ -111,7 +112,7 @@ def _parse_hour(clock: re.Match[str]) -> int:
         return int(clock[4])
     hour = int(clock[1])
     if not 1 <= hour <= 12:
-        raise ValueError("no such hour")
+        raise ValueError("hour out of range")
     return hour % 12 + 12 * (clock[3] == "p")
 
 

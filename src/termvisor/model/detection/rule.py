@@ -1,7 +1,7 @@
-"""A Rule says what a text means: which agent it is about, where the text must stand, and what follows from it.
+"""Detection rules: what a text means, for which agent, where it must appear, and what follows from it.
 
-Rules are data (see `termvisor.packs`), one file each. A rule without a text that it must find, and one that it must
-leave alone, is not loaded.
+Rules are data (see `termvisor.detection.packs`), one file each. A rule without a matching and a non-matching example is
+not loaded.
 """
 
 from typing import Literal
@@ -11,76 +11,76 @@ from msgspec import Struct
 from termvisor.model.agent.state import StateName
 
 RuleScope = Literal[
-    "line",  # one settled line, or one row of a repainting screen
-    "stream",  # up to four settled lines, joined by newlines
+    "line",  # one complete line, or one row of a full-screen program
+    "stream",  # up to four complete lines, joined by newlines
     "screen",  # a named part of an agent's screen
-    "transcript",  # what an agent wrote down of its own conversation
-    "mark",  # an in-band sign, spelled `kind text`
+    "transcript",  # a message in an agent's own transcript
+    "mark",  # a mark in the output, written as `kind text`
 ]
 Severity = Literal["info", "warning", "error", "critical"]
 RuleFlag = Literal["usage_limited", "compacting", "auth_needed"]
 
 
 class MatchingExample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A text that the rule must find, and what it takes from it."""
+    """A text that the rule must match, and its captures."""
 
     text: str
     captures: dict[str, str] = {}
     version: str = ""
-    """Of the program that wrote it."""
+    """Version of the program that wrote it."""
 
 
 class NonMatchingExample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A text that looks like it and is not."""
+    """A similar text that the rule must not match."""
 
     text: str
     why: str = ""
 
 
 class ScreenCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of a screen: what stands in a part of it, too; its named groups are details."""
+    """For screen rules: a pattern that another part of the screen must match; its named groups become details."""
 
     part: str
     pattern: str
 
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``pattern`` is in the dialect of `termvisor.match`; its named groups are the captures."""
+    """``pattern`` is in the dialect of `termvisor.regex`; its named groups are the captures."""
 
     id: str
-    """Stable for ever: `codex.usage.reached`."""
+    """Never changes: `codex.usage.reached`."""
     pack: str = ""
-    """Filled in by the loader."""
+    """Set by the loader."""
     since: str
-    """The version of the product in which it first stood."""
+    """The first version of Termvisor with this rule."""
     agent: str = ""
     """Only in panes of this agent; empty for every pane."""
     versions: str = ""
-    """Of the agent, such as `>=0.150,<1`; empty for all."""
+    """Versions of the agent, such as `>=0.150,<1`; empty for all."""
     scope: RuleScope
     anchors: tuple[str, ...] = ()
-    """Plain texts, one of which stands in whatever the pattern matches: a cheap first look."""
+    """Literal texts; every match of the pattern contains one of them, which makes a cheap prefilter."""
     pattern: str
     part: str = ""
-    """Of a screen: the part that the pattern is looked for in."""
+    """For screen rules: the part of the screen to match."""
     also: tuple[ScreenCondition, ...] = ()
     unless: tuple[ScreenCondition, ...] = ()
-    """Of a screen: what must not stand there."""
+    """For screen rules: conditions that must not match."""
     details: dict[str, str] = {}
-    """Of a screen: what is true whenever it fits, beside what the pattern captures."""
+    """For screen rules: details of every match, in addition to the captures."""
     severity: Severity = "info"
     event: str = ""
-    """The type of the event that is stored, such as `usage.reached`; empty where it only tells a state."""
+    """The type of the stored event, such as `usage.reached`; empty if the rule only reports a state."""
     state: StateName | None = None
     flag: RuleFlag | None = None
     confidence: float = 0.9
     order: int = 100
-    """Of the rules for one screen: the first that fits decides."""
+    """For screen rules: the matching rule with the lowest order wins."""
     cooldown: float = 60.0
-    """Seconds for which the same thing, with the same captures, is not told again in the same pane."""
+    """Seconds for which the same match, with the same captures, is not reported again in the same pane."""
     remedy: str = ""
-    """The workflow that answers it."""
+    """The workflow that handles it."""
     why: str
-    """What it means, for a person."""
+    """What a match means, for the user."""
     hits: tuple[MatchingExample, ...]
     misses: tuple[NonMatchingExample, ...]

@@ -1,1 +1,1 @@
-"""Settings."""
+"""Groups of settings, one module each; `termvisor.settings` combines them."""

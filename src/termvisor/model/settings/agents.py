@@ -1,15 +1,15 @@
-"""The settings that say how agents are known. In `config.toml` they may stand in a table: `[agent]`."""
+"""Settings of agent recognition, states and sessions. In `config.toml` they may be in a table `[agent]`."""
 
 import shlex
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from termvisor.model.action.notification import NotificationSettings
+from termvisor.model.settings.notifications import NotificationSettings
 
 
 class AgentSettings(NotificationSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A struct has one line of ancestors: those of notifications come before."""
+    """Extends the notification settings (a msgspec struct can have only one base)."""
 
     agents_disabled: Annotated[
         tuple[str, ...],
@@ -21,7 +21,7 @@ class AgentSettings(NotificationSettings, frozen=True, kw_only=True, forbid_unkn
     agent_programs: Annotated[
         tuple[str, ...],
         Meta(
-            description="Further programs that are known as agents: `command line :: state :: row`, with two patterns.",
+            description="Additional programs to treat as agents: `command line :: state :: row`, with two patterns.",
             extra={"restart": "visor daemon restart"},
         ),
     ] = ()
@@ -30,43 +30,48 @@ class AgentSettings(NotificationSettings, frozen=True, kw_only=True, forbid_unkn
     ] = 120.0
     agent_contradicted_after: Annotated[
         float,
-        Meta(description="Seconds for which the screen may show something else before it is said.", ge=1, le=600),
+        Meta(
+            description="Seconds for which the screen may contradict other sources before it is reported.",
+            ge=1,
+            le=600,
+        ),
     ] = 5.0
     agent_idle_after: Annotated[
-        float, Meta(description="Seconds for which a screen must show rest to be believed.", ge=0.5, le=600)
+        float, Meta(description="Seconds for which a screen must look idle before the agent is `idle`.", ge=0.5, le=600)
     ] = 4.0
     agent_transcripts: Annotated[
-        bool, Meta(description="Keep what is said to agents and by them, redacted, so that `visor search` finds it.")
+        bool, Meta(description="Store agents' transcripts, redacted, so that `visor search` finds them.")
     ] = True
     agent_prices: Annotated[
         tuple[str, ...],
         Meta(
-            description="What models cost, in dollars for a million tokens: `model :: input :: output :: from cache ::"
-            " into cache`, with `*` in the name; the last two may be left out. First that fits. None are built in."
+            description="Prices of models in dollars per million tokens: `model :: input :: output :: from cache ::"
+            " into cache`; the name may contain `*`, the last two are optional. The first match counts. None are built"
+            " in."
         ),
     ] = ()
     agent_inbox: Annotated[
         Literal["all", "native", "off"],
         Meta(
-            description="Which permission requests of agents come to the inbox by themselves: `native`, those that an"
-            " agent's own server can be answered by; `all`, also those that only the keys of its dialog answer; `off`,"
-            " none. What an agent's hook brings comes in any case."
+            description="Which permission requests of agents are added to the inbox: `native`, those that can be"
+            " answered by the agent's own server; `all`, also those that only the keys of its dialog can answer;"
+            " `off`, none. Requests from an agent's hook are always added."
         ),
     ] = "all"
     agent_resume: Annotated[
         tuple[str, ...],
         Meta(
-            description="How a session is taken up again, where the usual command does not do: `agent :: command`, with"
-            " `{session}` in it, for example `claude_code :: my-claude --resume {session}`."
+            description="Commands that resume a session instead of the default one: `agent :: command` with `{session}`"
+            " in it, for example `claude_code :: my-claude --resume {session}`."
         ),
     ] = ()
     agent_retention: Annotated[
-        float, Meta(description="Days that the signals of agents are kept as evidence; 0: for ever.", ge=0, le=36_500)
+        float, Meta(description="Days to keep agents' signals as evidence; 0: forever.", ge=0, le=36_500)
     ] = 7.0
 
 
 def build_resume_command(settings: AgentSettings, agent: str, session: str) -> tuple[str, ...]:
-    """What the person set for this agent; empty where nothing is set, or there is no session to name."""
+    """Return the configured command of an agent; empty if there is none or the session is unknown."""
     for line in settings.agent_resume:
         name, _, command = line.partition("::")
         if name.strip() == agent and session:
@@ -75,12 +80,12 @@ def build_resume_command(settings: AgentSettings, agent: str, session: str) -> t
 
 
 def find_resume_line_problem(line: str) -> str:
-    """What is wrong with a line of `agent_resume`; empty where nothing is."""
-    name, sign, command = line.partition("::")
+    """Return the problem of a line of `agent_resume`, or an empty string."""
+    name, separator, command = line.partition("::")
     try:
         words = shlex.split(command)
     except ValueError as error:
         return str(error)
-    if not (sign and name.strip() and words):
+    if not (separator and name.strip() and words):
         return "is not `agent :: command`"
-    return "" if any("{session}" in word for word in words) else "does not say where the {session} goes"
+    return "" if any("{session}" in word for word in words) else "does not contain {session}"

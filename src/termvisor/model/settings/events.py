@@ -1,4 +1,4 @@
-"""The settings that say of which detections people and programs are told. In `config.toml` they stand in `[events]`."""
+"""Settings of notifications about detections. In `config.toml` they are in `[events]`."""
 
 from typing import Annotated
 
@@ -10,16 +10,17 @@ from termvisor.model.settings.patterns import PatternSettings
 
 
 class EventSettings(PatternSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A struct has one line of ancestors: those of rules come before."""
+    """Extends the pattern settings (a msgspec struct can have only one base)."""
 
     events_ways: Annotated[
         tuple[NotificationWay, ...],
-        Meta(description="How detections are told, such as `webhook`; see `notify_webhook_url`. An empty list: not."),
+        Meta(
+            description="Ways for notifications of detections, such as `webhook`; see `notify_webhook_url`. An empty"
+            " list: none."
+        ),
     ] = ()
     events_types: Annotated[
         tuple[str, ...],
-        Meta(description="Which of them: types or globs such as `usage.*`. An empty list: all that are severe enough."),
+        Meta(description="Types to notify, or globs such as `usage.*`. An empty list: all types."),
     ] = ()
-    events_severity: Annotated[Severity, Meta(description="Which of them: those that are at least so severe.")] = (
-        "warning"
-    )
+    events_severity: Annotated[Severity, Meta(description="Minimum severity to notify.")] = "warning"

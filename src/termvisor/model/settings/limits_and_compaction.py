@@ -1,4 +1,4 @@
-"""The settings that say how the built-in workflows answer compactions and usage limits."""
+"""Settings of the built-in workflows for compactions and usage limits."""
 
 from typing import Annotated
 
@@ -8,63 +8,61 @@ from termvisor.model.settings.accounts import AccountSettings
 
 MAX_PROMPT_CHARS = 2000
 _COMMAND_PREFIXES = ("/", "@", "!", "#")
-"""Signs at which agents take what follows for a command."""
+"""Agents treat a text with one of these at the start as a command."""
 
 
 class LimitAndCompactionSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A struct has one line of ancestors: those of accounts come before."""
+    """Extends the account settings (a msgspec struct can have only one base)."""
 
     compaction_prompts: Annotated[
         tuple[str, ...],
         Meta(
-            description="What `handle_compaction` says to an agent, where the usual words do not do: `agent :: words`,"
-            " for example `claude_code :: Read NOTES.md again.`; `*` means all others. A project's own words, in"
-            " `[compaction] prompt` of its `.termvisor.toml`, come before."
+            description="Prompts that `handle_compaction` sends instead of the default one: `agent :: prompt`, for"
+            " example `claude_code :: Read NOTES.md again.`; `*` means all others. The prompt of a project, in"
+            " `[compaction] prompt` of its `.termvisor.toml`, has precedence."
         ),
     ] = ()
     pause_on_limit: Annotated[
         bool,
         Meta(
-            description="Have `handle_usage_limits` plan what follows when an agent reaches a usage limit. Off: nothing"
-            " is planned, and what was planned is dropped at once."
+            description="Let `handle_usage_limits` plan the continuation when an agent reaches a usage limit. Off:"
+            " nothing is planned, and existing plans are cancelled."
         ),
     ] = True
     auto_resume: Annotated[
         bool,
         Meta(
-            description="When a usage limit is over, have the agent go on; in the mode `ask` a person is asked first."
+            description="Let the agent continue when a usage limit ends; in the mode `ask` this requires approval."
             " Off: it waits for `visor workflow resume`."
         ),
     ] = True
     continue_prompt: Annotated[
-        str, Meta(description="What is said to an agent whose usage limit is over.", min_length=1, max_length=200)
+        str, Meta(description="Prompt for an agent whose usage limit has ended.", min_length=1, max_length=200)
     ] = "proceed."
 
 
 def find_prompt_problem(prompt: str) -> str:
-    """Why a text is nothing to say to an agent; empty where it is. One line of plain words, and no command."""
-    if not prompt.strip():
-        return "says nothing"
+    """Return why a text is not a valid prompt, or an empty string: it must be one line of plain text, no command."""
+    text = prompt.strip()
+    if not text:
+        return "is empty"
     if len(prompt) > MAX_PROMPT_CHARS:
         return f"is longer than {MAX_PROMPT_CHARS} characters"
     if not prompt.isprintable():
-        return "is more than one line of plain text"
-    return (
-        f"begins with {prompt.lstrip()[0]!r}, as commands do" if prompt.lstrip().startswith(_COMMAND_PREFIXES) else ""
-    )
+        return "is not one line of plain text"
+    return f"starts with {text[0]!r}, like a command" if text.startswith(_COMMAND_PREFIXES) else ""
 
 
 def find_compaction_line_problem(line: str) -> str:
-    """What is wrong with a line of `compaction_prompts`; empty where nothing is."""
-    agent, sign, words = line.partition("::")
-    if not (sign and agent.strip()):
-        return "is not `agent :: words`"
-    return find_prompt_problem(words.strip())
+    """Return the problem of a line of `compaction_prompts`, or an empty string."""
+    agent, separator, prompt = line.partition("::")
+    if not (separator and agent.strip()):
+        return "is not `agent :: prompt`"
+    return find_prompt_problem(prompt.strip())
 
 
 def find_compaction_prompt(settings: LimitAndCompactionSettings, agent: str) -> str:
-    """What the person set for this agent, else for all; empty where nothing is set."""
-    said = {
-        agent.strip(): words.strip() for agent, _, words in (one.partition("::") for one in settings.compaction_prompts)
-    }
-    return said.get(agent, said.get("*", ""))
+    """Return the configured prompt of an agent, else that for all agents, else an empty string."""
+    lines = (line.partition("::") for line in settings.compaction_prompts)
+    prompts = {name.strip(): prompt.strip() for name, _, prompt in lines}
+    return prompts.get(agent, prompts.get("*", ""))

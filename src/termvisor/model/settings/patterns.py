@@ -1,4 +1,4 @@
-"""The settings that say which rules are in force. In `config.toml` they stand in `[patterns]`."""
+"""Settings of detection rules. In `config.toml` they are in `[patterns]`."""
 
 from typing import Annotated
 
@@ -8,22 +8,22 @@ from termvisor.model.settings.agents import AgentSettings
 
 
 class PatternSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A struct has one line of ancestors: those of agents come before."""
+    """Extends the agent settings (a msgspec struct can have only one base)."""
 
     patterns_order: Annotated[
         tuple[str, ...],
         Meta(
-            description="Rule packs that are loaded last, in this order; of two rules with one id the later one holds."
+            description="Rule packs to load last, in this order; of two rules with the same id the later one is used."
         ),
     ] = ()
     patterns_disabled: Annotated[
         tuple[str, ...],
-        Meta(description="Rules that are off: ids, names of packs, or globs such as `core.wezterm*`."),
+        Meta(description="Disabled rules: ids, names of packs, or globs such as `core.wezterm*`."),
     ] = ()
     patterns_state_gating_enabled: Annotated[
         bool,
-        Meta(description="Rules about an agent tell something only where an agent is, or has just ended."),
+        Meta(description="Apply rules about an agent only in panes with an agent, or where one has just ended."),
     ] = True
     patterns_state_gating_require_agent_match: Annotated[
-        bool, Meta(description="It must be the very agent that the rule is about.")
+        bool, Meta(description="Require that it is the agent of the rule.")
     ] = True

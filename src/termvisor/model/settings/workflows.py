@@ -1,4 +1,4 @@
-"""The settings that say what workflows may do. In `config.toml` they stand in `[workflow]`."""
+"""Settings of workflows. In `config.toml` they are in `[workflow]`."""
 
 from typing import Annotated, get_args
 
@@ -11,13 +11,13 @@ WORKFLOW_MODES: tuple[WorkflowMode, ...] = get_args(WorkflowMode)
 
 
 class WorkflowSettings(LimitAndCompactionSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A struct has one line of ancestors: those of remedies come before."""
+    """Extends the limit and compaction settings (a msgspec struct can have only one base)."""
 
     workflow_modes: Annotated[
         tuple[str, ...],
         Meta(
-            description="What workflows may do, each as `name=off`, `name=ask` or `name=on`; `*=off` is for all others."
-            " `ask` asks a person about every action. Without an entry it is as the workflow itself says, mostly"
+            description="Modes of workflows, each as `name=off`, `name=ask` or `name=on`; `*=off` is for all others."
+            " With `ask` every action requires approval. Without an entry the workflow's own default applies, mostly"
             " `ask`.",
             extra={"keyed": True},
         ),
@@ -25,27 +25,27 @@ class WorkflowSettings(LimitAndCompactionSettings, frozen=True, kw_only=True, fo
     workflow_unstick_after: Annotated[
         float,
         Meta(
-            description="Seconds without anything new from an agent that is said to work, after which it counts as"
-            " stuck; 0: never.",
+            description="Seconds without output, screen change or message after which a working agent counts as stuck;"
+            " 0: never.",
             ge=0,
             le=86_400,
         ),
     ] = 600.0
     workflow_max_concurrent: Annotated[
-        int, Meta(description="How many runs of workflows work at once; those that wait do not count.", ge=1, le=100)
+        int, Meta(description="Maximum number of running workflows; waiting ones do not count.", ge=1, le=100)
     ] = 3
 
 
 def resolve_workflow_mode(modes: tuple[str, ...], workflow: str, default: WorkflowMode) -> WorkflowMode:
-    """The entry of its name, else that of all, else what is usual."""
-    given = dict(entry.partition("=")[::2] for entry in modes)
-    found = given.get(workflow, given.get("*", default))
-    return next((mode for mode in WORKFLOW_MODES if mode == found), "off")
+    """Return the mode of the workflow's entry, else of the entry `*`, else the default."""
+    mode_by_name = dict(entry.partition("=")[::2] for entry in modes)
+    chosen = mode_by_name.get(workflow, mode_by_name.get("*", default))
+    return next((mode for mode in WORKFLOW_MODES if mode == chosen), "off")
 
 
 def find_mode_entry_problem(entry: str) -> str:
-    """Why an entry says nothing; empty where it does."""
+    """Return the problem of an entry of `workflow_modes`, or an empty string."""
     name, equals, mode = entry.partition("=")
     if not equals or not name:
         return "is not `name=mode`"
-    return "" if mode in WORKFLOW_MODES else f"names no mode: {', '.join(WORKFLOW_MODES)}"
+    return "" if mode in WORKFLOW_MODES else f"has no valid mode ({', '.join(WORKFLOW_MODES)})"

@@ -1,1 +1,1 @@
-"""Terminal."""
+"""Values of panes, their output and screens, shell commands and searches."""

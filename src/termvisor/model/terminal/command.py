@@ -1,4 +1,4 @@
-"""A Command is one line that a shell ran: what was typed, how it ended, and which lines are its output."""
+"""Shell commands: the typed line, the exit status, and the lines of output."""
 
 from typing import Literal
 
@@ -7,24 +7,25 @@ from msgspec import Struct
 from termvisor.model.ids import CommandId, EpochId, PaneId
 
 CommandStatus = Literal["running", "finished", "lost"]
-"""Lost: its end was never told. Another prompt or command began, or its epoch closed, while it still ran."""
+"""``lost``: the end was not captured. Another prompt or command began, or its epoch closed, while it was running."""
 
 
 class ShellCommand(Struct, frozen=True, kw_only=True):
-    """``start`` and ``end`` are byte offsets in the epoch; ``id`` rises in the order in which commands started.
+    """``start`` and ``end`` are byte offsets in the epoch; ``id`` rises in the order of the start.
 
     Its output are the lines ``first_line`` to ``last_line``; without output ``last_line`` is one less than
-    ``first_line``. While it runs ``end`` and ``last_line`` are None. Of a lost command they say where it was given up;
-    when it ended and with which status is not known. ``is_proven`` is true only when start and end carried our nonce.
+    ``first_line``. While it is running, ``end`` and ``last_line`` are None. For a lost command they are the point where
+    tracking stopped; its end time and exit status are unknown. ``is_proven`` is true only if start and end marks
+    carried the nonce.
     """
 
     id: CommandId = CommandId(0)
     pane: PaneId
     epoch: EpochId
     line: str | None = None
-    """What was typed, redacted; None when the shell did not tell."""
+    """The typed line, redacted; None if the shell did not report it."""
     cwd: str | None = None
-    """The folder that the shell last told (OSC 7), redacted; a hint, no proof."""
+    """The folder that the shell last reported (OSC 7), redacted; not trusted."""
     started_at: int
     ended_at: int | None = None
     exit_code: int | None = None
@@ -37,7 +38,8 @@ class ShellCommand(Struct, frozen=True, kw_only=True):
 
 
 class CommandUpdate(Struct, frozen=True, kw_only=True):
-    """All that marks have told of the command that started at ``start`` of its epoch, but for its lines: see Edge."""
+    """Fields known from marks of the command that started at ``start`` of its epoch; for its lines see
+    `CommandBoundary`."""
 
     start: int
     started_at: int
@@ -51,7 +53,7 @@ class CommandUpdate(Struct, frozen=True, kw_only=True):
 
 
 class CommandBoundary(Struct, frozen=True, array_like=True):
-    """Where the output of a command begins or ends: just before the first line that starts at ``row`` or after it."""
+    """Start or end of a command's output: just before the first line that starts at offset ``row`` or later."""
 
     command: int
     """The offset at which the command started."""

@@ -1,4 +1,4 @@
-"""A Frame is what a pane showed at one moment of its past, drawn anew from what it printed."""
+"""A frame of a replay: what a pane showed at an earlier time, rendered from its recorded output."""
 
 from msgspec import Struct
 
@@ -6,9 +6,9 @@ from termvisor.model.ids import EpochId, PaneId
 
 
 class ReplayFrame(Struct, frozen=True, kw_only=True):
-    """``rows`` are redacted; each can be painted alone: SGR colours are its only escapes, and it sets them back.
+    """``rows`` are redacted; each can be printed alone: its only escapes are SGR colours, which it resets at the end.
 
-    ``offset`` is how far in the epoch's bytes this is drawn. ``note`` says what cannot be seen, for example a gap.
+    ``offset`` is the number of the epoch's bytes rendered. ``note`` tells what is missing, for example a gap.
     """
 
     pane: PaneId

@@ -1,4 +1,4 @@
-"""A Mark is a sign that a program put into its output for the terminal to act on."""
+"""Marks: escape sequences in the output that tell the terminal about prompts, commands, titles and modes."""
 
 from typing import Literal
 
@@ -25,15 +25,15 @@ MarkKind = Literal[
     "paste_off",
     "sync_on",
     "sync_off",
-    "reset",  # RIS, DECSTR: the program set the terminal back
+    "reset",  # RIS, DECSTR: the program reset the terminal
 ]
 
 
 class Mark(Struct, frozen=True, kw_only=True):
     """``offset`` is where the sequence ends in its epoch; ``text`` is the payload, ``params`` its key=value parts.
 
-    ``row`` is told with the marks of prompts and commands only: where the first line begins that holds nothing from
-    before the mark. That is the line the mark stands in while this is empty, else whatever begins after the mark.
+    ``row`` is set for marks of prompts and commands only: the offset of the first line without text from before the
+    mark. That is the line of the mark if this is still empty, else the next line.
     """
 
     kind: MarkKind
@@ -42,5 +42,5 @@ class Mark(Struct, frozen=True, kw_only=True):
     text: str = ""
     exit_code: int | None = None
     column: int | None = None
-    """Where a shell's input begins in its row; of `input_start` only."""
+    """Column where a shell's input starts; of `input_start` only."""
     params: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What panes print: bytes, the lines made of them, and what we cannot vouch for."""
+"""Values of captured output: epochs, bytes, lines, text blocks and gaps."""
 
 from typing import Literal, get_args
 
@@ -23,14 +23,14 @@ GapCause = Literal[
 GAP_CAUSES: tuple[GapCause, ...] = get_args(GapCause)
 
 EpochEnd = Literal[GapCause, "joined", "pane_exited", "stopped"]
-"""Why an epoch closed: a gap's cause, or an end after which nothing is missing."""
+"""Why an epoch closed: the cause of a gap, or an end without missing bytes."""
 
 EpochSource = Literal["pipe", "control", "pty", "polled"]
 TextSource = Literal["stream", "screen", "transcript"]
 
 
 class Delta(Struct, frozen=True):
-    """New bytes of one epoch, starting at ``offset`` in it; ``at`` is when the last of them was read."""
+    """New bytes of one epoch from ``offset`` on; ``at`` is when the last of them was read."""
 
     epoch: EpochId
     offset: int
@@ -43,7 +43,7 @@ class Delta(Struct, frozen=True):
 
 
 class Epoch(Struct, frozen=True, kw_only=True):
-    """An unbroken stretch of a pane's stream. ``committed`` is how far its bytes were made into text."""
+    """A continuous capture of a pane's stream. ``committed`` is the offset up to which its bytes are stored as text."""
 
     id: EpochId
     pane: PaneId
@@ -55,23 +55,23 @@ class Epoch(Struct, frozen=True, kw_only=True):
     size: int | None = None
     """Final length in bytes, once closed."""
     carry: bytes = b""
-    """What the text stage must know to go on at ``committed``; never holds text."""
+    """Decoder state to continue at ``committed``; never contains text."""
 
 
 class InitialLine(Struct, frozen=True, array_like=True):
-    """The line in which the cursor stood when an epoch began: its redacted text, which the first bytes go on with."""
+    """The line of the cursor when an epoch began, redacted; the first bytes of the epoch continue it."""
 
     text: str = ""
     column: int = 0
     is_stored: bool = False
-    """It stands at the end of the stored lines already."""
+    """True if it is already the last stored line."""
 
 
 NO_INITIAL_LINE = InitialLine()
 
 
 class Gap(Struct, frozen=True, kw_only=True):
-    """Bytes that we cannot vouch for: between two epochs, or an uncertain tail."""
+    """Output that may be missing: between two epochs, or an uncertain tail."""
 
     id: int = 0
     pane: PaneId
@@ -84,7 +84,7 @@ class Gap(Struct, frozen=True, kw_only=True):
 
 
 class Line(Struct, frozen=True, kw_only=True):
-    """One settled line of text. ``number`` rises strictly within a pane."""
+    """One complete line of text. ``number`` rises strictly within a pane."""
 
     pane: PaneId
     number: int
@@ -95,7 +95,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):
-    """Consecutive settled lines of one epoch, stored and indexed as one row.
+    """Consecutive complete lines of one epoch, stored and indexed as one row.
 
     ``start`` and ``end`` are byte offsets in the epoch, ``at`` and ``until`` the times of its first and last line.
     """

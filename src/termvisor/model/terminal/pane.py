@@ -1,4 +1,4 @@
-"""A Pane is an instance of a terminal: which server, which id there, which generation."""
+"""Values of panes: identity, facts reported by the multiplexer, activity."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 
 
 class ServerInstance(Struct, frozen=True):
-    """One life of one multiplexer server. ``started`` is the process start in clock ticks since boot."""
+    """One multiplexer server process. ``started`` is the process start in clock ticks since boot."""
 
     target: TargetName
     socket: str
@@ -17,13 +17,15 @@ class ServerInstance(Struct, frozen=True):
 
 
 class PaneInstance(Struct, frozen=True):
+    """Identity of one pane of one server process."""
+
     server: ServerInstance
     mux_id: MuxPaneId
     generation: int = 0
 
 
 class PaneFacts(Struct, frozen=True, kw_only=True):
-    """What the multiplexer says of a pane at one moment. Free text is redacted before it gets here."""
+    """Facts that the multiplexer reports about a pane at one moment. Free text is already redacted."""
 
     mux_id: MuxPaneId
     pid: int
@@ -32,7 +34,7 @@ class PaneFacts(Struct, frozen=True, kw_only=True):
     session_name: str = ""
     session_attached: int = 0
     session_clients: tuple[str, ...] = ()
-    """The terminals in which its session is shown."""
+    """The terminals attached to its session."""
     session_ends_unattached: bool = False
     window_id: str = ""
     window_index: int = 0
@@ -58,9 +60,9 @@ ActivityKind = Literal["prompt", "command", "alt_screen", "gap", "unknown"]
 
 
 class PaneActivity(Struct, frozen=True, kw_only=True):
-    """What a pane is doing, from marks and the stream, never from prompt-looking text.
+    """What a pane is doing, computed from marks and the stream, never from text that looks like a prompt.
 
-    ``is_proven`` is true only for marks that carried our nonce.
+    ``is_proven`` is true only for marks that carried the nonce.
     """
 
     kind: ActivityKind = "unknown"
@@ -71,8 +73,9 @@ class PaneActivity(Struct, frozen=True, kw_only=True):
 
 
 class InputState(Struct, frozen=True):
-    """What the stream tells of a pane's input: where a shell's begins in the row of its prompt, and whether the
-    program there takes pastes as such (bracketed paste). None where it is not known.
+    """Input state known from the stream: the column where a shell's input starts, and whether bracketed paste is on.
+
+    None means unknown.
     """
 
     column: int | None = None
@@ -83,7 +86,7 @@ CaptureChannel = Literal["pipe", "control", "none"]
 
 
 class PaneView(Struct, frozen=True, kw_only=True):
-    """A pane as the faces show it: identity, facts, what was heard of it. Instants are ns since 1970."""
+    """A pane as frontends show it: identity, facts, captured output. Times are ns since 1970."""
 
     id: PaneId
     instance: PaneInstance

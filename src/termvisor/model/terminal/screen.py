@@ -1,4 +1,4 @@
-"""A Screen is what a person sees in a pane, now or at some moment, rendered by the multiplexer itself."""
+"""The visible contents of a pane, now or at an earlier time, rendered by the multiplexer."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from termvisor.model.ids import PaneId, ScreenId
 
 
 class Screen(Struct, frozen=True, kw_only=True):
-    """``rows`` are redacted text without escapes, unless escapes were asked for (then only SGR colours are kept)."""
+    """``rows`` are redacted text without escapes, unless escapes were requested (then only SGR colours are kept)."""
 
     pane: PaneId
     rows: tuple[str, ...]
@@ -18,4 +18,4 @@ class Screen(Struct, frozen=True, kw_only=True):
     at: int = 0
     id: ScreenId = ScreenId(0)
     left_out: tuple[int, ...] = ()
-    """Rows of a stored screen that were not kept: its input area."""
+    """Rows of a stored screen that were not stored: its input area."""

@@ -1,4 +1,4 @@
-"""A Sighting is a row that a repainting screen showed: stored once a screen life, with the screen it stood in."""
+"""Rows of full-screen programs (sightings), stored once for each lifetime of a screen."""
 
 from typing import Literal
 
@@ -10,9 +10,9 @@ from termvisor.model.terminal.screen import Screen
 
 
 class ScreenLifetime(Struct, frozen=True):
-    """One life of a screen: from alternate on to off; on the main screen while one command runs.
+    """Lifetime of a screen: from alternate screen on to off; on the main screen while one command runs.
 
-    ``since`` is when it began; 0 on a main screen whose shell tells no commands: its life is then the epoch.
+    ``since`` is its start; 0 on a main screen whose shell sends no marks: its lifetime is then the epoch.
     """
 
     pane: PaneId
@@ -22,11 +22,11 @@ class ScreenLifetime(Struct, frozen=True):
 
 
 ScreenRowKind = Literal["sighting", "line", "input"]
-"""What a row on a screen is to us: a sighting, a line of the stream that is stored as such, or the input area."""
+"""A sighting, a line of the stream that is stored as such, or a row of the input area."""
 
 
 class ScreenRow(Struct, frozen=True):
-    """One row of a look, redacted. ``fold`` names it within its life; ``id`` is 0 until the sighting is known."""
+    """One redacted row. ``fold`` identifies it within its lifetime; ``id`` is 0 until the sighting is stored."""
 
     text: str
     fold: int = 0
@@ -35,9 +35,9 @@ class ScreenRow(Struct, frozen=True):
 
 
 class CapturedScreen(Struct, frozen=True):
-    """One look at a repainting pane, ready to be stored: the screen without its rows, and the rows.
+    """A screen sample ready to be stored: the screen without its rows, and the rows.
 
-    ``found`` is what rules found in rows, by the fold of the row; it counts where the row is new.
+    ``found`` are detections by the fold of their row; they count only if the row is new.
     """
 
     epoch: EpochId

@@ -1,4 +1,4 @@
-"""A Question to the history, and what was found."""
+"""Search queries and results."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ SearchRanking = Literal["recency", "relevance"]
 class SearchQuery(Struct, frozen=True, kw_only=True):
     """``text`` may hold words, "phrases", prefix*, AND OR NOT and filters such as ``pane:7 session:work since:10m``.
 
-    The fields are what the caller set beside the text; both apply.
+    The other fields are filters set by options; both apply.
     """
 
     text: str
@@ -29,8 +29,8 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 class SearchHit(Struct, frozen=True, kw_only=True):
     """``spans`` are the (start, end) character positions in the line's text that matched.
 
-    A row that a repainting screen showed has no line number: it stood in ``screen``, first at ``line.at`` and last at
-    ``last_at``; what is ``before`` and ``after`` it are the rows around it there.
+    A row of a full-screen program has no line number: ``screen`` is the first screen that showed it, at ``line.at``,
+    and ``last_at`` when it was last visible; ``before`` and ``after`` are the rows around it on that screen.
     """
 
     line: Line
@@ -40,13 +40,13 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     screen: ScreenId | None = None
     last_at: int | None = None
     utterance: int | None = None
-    """What was said, of which this is a line; its number counts the lines of that."""
+    """The transcript message that contains this line; the line number counts the lines of the message."""
     role: MessageRole | None = None
     agent: str | None = None
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """``is_complete`` is false when the search stopped looking before it had seen every candidate."""
+    """``is_complete`` is false if the search stopped before it had checked every candidate."""
 
     hits: tuple[SearchHit, ...]
     is_complete: bool = True

@@ -1,4 +1,4 @@
-"""A Target is a place where panes live."""
+"""Targets: the machines, containers and terminals that panes run in."""
 
 from typing import Literal
 

@@ -1,1 +1,1 @@
-"""Workflow."""
+"""Values of workflows and their runs."""

@@ -1,4 +1,4 @@
-"""A workflow as operations show it, and what a rehearsal of one would do."""
+"""Workflows as operations show them, and the steps of a dry run."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from termvisor.model.workflow.run import WorkflowMode
 
 
 class WorkflowReference(Struct, frozen=True, kw_only=True):
-    """An event, an agent or a rule that a file speaks of, and where: others say whether there is such a one."""
+    """An event, agent or rule named in a workflow file, and where; whether it exists is checked later."""
 
     kind: Literal["event", "agent", "rule"]
     word: str
@@ -18,8 +18,8 @@ class WorkflowReference(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowInfo(Struct, frozen=True, kw_only=True):
-    """``mode`` is the one in force; ``origin`` is where it comes from: `built-in`, a package, or a file. ``doubts`` are
-    things that it speaks of and nobody knows."""
+    """``mode`` is the effective one; ``origin`` is `built-in`, a package or a file; ``doubts`` are names in the file
+    that do not exist."""
 
     name: str
     version: int
@@ -39,7 +39,7 @@ class WorkflowInfo(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowFileProblem(Struct, frozen=True, kw_only=True):
-    """A file that is no workflow, and why; ``name`` is that of the workflow that it held or should hold."""
+    """An invalid workflow file, and why; ``name`` is that of the workflow that it should define."""
 
     file: str
     why: str
@@ -47,23 +47,23 @@ class WorkflowFileProblem(Struct, frozen=True, kw_only=True):
 
 
 class DryRunStep(Struct, frozen=True, kw_only=True):
-    """One step as it would be taken; of an act also what the policy would say of it now."""
+    """One step of a dry run; for an action also the verdict of the policy now."""
 
     number: int
     kind: str
     name: str = ""
     given: str = ""
     assumed: str = ""
-    """What a rehearsal took for granted: an answer, a text that comes, a time that passes."""
+    """Result that the dry run assumed: an answer, a text that appears, a time that passes."""
     verdict: Verdict | None = None
     refused: str = ""
-    """What in the pane speaks against it now."""
+    """The precondition of the pane that fails now."""
 
 
 class RunChangeRequest(Struct, frozen=True, kw_only=True):
-    """What a person or program wants of a run."""
+    """A request to change a run."""
 
     kind: Literal["cancel", "pause", "resume", "signal"]
     word: str = ""
-    """Of a signal: the word. Else the reason."""
+    """The name of a signal, otherwise the reason."""
     value: str = ""

@@ -1,6 +1,6 @@
-"""A Run is a workflow in progress. Whatever it does is a Step, on record before it is done.
+"""Workflow runs and their steps. A step is stored in the journal before it is executed.
 
-A run survives the end of its daemon: it is begun anew with its recorded steps as answers, and goes on where they end.
+A run survives a restart of the daemon: it is replayed with the results of its stored steps and continues after them.
 """
 
 from typing import Literal, NewType
@@ -15,14 +15,14 @@ RunStatus = Literal["running", "waiting", "paused", "completed", "failed", "canc
 ENDED_RUN_STATUSES: tuple[RunStatus, ...] = ("completed", "failed", "cancelled")
 StepStatus = Literal["running", "completed", "retry", "failed", "skipped"]
 WorkflowMode = Literal["off", "ask", "on"]
-"""Of a workflow: never started; started, and every action is asked about; started, and the policy alone decides."""
+"""``off``: never started. ``ask``: every action requires approval. ``on``: the policy alone decides."""
 
 
 class RunStep(Struct, frozen=True, kw_only=True):
-    """``given`` and ``came`` are redacted JSON: what the step was asked for, and what came of it."""
+    """``given`` and ``came`` are redacted JSON: the arguments and the result of the step."""
 
     number: int
-    """From 0, in the order in which the run came to them."""
+    """From 0, in the order of execution."""
     kind: str
     """`observe`, `wait_for`, `act`, `ask_person`, `sleep_until`, `note`, `now`, …"""
     name: str = ""
@@ -39,30 +39,30 @@ class Run(Struct, frozen=True, kw_only=True):
     id: RunId = RunId(0)
     workflow: str
     version: int = 1
-    """Of the workflow's code or file; a run goes on only with the version that it began with."""
+    """Version of the workflow's code or file; a run continues only with the version that it started with."""
     origin: Literal["event", "person", "robot"] = "event"
     event: EventId | None = None
-    """What started it; one event starts a workflow once."""
+    """The event that started it; one event starts a workflow once."""
     pane: PaneId | None = None
     runtime: RuntimeId | None = None
     agent: str = ""
     status: RunStatus = "running"
     why: str = ""
-    """How it ended or what it waits for, for a person."""
+    """How it ended or what it waits for, for the user."""
     plan: str = ""
-    """What a paused run will do, when, and what a person can do instead."""
+    """What a paused run will do and when, and what the user can do instead."""
     due_at: int | None = None
-    """When it goes on by itself."""
+    """When it continues by itself."""
     at: int
     ended_at: int | None = None
     correlation: str = ""
     mode: WorkflowMode = "ask"
     facts: dict[str, Scalar] = {}
-    """The captures of its event, and what it was started with."""
+    """The captures of its event and its arguments."""
 
 
 class RunSignal(Struct, frozen=True, kw_only=True):
-    """A word that a person or program said to a run."""
+    """A signal sent to a run."""
 
     id: int = 0
     run: RunId
@@ -73,7 +73,7 @@ class RunSignal(Struct, frozen=True, kw_only=True):
 
 
 class RunFilter(Struct, frozen=True, kw_only=True):
-    """Which runs: of a workflow, a pane, in these states, from a time on."""
+    """Filter of runs by workflow, pane, status and start time."""
 
     workflow: str | None = None
     pane: PaneId | None = None

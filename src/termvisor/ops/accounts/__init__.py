@@ -1,1 +1,1 @@
-"""Accounts."""
+"""Operations on agent accounts: list, select and refresh them."""

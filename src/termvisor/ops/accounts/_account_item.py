@@ -1,4 +1,7 @@
-"""An account as operations tell it: who it is, what is left, and where its credentials are; never what they are."""
+"""Build the item that operations return for an account.
+
+Invariant: an item says where the credentials are, never what they are.
+"""
 
 from typing import Annotated
 
@@ -11,15 +14,16 @@ from termvisor.ops.api.services import Services
 from termvisor.redaction import redact
 
 ServiceFilter = Annotated[
-    Service | None, Meta(description="Only those of this service: `openai`, `anthropic` or `google`.")
+    Service | None, Meta(description="Only accounts of this service: `openai`, `anthropic` or `google`.")
 ]
 AccountReference = Annotated[
-    str, Meta(description="Its name, or `service/name`.", extra={"positional": "one"}, min_length=1, max_length=200)
+    str,
+    Meta(description="Account: `name` or `service/name`.", extra={"positional": "one"}, min_length=1, max_length=200),
 ]
 
 
 class AllowanceItem(Struct, frozen=True, kw_only=True):
-    """One limit. ``percent_remaining`` is what is left now; null: nobody knows."""
+    """One usage limit. ``percent_remaining`` is the current rest; null if unknown."""
 
     span: str
     usage_type: UsageType
@@ -32,7 +36,9 @@ class AllowanceItem(Struct, frozen=True, kw_only=True):
 
 
 class AccountItem(Struct, frozen=True, kw_only=True):
-    """``percent_remaining`` and ``resets_at`` are those of its scarcest limit. ``credentials`` says where they are."""
+    """``percent_remaining`` and ``resets_at`` are those of the limit with the least left. ``credentials`` is where they
+    are stored.
+    """
 
     service: Service
     name: str
@@ -66,12 +72,12 @@ def build_account_item(account_status: AccountStatus, now: int) -> AccountItem:
         browser_profile=redact(account.browser_profile),
         credentials=describe_credentials(account),
         trouble=redact(account_status.trouble),
-        usage=tuple(_build_allowance_item(one, now) for one in account_status.allowances),
+        usage=tuple(_build_allowance_item(allowance, now) for allowance in account_status.allowances),
     )
 
 
 def describe_credentials(account: Account) -> str:
-    """Where they are. Of a command only its program is told: an argument may name more than it should."""
+    """Return where the credentials are. A command is shown without arguments, which may contain secrets."""
     if account.env_file:
         return redact(f"env_file {account.env_file}")
     if account.command:
@@ -80,11 +86,12 @@ def describe_credentials(account: Account) -> str:
 
 
 async def find_account_status(services: Services, reference: str) -> AccountStatus:
-    known = await services.accounts.list_statuses()
-    account = find_account([one.account for one in known], reference)
+    """Return the account with this name, or `service/name`. Raises NotFound."""
+    statuses = await services.accounts.list_statuses()
+    account = find_account([status.account for status in statuses], reference)
     if account is None:
-        raise NotFound(f"there is no account {reference!r}", hint="`visor accounts list` shows them.")
-    return next(one for one in known if one.account == account)
+        raise NotFound(f"account {reference!r} not found", hint="`visor accounts list` shows them.")
+    return next(status for status in statuses if status.account == account)
 
 
 def format_percent(value: float | None) -> str:

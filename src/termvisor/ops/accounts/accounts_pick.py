@@ -1,4 +1,4 @@
-"""The op `accounts_pick`: which account to use now, and why."""
+"""The operation `accounts_pick`: recommend the account to use now, with the reason."""
 
 from typing import Annotated
 
@@ -12,14 +12,14 @@ from termvisor.redaction import redact
 
 
 class AccountsPickArgs(Struct, frozen=True, kw_only=True):
-    """Of which service, and how much to say."""
+    """Choose the service."""
 
-    service: Annotated[Service, Meta(description="Of which service.", extra={"positional": "one"})]
-    explain: Annotated[bool, Meta(description="Say of every account why it was taken or not.")] = False
+    service: Annotated[Service, Meta(description="The service.", extra={"positional": "one"})]
+    explain: Annotated[bool, Meta(description="Show for every account why it was picked or not.")] = False
 
 
 class AccountsPickResult(Struct, frozen=True, kw_only=True):
-    """``account`` is `service/name`; null where none fits. ``candidates`` are the accounts, the best first."""
+    """``account`` is `service/name`; null if none qualifies. ``candidates`` are all accounts, best first."""
 
     account: str | None
     why: str
@@ -27,10 +27,11 @@ class AccountsPickResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: AccountsPickArgs) -> AccountsPickResult:
-    picked = await services.accounts.pick_account(args.service)
-    account = None if picked.account is None else picked.account.ref
+    choice = await services.accounts.pick_account(args.service)
     return AccountsPickResult(
-        account=account, why=redact(picked.why), candidates=picked.candidates if args.explain else ()
+        account=None if choice.account is None else choice.account.ref,
+        why=redact(choice.why),
+        candidates=choice.candidates if args.explain else (),
     )
 
 
@@ -48,18 +49,18 @@ def render_text(result: AccountsPickResult, options: RenderOptions) -> str:
 
 OP = Operation(
     name="accounts_pick",
-    summary="Which account to use now, and why.",
-    doc="""The one with the most left is taken, if that is at least `account_threshold`; of equals the one that was used
-least recently, then the one with the lower `priority`. One of which nothing is known is taken only when none is known
-to have enough. The usage tracker is asked first, if one is installed. Nothing is started or changed.""",
+    summary="Recommend the account to use now, with the reason.",
+    doc="""Picks the account with the most usage left, if that is at least `account_threshold`; among equals the least
+recently used one, then the one with the lower `priority`. An account with unknown usage is picked only if no other has
+enough. Queries the usage tracker first, if one is installed. Nothing is started or changed.""",
     args_type=AccountsPickArgs,
     result_type=AccountsPickResult,
     run=run,
     render_text=render_text,
-    get_exit_status=lambda picked: 0 if picked.account else 1,
-    exit_statuses=((1, "No account fits."),),
+    get_exit_status=lambda result: 0 if result.account else 1,
+    exit_statuses=((1, "No account qualifies."),),
     examples=(
-        OperationExample("accounts pick openai --explain", "with a word on each of them"),
+        OperationExample("accounts pick openai --explain", "with the reason for each account"),
         OperationExample("robot accounts pick anthropic", "as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `accounts_refresh`: ask the usage tracker what is left of accounts."""
+"""The operation `accounts_refresh`: query the usage tracker for the remaining usage of accounts."""
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -13,44 +13,41 @@ from termvisor.redaction import redact
 
 
 class AccountsRefreshArgs(Struct, frozen=True, kw_only=True):
-    """Which ones."""
+    """Choose the accounts."""
 
     service: ServiceFilter = None
 
 
 class AccountsRefreshResult(AccountListing, frozen=True, kw_only=True):
-    """``told`` says why the tracker told nothing; then all is as it was known before."""
+    """``told`` is the reason if the tracker returned nothing; the accounts are then unchanged."""
 
     told: str = ""
 
 
 async def run(services: Services, args: AccountsRefreshArgs) -> AccountsRefreshResult:
-    told = await services.accounts.refresh_usage(args.service)
-    known = await services.accounts.list_statuses()
-    listing = build_account_listing(services, [one for one in known if args.service in (None, one.account.service)])
-    return AccountsRefreshResult(**asdict(listing), told=redact(told))
+    problem = await services.accounts.refresh_usage(args.service)
+    listing = await build_account_listing(services, args.service)
+    return AccountsRefreshResult(**asdict(listing), told=redact(problem))
 
 
 def render_text(result: AccountsRefreshResult, options: RenderOptions) -> str:
     rows = accounts_list.render_text(result, options)
-    return (
-        rows if not result.told else f"{rows}\n{options.paint('yellow', sanitize(f'as known before: {result.told}'))}"
-    )
+    warning = options.paint("yellow", sanitize(f"warning: not refreshed: {result.told}"))
+    return f"{rows}\n{warning}" if result.told else rows
 
 
 OP = Operation(
     name="accounts_refresh",
-    summary="Ask the usage tracker what is left of accounts.",
-    doc="""The program of the setting `account_tracker` (`caut`) is asked for each service that has accounts, if it is
-installed. Its absence, failure or silence changes nothing: `told` names it, and what agents themselves said still
-holds.""",
+    summary="Query the usage tracker for the remaining usage of accounts.",
+    doc="""Runs the program of the setting `account_tracker` (`caut`), if it is installed, for each service that has
+accounts. If it is missing, fails or times out, `told` is the reason, and the usage that agents reported is kept.""",
     args_type=AccountsRefreshArgs,
     result_type=AccountsRefreshResult,
     run=run,
     render_text=render_text,
     effect="change",
     examples=(
-        OperationExample("accounts refresh", "all of them"),
-        OperationExample("robot accounts refresh --service anthropic", "those of one service, as JSON"),
+        OperationExample("accounts refresh", "all accounts"),
+        OperationExample("robot accounts refresh --service anthropic", "accounts of one service, as JSON"),
     ),
 )

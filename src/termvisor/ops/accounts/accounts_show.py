@@ -1,4 +1,4 @@
-"""The op `accounts_show`: one account with all its limits."""
+"""The operation `accounts_show`: show one account with its usage limits."""
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, 
 
 
 class AccountsShowArgs(Struct, frozen=True, kw_only=True):
-    """Which one."""
+    """Choose the account."""
 
     account: AccountReference
 
@@ -35,15 +35,15 @@ COLUMNS = (
     TableColumn("TYPE", lambda item: item.usage_type),
     TableColumn("LEFT", lambda item: format_percent(item.percent_remaining), style="bold"),
     TableColumn("RESETS", lambda item: item.resets_at or "-"),
-    TableColumn("HEARD", lambda item: item.checked_at),
-    TableColumn("FROM", lambda item: sanitize(item.source), can_shrink=True),
+    TableColumn("CHECKED", lambda item: item.checked_at),
+    TableColumn("SOURCE", lambda item: sanitize(item.source), can_shrink=True),
 )
 
 
 def render_text(result: AccountsShowResult, options: RenderOptions) -> str:
     item = result.account
     facts = {
-        "account": f"{item.service}/{item.name}{'' if item.active else ' (not active)'}",
+        "account": f"{item.service}/{item.name}{'' if item.active else ' (inactive)'}",
         "email": item.email,
         "in use": "yes" if item.in_use else "no",
         "left": format_percent(item.percent_remaining),
@@ -51,26 +51,25 @@ def render_text(result: AccountsShowResult, options: RenderOptions) -> str:
         "last used": item.last_used or "never",
         "credentials": item.credentials,
         "browser profile": item.browser_profile,
-        "trouble": item.trouble,
+        "problem": item.trouble,
     }
     lines = [f"{options.paint('dim', f'{name:<16}')}{sanitize(value)}" for name, value in facts.items() if value]
-    return "\n".join(
-        [*lines, "", render_table(COLUMNS, item.usage, options) if item.usage else "Nothing was heard of its limits."]
-    )
+    limits = render_table(COLUMNS, item.usage, options) if item.usage else "No usage limits known."
+    return "\n".join([*lines, "", limits])
 
 
 OP = Operation(
     name="accounts_show",
-    summary="One account with all that is known of its limits.",
-    doc="""Each limit is told with what is left of it, when it is whole again, when that was heard and from whom. An
-account is named by its name, or by `service/name` where two services have one of that name.""",
+    summary="Show one account with its usage limits.",
+    doc="""Shows for each limit the remaining usage, when it resets, when it was checked, and the source. Use
+`service/name` if two services have an account with the same name.""",
     args_type=AccountsShowArgs,
     result_type=AccountsShowResult,
     run=run,
     render_text=render_text,
-    exit_statuses=((4, "There is no such account."),),
+    exit_statuses=((4, "Account not found."),),
     examples=(
-        OperationExample("accounts show work", "for people"),
+        OperationExample("accounts show work", "as text"),
         OperationExample("robot accounts show openai/work", "as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `accounts_use`: say under which account agents of a service work from now on."""
+"""The operation `accounts_use`: set the account to which the usage of a service's agents is attributed."""
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class AccountsUseArgs(Struct, frozen=True, kw_only=True):
-    """Which one."""
+    """Choose the account."""
 
     account: AccountReference
 
@@ -26,23 +26,23 @@ async def run(services: Services, args: AccountsUseArgs) -> AccountsUseResult:
 
 def render_text(result: AccountsUseResult, options: RenderOptions) -> str:
     item = result.account
-    return f"agents of {item.service} count as working under {options.paint('bold', sanitize(item.name))}"
+    return f"usage of {item.service} agents is now attributed to {options.paint('bold', sanitize(item.name))}"
 
 
 OP = Operation(
     name="accounts_use",
-    summary="Say under which account agents of a service work.",
-    doc="""What an agent tells of its limits belongs to the account that it works under. An agent that was started with
-`--account`, or with a folder of its own, is known by that; all others count as working under the account that is in
-use. No agent is touched and nothing is logged in or out: it says how things are.""",
+    summary="Set the account to which usage of a service's agents is attributed.",
+    doc="""The limits that an agent reports belong to the account that it runs under. An agent that was started with
+`--account`, or with its own config directory, is known by that; all others are attributed to the account in use. No
+agent is changed and nothing is logged in or out.""",
     args_type=AccountsUseArgs,
     result_type=AccountsUseResult,
     run=run,
     render_text=render_text,
     effect="change",
-    exit_statuses=((4, "There is no such account."),),
+    exit_statuses=((4, "Account not found."),),
     examples=(
-        OperationExample("accounts use work", "you are logged in with this one"),
+        OperationExample("accounts use work", "you are logged in with this account"),
         OperationExample("robot accounts use openai/work", "as JSON"),
     ),
 )

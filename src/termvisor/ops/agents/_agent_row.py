@@ -1,6 +1,6 @@
-"""What a listing says of the agent in a pane: its state, how that is known, what it needs, and what it used.
+"""Build and format the row that listings show for the agent in a pane: state, evidence, need and usage.
 
-Invariant: a pane without an agent has no state, and a state that is not known is told with its reason, never as rest.
+Invariants: a pane without an agent has no state; an `unknown` state always has its reason and is never shown as idle.
 """
 
 from typing import Any
@@ -8,9 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from termvisor.clock import NS
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.attention import NeedKind
 from termvisor.model.agent.identification import AgentSignature, SignatureClass, SignatureInputs, SignatureReason
-from termvisor.model.agent.session import AgentView, TokenUsage
+from termvisor.model.agent.session import TokenUsage
 from termvisor.model.agent.state import AgentFlags, Confidence, EvidenceMode, Presence, StateName, UnknownReason
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.panes._listing import PaneIdentity, compute_age, format_optional_timestamp, identify_pane
@@ -31,15 +32,15 @@ NEED_DESCRIPTIONS: dict[NeedKind, str] = {
     "answer": "asks a question",
     "log_in": "must be logged in",
     "see_error": "stopped with an error",
-    "look": "its screen asks something that it did not tell",
-    "wait_for_limit": "waits for its usage limit to end",
+    "look": "shows a prompt on its screen that it did not report",
+    "wait_for_limit": "waits for its usage limit to reset",
     "review": "has finished",
 }
-"""What each need is, after the agent's name."""
+"""Predicates that follow the agent's name."""
 
 
 class ContradictionItem(Struct, frozen=True, kw_only=True):
-    """``by`` is the source that has been seeing ``state`` since then."""
+    """``by`` is the source that has shown ``state`` since then."""
 
     since: str
     age: float
@@ -48,8 +49,8 @@ class ContradictionItem(Struct, frozen=True, kw_only=True):
 
 
 class FlagItem(Struct, frozen=True, kw_only=True):
-    """What is true beside the state. ``resets_in`` is seconds until the usage limit ends. ``ambiguous``: something that
-    was told may be about this agent or about another in its folder; it was left out, and `explain` says more.
+    """Conditions beside the state. ``resets_in`` is seconds until the usage limit resets. ``ambiguous``: a signal may
+    belong to this agent or to another one in its directory and was ignored; `explain` gives details.
     """
 
     usage_limited: bool
@@ -65,10 +66,10 @@ class FlagItem(Struct, frozen=True, kw_only=True):
 class AgentRow(Struct, frozen=True, kw_only=True):
     """A pane and the agent in it. Without one, ``agent`` and ``state`` are null and ``presence`` is `unmanaged`.
 
-    ``evidence_mode`` is the tier of what the state rests on; `deterministic` is the agent's own word. ``reason`` says
-    why a state is `unknown`. ``cost`` is US dollars, by the agent's word or, where ``cost_is_estimated``, by the
-    setting `agent_prices`; what nobody told is null. ``signature_*`` say why the pane is taken for an agent's, or why
-    it is not: which agent its process, command, screen and title name.
+    ``evidence_mode`` is the tier of the evidence for the state; `deterministic` means reported by the agent itself.
+    ``reason`` says why a state is `unknown`. ``cost`` is US dollars as the agent reports it or, if
+    ``cost_is_estimated``, computed from the setting `agent_prices`; null if unknown. ``signature_*`` say why the pane
+    was or was not recognized as an agent: which agent its process, command, screen and title point to.
     """
 
     identity: PaneIdentity
@@ -107,7 +108,7 @@ def build_agent_row(pane: PaneView, view: AgentView | None, now: int) -> AgentRo
 def build_row_fields(
     pane: PaneView, view: AgentView | None, now: int, signature: AgentSignature | None = None
 ) -> dict[str, Any]:
-    """By name, for rows that say more of a pane; ``seen`` is its signature where there is no agent."""
+    """Return the fields of an AgentRow by name, for rows that extend it; ``signature`` is used without an agent."""
     if view is None:
         return {
             "identity": identify_pane(pane),
@@ -118,9 +119,9 @@ def build_row_fields(
 
 
 def build_agent_fields(view: AgentView, now: int) -> dict[str, Any]:
-    """All but where it is."""
+    """Return the fields of an AgentRow except ``identity``."""
     state, session = view.state, view.session
-    used = session.usage if session is not None else TokenUsage()
+    usage = session.usage if session is not None else TokenUsage()
     return {
         "presence": state.presence,
         "agent": state.agent,
@@ -139,11 +140,11 @@ def build_agent_fields(view: AgentView, now: int) -> dict[str, Any]:
         "flags": build_flag_item(state.flags, now),
         "agent_title": redact(view.title),
         "model": redact(session.model) if session is not None else "",
-        "tokens": used.total,
-        "cost": used.cost,
-        "cost_is_estimated": used.is_estimated,
-        "context_used": used.context_used,
-        "context_tokens": used.context_tokens,
+        "tokens": usage.total,
+        "cost": usage.cost,
+        "cost_is_estimated": usage.is_estimated,
+        "context_used": usage.context_used,
+        "context_tokens": usage.context_tokens,
         **_build_signature_fields(view.signature),
     }
 
@@ -167,7 +168,7 @@ _NO_AGENT_FIELDS: dict[str, Any] = {
 
 
 def build_flag_item(state_flags: AgentFlags, now: int) -> FlagItem:
-    doubt = state_flags.contradicted
+    contradiction = state_flags.contradicted
     return FlagItem(
         usage_limited=state_flags.usage_limited,
         resets_at=format_optional_timestamp(state_flags.resets_at),
@@ -176,12 +177,12 @@ def build_flag_item(state_flags: AgentFlags, now: int) -> FlagItem:
         auth_needed=state_flags.auth_needed,
         subtasks=state_flags.subtasks,
         contradicted=None
-        if doubt is None
+        if contradiction is None
         else ContradictionItem(
-            since=format_optional_timestamp(doubt.since) or "",
-            age=compute_age(doubt.since, now) or 0.0,
-            by=doubt.by,
-            state=doubt.state,
+            since=format_optional_timestamp(contradiction.since) or "",
+            age=compute_age(contradiction.since, now) or 0.0,
+            by=contradiction.by,
+            state=contradiction.state,
         ),
         ambiguous=state_flags.ambiguous,
     )
@@ -200,34 +201,33 @@ def format_state(state: StateName | None, reason: UnknownReason | None = None) -
 
 
 def list_flag_labels(flag_item: FlagItem | None) -> list[str]:
-    """The flags that are set, in words."""
+    """Return a label for each flag that is set."""
     if flag_item is None:
         return []
-    found = []
+    labels = []
     if flag_item.usage_limited:
-        found.append(
+        labels.append(
             "usage limit" + (f" for {format_age(flag_item.resets_in)}" if flag_item.resets_in is not None else "")
         )
-    found += ["compacting"] * flag_item.compacting + ["needs a login"] * flag_item.auth_needed
-    found += [f"{pluralize(flag_item.subtasks, 'subtask')}"] * bool(flag_item.subtasks)
-    if doubt := flag_item.contradicted:
-        found.append(f"but {doubt.by} shows {format_state(doubt.state)} for {format_age(doubt.age)}")
-    return found + ["ambiguous"] * flag_item.ambiguous
+    labels += ["compacting"] * flag_item.compacting + ["login required"] * flag_item.auth_needed
+    labels += [pluralize(flag_item.subtasks, "subtask")] * bool(flag_item.subtasks)
+    if other := flag_item.contradicted:
+        labels.append(f"but {other.by} shows {format_state(other.state)} for {format_age(other.age)}")
+    return labels + ["ambiguous"] * flag_item.ambiguous
 
 
 def format_state_cell(item: AgentRow) -> str:
-    """`! waiting approval`, `running, 2 subtasks`; the mark stands where a person must act."""
+    """`! waiting approval`, `running, 2 subtasks`; the mark means that a person must act."""
     mark = "! " if item.needs_action else ""
     return mark + ", ".join([format_state(item.state, item.reason), *list_flag_labels(item.flags)])
 
 
 def get_state_style(item: AgentRow) -> str:
-    """The colour of its state."""
     return STATE_STYLES[item.state] if item.state is not None else ""
 
 
 def _format_cost(item: Any) -> str:
-    """Of whatever has one: an agent, or several in one place."""
+    """Format the cost of an AgentRow or of a total."""
     return "-" if item.cost is None else format_dollars(item.cost, is_estimated=item.cost_is_estimated)
 
 
@@ -238,7 +238,7 @@ def format_dollars(dollars: float | None, *, is_estimated: bool = False) -> str:
 
 AGENT_COLUMN = TableColumn("AGENT", lambda item: item.agent or "-")
 MIN_STATE_WIDTH = len("! waiting approval")
-"""However short space is, a state is read in full."""
+"""Keep a state readable in full on narrow terminals."""
 STATE_COLUMN = TableColumn(
     "STATE", format_state_cell, can_shrink=True, choose_style=get_state_style, min_width=MIN_STATE_WIDTH
 )
@@ -256,4 +256,4 @@ CONTEXT_COLUMN = TableColumn(
 )
 COST_COLUMN = TableColumn("COST", _format_cost, is_right_aligned=True, is_optional=True)
 USAGE_COLUMNS = (MODEL_COLUMN, TOKENS_COLUMN, CONTEXT_COLUMN, COST_COLUMN, TIER_COLUMN)
-"""What it runs on and has used, and how its state is known: where there is room."""
+"""Model, usage and evidence tier, shown if the terminal is wide enough."""

@@ -1,7 +1,7 @@
-"""The link from a session to what `cass` knows of it, where that program is installed: it keeps agents' histories.
+"""Look up agent sessions in `cass`, an optional program that indexes the histories of coding agents.
 
-It is asked by the agent's own id of the session, else by the folder in which the session ran. Whatever it answers is
-passed on, redacted; that it is not there is no trouble.
+A session is looked up by the agent's own session id, else by its directory. Answers are redacted and passed on
+unchanged; a missing program is a status, not an error.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from termvisor.system.subprocesses import is_installed
 
 CASS_PROGRAM = "cass"
 MAX_SESSIONS_LOOKED_UP = 10
-"""Sessions of one listing for which it is asked, the newest ones."""
+"""Only the newest sessions of a listing are looked up: each lookup starts a process."""
 CassLookupStatus = Literal["found", "nothing", "not_installed", "failed", "not_asked"]
 
 
 class CassHistory(Struct, frozen=True, kw_only=True):
-    """``key`` is what the session was looked up by; ``answer`` what `cass` said, as it said it, with secrets taken
-    out; ``detail`` says what went wrong.
+    """``key`` is the key that the session was looked up by; ``answer`` is the output of `cass`, redacted; ``detail`` is
+    the error.
     """
 
     status: CassLookupStatus
@@ -36,7 +36,7 @@ class CassHistory(Struct, frozen=True, kw_only=True):
 
 
 async def fetch_histories(sessions: Sequence[AgentSession], run_program: ProgramRunner) -> list[CassHistory]:
-    """One for each session, in their order."""
+    """Return one history for each session, in the same order."""
     if not is_installed(CASS_PROGRAM):
         return [CassHistory(status="not_installed") for _ in sessions]
     older = len(sessions) - MAX_SESSIONS_LOOKED_UP
@@ -49,12 +49,13 @@ async def fetch_histories(sessions: Sequence[AgentSession], run_program: Program
 
 
 async def _look_up_session(session: AgentSession, run_program: ProgramRunner) -> CassHistory:
-    tried = CassHistory(status="nothing")
+    history = CassHistory(status="nothing")
+    # The id comes from the agent: one that starts with a dash would be read as an option of cass.
     if session.external_id and not session.external_id.startswith("-"):
-        tried = await _query_cass(("query", "--session-id", session.external_id), "session_id", run_program)
-    if tried.status == "nothing" and session.cwd.startswith("/"):
+        history = await _query_cass(("query", "--session-id", session.external_id), "session_id", run_program)
+    if history.status == "nothing" and session.cwd.startswith("/"):
         return await _query_cass(("search", "--path", session.cwd, "--agent", session.agent), "path", run_program)
-    return tried
+    return history
 
 
 async def _query_cass(
@@ -64,16 +65,16 @@ async def _query_cass(
         outcome = await run_program(RunProgram(argv=(CASS_PROGRAM, *arguments, "--format", "json")))
     except Refused as error:
         return CassHistory(status="not_asked", detail=redact(error.message)[:500])
-    said = outcome.answered
-    if said is None:
+    output = outcome.answered
+    if output is None:
         status: CassLookupStatus = "not_asked" if outcome.status == "suppressed" else "failed"
         return CassHistory(status=status, detail=redact(explain_missing_output(outcome, CASS_PROGRAM))[:500])
-    if said.exit_status:
-        last = said.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        detail = redact(last or f"it ended with status {said.exit_status}")[:500]
+    if output.exit_status:
+        last_line = output.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        detail = redact(last_line or f"exit status {output.exit_status}")[:500]
         return CassHistory(status="failed", key=key, detail=detail)
     try:
-        answer = msgspec.json.decode(said.out) if said.out.strip() else None
+        answer = msgspec.json.decode(output.out) if output.out.strip() else None
     except msgspec.DecodeError:
-        return CassHistory(status="failed", key=key, detail="its answer is no JSON")
+        return CassHistory(status="failed", key=key, detail="its output is not JSON")
     return CassHistory(status="found" if answer else "nothing", key=key, answer=redact_fields(answer) or None)

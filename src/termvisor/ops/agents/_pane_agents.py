@@ -1,4 +1,4 @@
-"""The panes that somebody asks for, each with the agent in it."""
+"""Select panes together with their agents by session, agent, state and need."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -6,7 +6,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.model.agent.session import AgentView
+from termvisor.model.agent.agent_view import AgentView
+from termvisor.model.agent.attention import list_needs
 from termvisor.model.agent.state import PRECEDENCE, AgentState, StateName
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.terminal.pane import PaneView
@@ -17,15 +18,16 @@ _WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
 
 
 class AgentFilterArgs(Struct, frozen=True, kw_only=True):
-    """Which panes count."""
+    """Choose panes by session, target, agent and state."""
 
     session: SessionFilter = None
     target: TargetFilter = None
     agent: Annotated[str | None, Meta(description="Only this agent, for example claude_code.")] = None
     state: Annotated[
-        str | None, Meta(description="Only agents in this state or these: running,idle; `waiting` means both kinds.")
+        str | None,
+        Meta(description="Only agents in these states, comma-separated: running,idle; `waiting` means both kinds."),
     ] = None
-    needs_action: Annotated[bool, Meta(description="Only agents that need a person.")] = False
+    needs_action: Annotated[bool, Meta(description="Only agents that need you.")] = False
 
 
 class PaneWithAgent(Struct, frozen=True):
@@ -36,7 +38,7 @@ class PaneWithAgent(Struct, frozen=True):
 
 
 def collect_agent_filters(args: AgentFilterArgs, **more: str | bool | None) -> ListingFilters:
-    """What the caller really asked for."""
+    """Return the filters that are set."""
     return build_filters(
         session=args.session,
         target=args.target,
@@ -50,22 +52,22 @@ def collect_agent_filters(args: AgentFilterArgs, **more: str | bool | None) -> L
 async def select_panes_with_agents(
     services: Services, active_filters: ListingFilters, *, gone: bool = False
 ) -> list[PaneWithAgent]:
-    """The panes that pass these filters, by id."""
-    wanted = parse_state_filter(str(active_filters["state"])) if "state" in active_filters else None
+    """Return the panes that pass these filters, by id. Raises BadRequest for an unknown state or agent name."""
+    allowed_states = parse_state_filter(str(active_filters["state"])) if "state" in active_filters else None
     panes, views = await filter_panes(services, active_filters, include_gone=gone), await services.agents.list_views()
     if "agent" in active_filters and all(view.state.agent != active_filters["agent"] for view in views.values()):
         await check_agent_name(services, str(active_filters["agent"]))
     members = [PaneWithAgent(pane, views.get(pane.id) if pane.gone_at is None else None) for pane in panes]
-    return [one for one in members if _matches_filters(one.view, active_filters, wanted)]
+    return [member for member in members if _matches_filters(member.view, active_filters, allowed_states)]
 
 
 async def check_agent_name(services: Services, agent: str) -> None:
-    """`BadRequest` where no agent has this name."""
+    """Raise BadRequest if no adapter has this name."""
     names = [kind.name for kind in await services.agents.list_kinds()]
     if agent not in names:
         near = find_close_matches(agent, names)
-        hint = f"Did you mean {near[0]}?" if near else f"The agents are {', '.join(names)}."
-        raise BadRequest(f"no agent is called {agent!r}", hint=hint, details={"agents": names})
+        hint = f"Did you mean {near[0]}?" if near else f"Known agents: {', '.join(names)}."
+        raise BadRequest(f"unknown agent {agent!r}", hint=hint, details={"agents": names})
 
 
 def _matches_filters(
@@ -81,19 +83,24 @@ def _matches_filters(
 
 
 def parse_state_filter(text: str) -> frozenset[StateName]:
-    """The states that a filter names, with a comma between two; `BadRequest` for one that there is not."""
-    found: set[StateName] = set()
+    """Parse a comma-separated list of states. Raises BadRequest for an unknown one."""
+    states: set[StateName] = set()
     for word in text.split(","):
         name = word.strip().replace("-", "_")
-        known = _WAITING_STATES if name == "waiting" else tuple(state for state in PRECEDENCE if state == name)
-        if not known:
+        matching = _WAITING_STATES if name == "waiting" else tuple(state for state in PRECEDENCE if state == name)
+        if not matching:
             near = find_close_matches(name, ("waiting", *PRECEDENCE))
-            hint = f"Did you mean {near[0]}?" if near else f"The states are {', '.join(PRECEDENCE)}."
-            raise BadRequest(f"there is no state {word.strip()!r}", hint=hint, details={"states": list(PRECEDENCE)})
-        found.update(known)
-    return frozenset(found)
+            hint = f"Did you mean {near[0]}?" if near else f"Known states: {', '.join(PRECEDENCE)}."
+            raise BadRequest(f"unknown state {word.strip()!r}", hint=hint, details={"states": list(PRECEDENCE)})
+        states.update(matching)
+    return frozenset(states)
 
 
 def list_agent_states(members: Iterable[PaneWithAgent]) -> list[AgentState]:
-    """What the agents among them do."""
-    return [one.view.state for one in members if one.view is not None]
+    return [member.view.state for member in members if member.view is not None]
+
+
+def list_agents_needing_action(members: Iterable[PaneWithAgent]) -> list[PaneWithAgent]:
+    """Return the members whose agent needs a person, the most urgent first."""
+    by_pane = {member.pane.id: member for member in members}
+    return [by_pane[need.pane] for need in list_needs(list_agent_states(by_pane.values()))]

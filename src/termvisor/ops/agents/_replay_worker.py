@@ -1,4 +1,4 @@
-"""Has a recording of an agent read in a process of its own, by the same code that hears living agents."""
+"""Replay a recording of an agent in a worker process, with the adapters that watch live agents."""
 
 import asyncio
 import os
@@ -16,7 +16,10 @@ _REPLAY_TIMEOUT_S = 120.0
 
 
 async def replay_recording(path: str, agent: str, at: str) -> ReplayResult:
-    """The other process's complaint is ours: a file that is no recording is ``BadRequest``."""
+    """Return the agent's state and its explanation at this instant of the recording.
+
+    Raises the worker's own error, such as BadRequest for a file that is not a recording.
+    """
     command = [sys.executable, "-m", "termvisor.agents.recordings", os.path.abspath(path), agent, at]
     status, out, errors = await asyncio.to_thread(
         run_and_capture, command, timeout_s=_REPLAY_TIMEOUT_S, env=get_environment()
@@ -24,6 +27,6 @@ async def replay_recording(path: str, agent: str, at: str) -> ReplayResult:
     if status:
         text = errors.decode("utf-8", "replace")
         raise parse_last_error(text) or InternalError(
-            f"the recording could not be read: {text.strip().rpartition(chr(10))[2]}"
+            f"the replay worker failed: {text.strip().rpartition(chr(10))[2]}"
         )
     return msgspec.json.decode(out, type=ReplayResult)

@@ -1,4 +1,8 @@
-"""Where a conversation of an agent comes back: planned from what is known, and looked at again when its turn comes."""
+"""Find agent sessions that can be resumed, and plan where each one is started again.
+
+A plan prefers the shell that the agent left, then a new window of its tmux session, then a new tmux session. It is made
+again right before it is executed: the pane may have changed since the user saw the first one.
+"""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -7,8 +11,10 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.clock import NS
+from termvisor.errors import NotFound
 from termvisor.model.action.action import Action, SendText, Spawn
-from termvisor.model.agent.session import AgentSession, AgentView
+from termvisor.model.agent.agent_view import AgentView
+from termvisor.model.agent.session import AgentSession
 from termvisor.model.ids import PaneId
 from termvisor.model.settings.agents import build_resume_command
 from termvisor.model.terminal.pane import PaneView
@@ -16,14 +22,14 @@ from termvisor.ops.api.services import Services
 
 ResumePlace = Literal["pane", "window", "session", ""]
 INTERRUPTED_END_REASONS = ("pane_gone", "manual", "error")
-"""How sessions ended that nobody ended on purpose."""
+"""End reasons of sessions that were not closed on purpose."""
 MAX_SESSIONS_SEARCHED = 10_000
 _SERVER_EXIT_WINDOW_NS = 60 * NS
-"""A server that ends takes its agents with it within so long."""
+"""An agent that ends this close to the exit of its tmux server is taken to have been killed by it."""
 
 
 class ResumePlan(Struct, frozen=True, kw_only=True):
-    """How one session comes back; with ``skipped``, why it does not."""
+    """How one session is resumed; ``action`` is None if it is not, and ``skip_reason`` says why."""
 
     session: AgentSession
     where: ResumePlace = ""
@@ -33,64 +39,86 @@ class ResumePlan(Struct, frozen=True, kw_only=True):
     skip_reason: str = ""
 
 
+async def find_session(services: Services, reference: str) -> AgentSession:
+    """Return the newest session with this id, ours or the agent's own. Raises NotFound."""
+    sessions = await services.agents.list_sessions(limit=MAX_SESSIONS_SEARCHED)
+    matching = [session for session in sessions if reference in (str(session.id), session.external_id)]
+    if not matching:
+        raise NotFound(f"session {reference!r} not found", hint="`visor agents sessions` lists them.")
+    return matching[-1]
+
+
+def get_resume_command(services: Services, session: AgentSession) -> tuple[str, ...]:
+    """Return the command of the setting `agent_resume`, else the agent's own; empty if neither is known."""
+    return build_resume_command(services.configuration[1], session.agent, session.external_id) or session.resume
+
+
 async def plan_resume(services: Services, session: AgentSession) -> ResumePlan:
-    """As things stand now."""
+    """Plan from the current panes and agents."""
     views, panes = await services.agents.list_views(), await services.panes.list_panes(include_gone=True)
-    command = build_resume_command(services.configuration[1], session.agent, session.external_id) or session.resume
-    return choose_resume_place(session, command, panes, views)
+    return choose_resume_place(session, get_resume_command(services, session), panes, views)
 
 
 def choose_resume_place(
     session: AgentSession, command: tuple[str, ...], panes: Sequence[PaneView], views: dict[PaneId, AgentView]
 ) -> ResumePlan:
-    """In the shell that it left, if that is at its prompt; else beside where it was; else in a session of that name."""
-    if here := find_running_pane(session, views):
-        return ResumePlan(session=session, skip_reason=f"it goes on in pane {here}")
+    """Choose the shell that the agent left if it is at its prompt; else a new window or tmux session."""
+    if running_in := find_running_pane(session, views):
+        return ResumePlan(session=session, skip_reason=f"already running in pane {running_in}")
     if not command:
-        return ResumePlan(session=session, skip_reason="nothing takes it up again")
-    was = next((one for one in panes if one.id == session.pane), None)
-    living = [one for one in panes if one.gone_at is None]
-    if was is not None and was in living and _is_free_prompt(was, views):
-        text = _build_command_line(session, command, was)
-        action = SendText(pane=was.id, text=text)
-        return ResumePlan(session=session, where="pane", action=action, nearby_pane=was, command=command)
-    return _plan_new_window(session, command, was, living)
+        return ResumePlan(session=session, skip_reason="no resume command is known for it")
+    former_pane = next((pane for pane in panes if pane.id == session.pane), None)
+    if former_pane is not None and former_pane.gone_at is None and _is_free_prompt(former_pane, views):
+        text = _build_command_line(session, command, former_pane)
+        action = SendText(pane=former_pane.id, text=text)
+        return ResumePlan(session=session, where="pane", action=action, nearby_pane=former_pane, command=command)
+    return _plan_new_window(session, command, former_pane, [pane for pane in panes if pane.gone_at is None])
 
 
 def find_running_pane(session: AgentSession, views: dict[PaneId, AgentView]) -> PaneId | None:
-    """The pane in which it goes on."""
+    """Return the pane in which the session is running now."""
     for pane, view in views.items():
-        known = view.session
-        if known is not None and (known.id == session.id or known.external_id == session.external_id != ""):
+        current = view.session
+        if current is not None and (current.id == session.id or current.external_id == session.external_id != ""):
             return pane
     return None
 
 
+def find_pane_beside(former_pane: PaneView, live_panes: Iterable[PaneView]) -> PaneView | None:
+    """Return a live pane of the tmux session in which the former pane was."""
+    place = (former_pane.instance.server.socket, former_pane.facts.session_name)
+    return next((pane for pane in live_panes if (pane.instance.server.socket, pane.facts.session_name) == place), None)
+
+
 def find_interrupted_sessions(sessions: Iterable[AgentSession], panes: Sequence[PaneView] = ()) -> list[AgentSession]:
-    """The last of each conversation, where that ended without being ended on purpose."""
-    last = {(one.agent, one.external_id): one for one in sessions if one.external_id}
-    lost = _find_lost_panes(panes)
-    return [one for one in last.values() if one.ended_at is not None and _is_interrupted(one, one.ended_at, lost)]
+    """Return the last session of each conversation that ended without being closed on purpose."""
+    last = {(session.agent, session.external_id): session for session in sessions if session.external_id}
+    lost_panes = _find_lost_panes(panes)
+    return [session for session in last.values() if _is_interrupted(session, lost_panes)]
 
 
 def find_unresumable_sessions(sessions: Iterable[AgentSession], panes: Sequence[PaneView] = ()) -> list[ResumePlan]:
-    """Those that broke off just so, and of which nobody knows by what name they could be taken up."""
-    lost = _find_lost_panes(panes)
-    found = [one for one in sessions if not one.external_id and one.ended_at is not None]
-    why = "its agent told no session by which it could be taken up again"
-    return [ResumePlan(session=one, skip_reason=why) for one in found if _is_interrupted(one, one.ended_at or 0, lost)]
+    """Return a skipped plan for each interrupted session whose agent never reported a session id."""
+    lost_panes, reason = _find_lost_panes(panes), "its agent reported no session id to resume"
+    return [
+        ResumePlan(session=session, skip_reason=reason)
+        for session in sessions
+        if not session.external_id and _is_interrupted(session, lost_panes)
+    ]
 
 
 def _find_lost_panes(panes: Sequence[PaneView]) -> dict[PaneId, int]:
-    """The panes that went away with their whole server, and when."""
-    running = {one.instance.server for one in panes if one.gone_at is None}
-    return {one.id: one.gone_at for one in panes if one.gone_at is not None and one.instance.server not in running}
+    """Map the panes that ended together with their tmux server to the time of that."""
+    running = {pane.instance.server for pane in panes if pane.gone_at is None}
+    return {pane.id: pane.gone_at for pane in panes if pane.gone_at and pane.instance.server not in running}
 
 
-def _is_interrupted(session: AgentSession, ended_at: int, lost_panes: dict[PaneId, int]) -> bool:
-    """An agent at rest that is hung up says that it has completed: it ended with its server all the same."""
-    went = lost_panes.get(session.pane)
-    is_lost = went is not None and abs(went - ended_at) <= _SERVER_EXIT_WINDOW_NS
+def _is_interrupted(session: AgentSession, lost_panes: dict[PaneId, int]) -> bool:
+    if session.ended_at is None:
+        return False
+    # An idle agent reports `completed` on SIGHUP, so the exit of its server looks like an end on purpose.
+    lost_at = lost_panes.get(session.pane)
+    is_lost = lost_at is not None and abs(lost_at - session.ended_at) <= _SERVER_EXIT_WINDOW_NS
     return session.end_reason in INTERRUPTED_END_REASONS or (is_lost and session.end_reason == "completed")
 
 
@@ -99,23 +127,24 @@ def _is_free_prompt(pane: PaneView, views: dict[PaneId, AgentView]) -> bool:
 
 
 def _build_command_line(session: AgentSession, command: tuple[str, ...], pane: PaneView) -> str:
-    words = shlex.join(command)
-    is_there = not session.cwd or session.cwd == pane.facts.cwd
-    return words if is_there else f"cd {shlex.quote(session.cwd)} && {words}"
+    line = shlex.join(command)
+    is_in_folder = not session.cwd or session.cwd == pane.facts.cwd
+    return line if is_in_folder else f"cd {shlex.quote(session.cwd)} && {line}"
 
 
 def _plan_new_window(
     session: AgentSession, command: tuple[str, ...], former_pane: PaneView | None, live_panes: Sequence[PaneView]
 ) -> ResumePlan:
     if not live_panes:
-        return ResumePlan(session=session, skip_reason="no tmux server runs; start one first", command=command)
-    place = None if former_pane is None else (former_pane.instance.server.socket, former_pane.facts.session_name)
-    near = [one for one in live_panes if (one.instance.server.socket, one.facts.session_name) == place]
-    if near:
-        action = Spawn(where="window", beside=near[0].id, command=command, cwd=session.cwd, keeps_failure=True)
-        return ResumePlan(session=session, where="window", action=action, nearby_pane=near[0], command=command)
-    sockets = [one.instance.server.socket for one in live_panes]
-    server = place[0] if place is not None and place[0] in sockets else sockets[0]
-    name = place[1] if place is not None and place[1] else session.agent
-    action = Spawn(where="session", server=server, session=name, command=command, cwd=session.cwd, keeps_failure=True)
+        return ResumePlan(session=session, skip_reason="no tmux server is running; start one first", command=command)
+    beside = None if former_pane is None else find_pane_beside(former_pane, live_panes)
+    if beside is not None:
+        action = Spawn(where="window", beside=beside.id, command=command, cwd=session.cwd, keeps_failure=True)
+        return ResumePlan(session=session, where="window", action=action, nearby_pane=beside, command=command)
+    sockets = [pane.instance.server.socket for pane in live_panes]
+    socket, name = sockets[0], session.agent
+    if former_pane is not None:
+        socket = former_pane.instance.server.socket if former_pane.instance.server.socket in sockets else socket
+        name = former_pane.facts.session_name or name
+    action = Spawn(where="session", server=socket, session=name, command=command, cwd=session.cwd, keeps_failure=True)
     return ResumePlan(session=session, where="session", action=action, command=command)

@@ -1,11 +1,11 @@
-"""The op `agents_list`: the agent programs that the product knows, and what it can do with each."""
+"""The operation `agents_list`: list the supported agent programs and their capabilities."""
 
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.model.agent.session import AgentView
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._listing import BaseListing, count_values
@@ -14,13 +14,13 @@ from termvisor.redaction import redact
 
 
 class AgentsListArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class AgentProgramItem(Struct, frozen=True, kw_only=True):
-    """``version`` is that of the contract which its adapter speaks; ``sources`` are where it speaks, the best first;
-    ``panes`` are those in which it lives now, ``alive`` the versions of the program there, as far as it told them, and
-    ``recorded`` those of which we have recordings. ``failures`` counts what went wrong in the adapter itself.
+    """``version`` is the adapter's contract version; ``sources`` are its evidence sources, best first; ``panes`` are
+    those in which it is running, ``alive`` the program versions reported there, and ``recorded`` the versions covered
+    by test recordings. ``failures`` counts errors raised by the adapter itself.
     """
 
     name: str
@@ -38,11 +38,11 @@ class AgentProgramsSummary(Struct, frozen=True, kw_only=True):
     known: int
     enabled: int
     by_agent: dict[str, int]
-    """How many of each live."""
+    """Running agents by name."""
 
 
 class AgentProgramListing(BaseListing, frozen=True, kw_only=True):
-    """In the order in which they are asked whether a process is theirs."""
+    """Agent programs, in the order in which their adapters are tried on a process."""
 
     summary: AgentProgramsSummary
     items: tuple[AgentProgramItem, ...]
@@ -50,7 +50,7 @@ class AgentProgramListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, _args: AgentsListArgs) -> AgentProgramListing:
     views = await services.agents.list_views()
-    living = {pane: view.state.agent for pane, view in views.items()}
+    agent_by_pane = {pane: view.state.agent for pane, view in views.items()}
     items = tuple(
         AgentProgramItem(
             name=kind.name,
@@ -58,26 +58,26 @@ async def run(services: Services, _args: AgentsListArgs) -> AgentProgramListing:
             is_enabled=kind.is_enabled,
             capabilities=kind.capabilities,
             sources=kind.sources,
-            panes=tuple(pane for pane, name in living.items() if name == kind.name),
-            alive=_list_versions(views[pane] for pane, name in living.items() if name == kind.name),
+            panes=tuple(pane for pane, name in agent_by_pane.items() if name == kind.name),
+            alive=_list_versions(views[pane] for pane, name in agent_by_pane.items() if name == kind.name),
             recorded=kind.recorded,
             failures=kind.failures,
         )
         for kind in await services.agents.list_kinds()
     )
     summary = AgentProgramsSummary(
-        known=len(items), enabled=sum(item.is_enabled for item in items), by_agent=count_values(living.values())
+        known=len(items), enabled=sum(item.is_enabled for item in items), by_agent=count_values(agent_by_pane.values())
     )
     return AgentProgramListing(generated_at=format_timestamp(services.clock.now()), summary=summary, items=items)
 
 
 def _list_versions(views: Iterable[AgentView]) -> tuple[str, ...]:
-    told = {redact(one.session.version) for one in views if one.session is not None}
-    return tuple(sorted(told - {""}))
+    versions = {redact(view.session.version) for view in views if view.session is not None}
+    return tuple(sorted(versions - {""}))
 
 
 def _get_version_style(item: AgentProgramItem) -> str:
-    """A version that nobody recorded is shown in yellow."""
+    """Show versions without a recording in yellow."""
     return "yellow" if item.recorded and set(item.alive) - set(item.recorded) else ""
 
 
@@ -98,20 +98,20 @@ def render_text(result: AgentProgramListing, options: RenderOptions) -> str:
     if options.is_quiet:
         return rows
     summary = result.summary
-    alive = sum(summary.by_agent.values())
-    return f"{rows}\n\n{summary.enabled} of {pluralize(summary.known, 'agent')} enabled, {alive} alive"
+    running = sum(summary.by_agent.values())
+    return f"{rows}\n\n{summary.enabled} of {pluralize(summary.known, 'agent')} enabled, {running} running"
 
 
 OP = Operation(
     name="agents_list",
     aliases=("agents",),
-    summary="The agent programs that are known, and what can be done with each.",
-    doc="""The setting `agents_disabled` switches one off. A version of which there is no recording may be known less
-well: `visor doctor` tells it. What an agent is doing is shown by `visor status` and
-`visor panes`; its conversations by `visor agents sessions`.""",
+    summary="List the supported agent programs and their capabilities.",
+    doc="""The setting `agents_disabled` disables one. States of a version without a test recording may be less
+accurate; `visor doctor` warns about it. `visor status` and `visor panes` show what agents are doing, `visor agents
+sessions` their sessions.""",
     args_type=AgentsListArgs,
     result_type=AgentProgramListing,
     run=run,
     render_text=render_text,
-    examples=(OperationExample("agents", "for people"), OperationExample("robot agents list", "as JSON")),
+    examples=(OperationExample("agents", "as a table"), OperationExample("robot agents list", "as JSON")),
 )

@@ -1,4 +1,4 @@
-"""The op `agents_sessions`: the conversations of agents, what they used, and how each is taken up again."""
+"""The operation `agents_sessions`: list agent sessions with model, usage, cost and resume command."""
 
 import shlex
 from collections.abc import Iterable
@@ -7,12 +7,11 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.session import AgentSession, EndReason, TokenCounts, TokenUsage
 from termvisor.ops.agents._agent_row import format_dollars
 from termvisor.ops.agents._cass_history import CassHistory, fetch_histories
-from termvisor.ops.api.envelope import compute_seconds_between
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.panes._listing import (
@@ -25,32 +24,32 @@ from termvisor.ops.panes._listing import (
     format_optional_timestamp,
     identify_all_panes,
     parse_time_filter,
-    resolve_pane_id,
 )
+from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
 from termvisor.redaction import redact
 
 
 class AgentsSessionsArgs(Struct, frozen=True, kw_only=True):
-    """Which sessions."""
+    """Choose the sessions to list."""
 
-    limit: Annotated[int, Meta(description="At most so many.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
+    limit: Annotated[
+        int, Meta(description="Maximum number of sessions.", ge=1, le=10_000, extra={"short": ("-n",)})
+    ] = 20
     pane: PaneFilter = None
-    agent: Annotated[str | None, Meta(description="Only those of this agent.")] = None
+    agent: Annotated[str | None, Meta(description="Only sessions of this agent.")] = None
     since: Annotated[
-        str | None, Meta(description="Only those that went on after this: ISO 8601, today, or an age such as 2h.")
+        str | None, Meta(description="Only sessions active after this: ISO 8601, today, or an age such as 2h.")
     ] = None
 
-    history: Annotated[bool, Meta(description="Also what the program `cass` knows of each, where it is installed.")] = (
-        False
-    )
+    history: Annotated[bool, Meta(description="Also look up each session in `cass`, if it is installed.")] = False
 
 
 class AgentSessionItem(Struct, frozen=True, kw_only=True):
-    """One conversation. ``external_id`` is the agent's own name for it. ``tokens``, ``cost`` (US dollars) and the rest
-    of ``usage`` are null where the agent did not tell them; ``usage.is_estimated`` says that the cost is reckoned by
-    the setting `agent_prices`. ``by_model`` is what each model took, where the agent tells that. ``resume`` takes it up
-    again; empty where nothing does.
+    """One session. ``external_id`` is the agent's own session id. ``tokens``, ``cost`` (US dollars) and the rest of
+    ``usage`` are null if the agent did not report them; ``usage.is_estimated`` means that the cost was computed from
+    the setting `agent_prices`. ``by_model`` is the usage per model, if the agent reports it. ``resume`` is the command
+    that resumes the session; empty if none is known.
     """
 
     id: int
@@ -74,8 +73,8 @@ class AgentSessionItem(Struct, frozen=True, kw_only=True):
 
 
 class AgentSessionsSummary(Struct, frozen=True, kw_only=True):
-    """``tokens`` and ``cost`` are the sums of what was told, null where nobody told any; ``without_cost`` counts the
-    sessions that told no cost.
+    """``tokens`` and ``cost`` are sums over the sessions that report them, null if none does; ``without_cost`` counts
+    the sessions without a reported cost.
     """
 
     sessions: int
@@ -93,17 +92,20 @@ class AgentSessionListing(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: ActingServices, args: AgentsSessionsArgs) -> AgentSessionListing:
-    now, known = services.clock.now(), await identify_all_panes(services)
-    found = await services.agents.list_sessions(
+    now, identities = services.clock.now(), await identify_all_panes(services)
+    sessions = await services.agents.list_sessions(
         pane=await resolve_pane_id(services, args.pane),
         agent=args.agent,
         since=parse_time_filter(args.since, now),
         limit=args.limit,
     )
-    items = tuple(_build_item(one, known.get(one.pane) or build_unknown_identity(one.pane), now) for one in found)
+    items = tuple(
+        _build_item(session, identities.get(session.pane) or build_unknown_identity(session.pane), now)
+        for session in sessions
+    )
     if args.history:
-        known_elsewhere = await fetch_histories(found, lambda action: services.gate.run(action, Preconditions()))
-        items = tuple(replace(item, history=one) for item, one in zip(items, known_elsewhere, strict=True))
+        histories = await fetch_histories(sessions, lambda action: services.gate.run(action, Preconditions()))
+        items = tuple(replace(item, history=history) for item, history in zip(items, histories, strict=True))
     summary = AgentSessionsSummary(
         sessions=len(items),
         by_agent=count_values(item.agent for item in items),
@@ -111,8 +113,8 @@ async def run(services: ActingServices, args: AgentsSessionsArgs) -> AgentSessio
         cost=_sum_known(item.cost for item in items),
         without_cost=sum(item.cost is None for item in items),
     )
-    given = build_filters(pane=args.pane, agent=args.agent, since=args.since)
-    return AgentSessionListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
+    filters = build_filters(pane=args.pane, agent=args.agent, since=args.since)
+    return AgentSessionListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def _build_item(session: AgentSession, pane_identity: PaneIdentity, now: int) -> AgentSessionItem:
@@ -141,7 +143,7 @@ N = TypeVar("N", int, float)
 
 
 def _sum_known(numbers: Iterable[N | None]) -> N | None:
-    """Of those that are known; None where none is."""
+    """Sum the numbers that are not None; return None if there are none."""
     known = [number for number in numbers if number is not None]
     return sum(known[1:], known[0]) if known else None
 
@@ -156,7 +158,7 @@ COLUMNS = (
     TableColumn("AGENT", lambda item: item.agent, style="cyan"),
     TableColumn("MODEL", lambda item: item.model or "-", can_shrink=True),
     TableColumn("STARTED", lambda item: item.started_at),
-    TableColumn("FOR", lambda item: format_age(item.seconds), is_right_aligned=True),
+    TableColumn("DURATION", lambda item: format_age(item.seconds), is_right_aligned=True),
     TableColumn("END", lambda item: item.end_reason or ("-" if item.ended_at is None else "ended")),
     TableColumn("TOKENS", lambda item: format_tokens(item.tokens), is_right_aligned=True),
     TableColumn(
@@ -172,45 +174,48 @@ def render_text(result: AgentSessionListing, options: RenderOptions) -> str:
     if options.is_quiet:
         return rows
     summary = result.summary
-    told = f"{pluralize(summary.sessions, 'session')}, tokens {format_tokens(summary.tokens)}, cost {format_dollars(summary.cost)}"
-    less = f" without the {summary.without_cost} that told none"
-    has_rest = summary.cost is not None and summary.without_cost
-    past = "".join(f"\n{_format_history(item, item.history)}" for item in result.items if item.history is not None)
-    return f"{rows}{past}\n\n{told}{less if has_rest else ''}" if result.items else "No agent had a session yet."
+    if not result.items:
+        return "No sessions."
+    histories = "".join(f"\n{_format_history(item, item.history)}" for item in result.items if item.history is not None)
+    footer = f"{pluralize(summary.sessions, 'session')}, tokens {format_tokens(summary.tokens)}"
+    footer += f", cost {format_dollars(summary.cost)}"
+    if summary.cost is not None and summary.without_cost:
+        footer += f" ({pluralize(summary.without_cost, 'session')} without a reported cost)"
+    return f"{rows}{histories}\n\n{footer}"
 
 
 _HISTORY_TEXTS = {
-    "found": "cass knows it by its {key}; the robot answer holds what it says",
-    "nothing": "cass knows nothing of it",
+    "found": "found in cass by its {key}; use `visor robot agents sessions --history` to see the entry",
+    "nothing": "not found in cass",
     "not_installed": "cass is not installed",
-    "failed": "cass could not answer: {detail}",
+    "failed": "cass failed: {detail}",
     "not_asked": "{detail}",
 }
 
 
 def _format_history(item: AgentSessionItem, history: CassHistory) -> str:
-    words = _HISTORY_TEXTS[history.status].format(key=history.key.replace("_", " "), detail=history.detail)
-    return sanitize(f"session {item.id}: {words}")
+    text = _HISTORY_TEXTS[history.status].format(key=history.key.replace("_", " "), detail=history.detail)
+    return sanitize(f"session {item.id}: {text}")
 
 
 OP = Operation(
     name="agents_sessions",
-    summary="The conversations of agents: model, tokens, cost, and how to resume each.",
-    doc="""A session begins when an agent is recognised in a pane or starts a new conversation, and ends with it;
-`end_reason` is `completed`, `limit_reached`, `error`, `manual` or `pane_gone`. What an agent did not tell is unknown,
-never 0. A cost with a `~` is an estimate by the setting `agent_prices`; where a model has no price there, the cost is
+    summary="List agent sessions: model, tokens, cost, and the command that resumes each.",
+    doc="""A session begins when an agent is recognized in a pane or starts a new conversation, and ends with it;
+`end_reason` is `completed`, `limit_reached`, `error`, `manual` or `pane_gone`. Usage that an agent does not report is
+unknown, never 0. A cost with a `~` is estimated from the setting `agent_prices`; without a price for the model it is
 unknown.
 
-With `--history` the program `cass`, where it is installed, is asked what it knows of each session: by the agent's own
-id of it, else by the folder in which it ran.""",
+`--history` looks up each session in the program `cass`, if it is installed: by the agent's own session id, else by the
+directory in which it ran.""",
     args_type=AgentsSessionsArgs,
     result_type=AgentSessionListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("agents sessions", "the newest ones"),
-        OperationExample("agents sessions --agent claude_code --since today", "today's of one agent"),
-        OperationExample("agents sessions -n 3 --history", "with what `cass` knows of them"),
-        OperationExample("robot agents sessions --pane 7 -n 1", "the last one of pane 7, as JSON"),
+        OperationExample("agents sessions", "the newest sessions"),
+        OperationExample("agents sessions --agent claude_code --since today", "today's sessions of one agent"),
+        OperationExample("agents sessions -n 3 --history", "with their history in `cass`"),
+        OperationExample("robot agents sessions --pane 7 -n 1", "the last session of pane 7, as JSON"),
     ),
 )

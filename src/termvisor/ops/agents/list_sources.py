@@ -1,11 +1,11 @@
-"""The op `list_sources`: where agents leave word, and whether each place is heard."""
+"""The operation `list_sources`: list the evidence sources of agents and their health."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.model.agent.session import SourceHealth
+from termvisor.model.agent.evidence_source import SourceHealth
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._listing import (
@@ -24,16 +24,18 @@ _STATUS_STYLES: dict[SourceStatus, str] = {"well": "green", "quiet": "", "absent
 
 
 class ListSourcesArgs(Struct, frozen=True, kw_only=True):
-    """Which sources to list."""
+    """Choose the sources to list."""
 
-    agent: Annotated[str | None, Meta(description="Only those of this agent.")] = None
-    status: Annotated[SourceStatus | None, Meta(description="Only those that are doing so.")] = None
+    agent: Annotated[str | None, Meta(description="Only sources of this agent.")] = None
+    status: Annotated[SourceStatus | None, Meta(description="Only sources with this status.")] = None
 
 
 class SourceItem(Struct, frozen=True, kw_only=True):
-    """``status``: `well` speaks, `quiet` has nothing new, `absent` is not there (yet), `down` cannot be heard.
+    """``status``: `well` delivers signals, `quiet` has none that are new, `absent` does not exist (yet), `down` cannot
+    be read.
 
-    ``lag`` is seconds from the agent's own time to ours. ``dropped`` counts signals that changed nothing.
+    ``heard_at`` is the time of its last signal. ``lag`` is seconds from the time that the agent reported to ours.
+    ``dropped`` counts signals that changed nothing.
     """
 
     agent: str
@@ -64,19 +66,21 @@ class SourceListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: ListSourcesArgs) -> SourceListing:
     now = services.clock.now()
-    found = sorted(await services.agents.list_sources(), key=lambda one: (one.agent, one.source, one.where))
+    sources = sorted(
+        await services.agents.list_sources(), key=lambda source: (source.agent, source.source, source.where)
+    )
     items = tuple(
-        build_source_item(one, now)
-        for one in found
-        if args.agent in (None, one.agent) and args.status in (None, one.status)
+        build_source_item(source, now)
+        for source in sources
+        if args.agent in (None, source.agent) and args.status in (None, source.status)
     )
     summary = SourcesSummary(
         sources=len(items),
-        by_status=count_values(one.status for one in items),
-        by_agent=count_values(one.agent for one in items),
+        by_status=count_values(item.status for item in items),
+        by_agent=count_values(item.agent for item in items),
     )
-    given = build_filters(agent=args.agent, status=args.status)
-    return SourceListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
+    filters = build_filters(agent=args.agent, status=args.status)
+    return SourceListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def build_source_item(source: SourceHealth, now: int) -> SourceItem:
@@ -99,8 +103,8 @@ COLUMNS = (
     TableColumn("AGENT", lambda item: item.agent or "all", style="cyan"),
     TableColumn("SOURCE", lambda item: item.source, style="bold"),
     TableColumn("STATUS", lambda item: item.status, choose_style=lambda item: _STATUS_STYLES[item.status]),
-    TableColumn("HEARD", lambda item: format_age(item.heard_age), is_right_aligned=True),
-    TableColumn("TOLD", lambda item: str(item.records or item.signals or "-"), is_right_aligned=True),
+    TableColumn("LAST", lambda item: format_age(item.heard_age), is_right_aligned=True),
+    TableColumn("RECORDS", lambda item: str(item.records or item.signals or "-"), is_right_aligned=True),
     TableColumn("DROPPED", lambda item: str(item.dropped or "-"), is_right_aligned=True),
     TableColumn("LAG", lambda item: "-" if item.lag is None else f"{item.lag * 1000:.0f} ms", is_right_aligned=True),
     TableColumn("WHERE", lambda item: item.where, can_shrink=True, style="dim"),
@@ -112,26 +116,25 @@ def render_text(result: SourceListing, options: RenderOptions) -> str:
     rows = render_table(COLUMNS, result.items, options)
     if options.is_quiet:
         return rows
-    told = pluralize(result.summary.sources, "source")
     if result.filters and not result.items:
         return render_empty_listing("source", result)
-    return f"{rows}\n\n{told}" if result.items else "No agent has spoken anywhere yet."
+    return f"{rows}\n\n{pluralize(result.summary.sources, 'source')}" if result.items else "No sources yet."
 
 
 OP = Operation(
     name="list_sources",
     aliases=("sources",),
-    summary="Where agents leave word, and whether each place is heard.",
-    doc="""A source is a place in which an agent tells what it does: its hooks, its registry file, its transcript, its
-server, marks in its output; and what we see ourselves: its screen, title and process. While a better source is down,
-states rest on a lesser one, and `visor explain` says so.""",
+    summary="List the evidence sources of agents and their health.",
+    doc="""A source is where an agent's state is read from: its hooks, registry file, transcript, server and marks in
+its output; also its screen, title and process. While a better source is down, states come from a lesser one, and
+`visor explain` says so.""",
     args_type=ListSourcesArgs,
     result_type=SourceListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("sources", "all of them"),
-        OperationExample("sources --status down", "those that cannot be heard"),
-        OperationExample("robot list-sources --agent codex", "those of one agent, as JSON"),
+        OperationExample("sources", "all sources"),
+        OperationExample("sources --status down", "sources that cannot be read"),
+        OperationExample("robot list-sources --agent codex", "the sources of one agent, as JSON"),
     ),
 )

@@ -1,11 +1,10 @@
-"""The op `status`: one screen that says how the agents are, who needs a person, and what cannot be heard."""
+"""The operation `status`: summarize all agents, those that need a person first, and the sources that are down."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from termvisor.clock import format_timestamp
-from termvisor.model.agent import attention
 from termvisor.model.agent.state import PRECEDENCE
 from termvisor.ops.agents import _pane_agents
 from termvisor.ops.agents._agent_row import (
@@ -26,20 +25,17 @@ from termvisor.ops.panes._listing import BaseListing, count_values
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
 
 _MAX_ROWS = 10
-"""Rows of one kind that a person is shown."""
+"""Rows of each table in the text output."""
 
 
 class StatusArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
-    """Which agents, and how they are put together."""
+    """Choose agents and how to group them."""
 
-    group_by: Annotated[
-        _rollup.Grouping,
-        Meta(description="What is summed up: sessions of one server, all of one name, windows, targets or agents."),
-    ] = "target-session"
+    group_by: Annotated[_rollup.Grouping, Meta(description="Sum up agents by this.")] = "target-session"
 
 
 class AgentGroupItem(_rollup.AgentTotals, frozen=True, kw_only=True):
-    """``name`` is what they have in common."""
+    """Totals of the agents that share ``name``."""
 
     name: str
     panes: tuple[int, ...]
@@ -48,12 +44,12 @@ class AgentGroupItem(_rollup.AgentTotals, frozen=True, kw_only=True):
 class StatusSummary(_rollup.AgentTotals, frozen=True, kw_only=True):
     panes: int
     by_target: dict[str, int]
-    """How many agents each target has."""
+    """Agents of each target."""
 
 
 class StatusReport(BaseListing, frozen=True, kw_only=True):
-    """``items`` are the agents that need a person, by what waiting costs, and of one kind the oldest first; those with
-    ``needs_action`` cannot go on without one. ``down`` are the sources that cannot be heard.
+    """``items`` are the agents that need a person, most urgent first, then longest waiting; those with ``needs_action``
+    cannot continue without one. ``down`` are the sources that cannot be read.
     """
 
     summary: StatusSummary
@@ -63,56 +59,48 @@ class StatusReport(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: StatusArgs) -> StatusReport:
-    given = _pane_agents.collect_agent_filters(args)
-    members, now = await _pane_agents.select_panes_with_agents(services, given), services.clock.now()
-    manned = [one for one in members if one.view is not None]
+    filters = _pane_agents.collect_agent_filters(args)
+    members, now = await _pane_agents.select_panes_with_agents(services, filters), services.clock.now()
+    with_agent = [member for member in members if member.view is not None]
+    waiting = _pane_agents.list_agents_needing_action(with_agent)
     summary = StatusSummary(
         panes=len(members),
-        by_target=count_values(one.pane.instance.server.target for one in manned),
+        by_target=count_values(member.pane.instance.server.target for member in with_agent),
         **_rollup.sum_agents(members),
     )
-    groups = (
-        _build_group(some, args.group_by)
-        for some in _rollup.group_members(manned, _rollup.GROUP_KEY_FUNCTIONS[args.group_by])
-    )
-    down = [one for one in await services.agents.list_sources() if one.status == "down"]
+    groups = _rollup.group_members(with_agent, _rollup.GROUP_KEY_FUNCTIONS[args.group_by])
+    sources = await services.agents.list_sources()
     return StatusReport(
         generated_at=format_timestamp(now),
-        filters=given,
+        filters=filters,
         summary=summary,
-        items=tuple(build_agent_row(one.pane, one.view, now) for one in list_agents_needing_action(manned)),
-        groups=tuple(groups),
-        down=tuple(build_source_item(one, now) for one in down),
+        items=tuple(build_agent_row(member.pane, member.view, now) for member in waiting),
+        groups=tuple(_build_group(group, args.group_by) for group in groups),
+        down=tuple(build_source_item(source, now) for source in sources if source.status == "down"),
     )
-
-
-def list_agents_needing_action(members: list[_pane_agents.PaneWithAgent]) -> list[_pane_agents.PaneWithAgent]:
-    """Those that need a person, the most urgent first."""
-    by_pane = {one.pane.id: one for one in members}
-    return [by_pane[need.pane] for need in attention.list_needs(_pane_agents.list_agent_states(members))]
 
 
 def _build_group(members: list[_pane_agents.PaneWithAgent], grouping: _rollup.Grouping) -> AgentGroupItem:
     return AgentGroupItem(
         name=_rollup.format_group_name(members[0], grouping),
-        panes=tuple(one.pane.id for one in members),
+        panes=tuple(member.pane.id for member in members),
         **_rollup.sum_agents(members),
     )
 
 
 def format_need(agent_row: AgentRow) -> str:
-    """What it needs: `asks for permission`."""
+    """Describe the need: `asks for permission`."""
     return NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
 
 
 _WAITING_COLUMNS = (
-    TableColumn("PANE", lambda one: str(one.identity.id), is_right_aligned=True, style="bold"),
-    TableColumn("SESSION", lambda one: one.identity.session_name, can_shrink=True, style="cyan"),
+    TableColumn("PANE", lambda item: str(item.identity.id), is_right_aligned=True, style="bold"),
+    TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan"),
     AGENT_COLUMN,
     STATE_COLUMN,
     AGE_COLUMN,
     TableColumn("NEEDS", format_need, can_shrink=True),
-    TableColumn("TITLE", lambda one: one.agent_title, can_shrink=True),
+    TableColumn("TITLE", lambda item: item.agent_title, can_shrink=True),
 )
 _GROUP_COLUMNS = (
     TableColumn("WHERE", lambda group: group.name, can_shrink=True, style="cyan"),
@@ -128,21 +116,21 @@ _GROUP_COLUMNS = (
 
 
 def render_text(result: StatusReport, options: RenderOptions) -> str:
-    acting = [one for one in result.items if one.needs_action]
-    later = [one for one in result.items if not one.needs_action]
+    blocked = [item for item in result.items if item.needs_action]
+    others = [item for item in result.items if not item.needs_action]
     parts = [_format_head(result, options)]
-    parts += _append_omitted_count(render_table(_WAITING_COLUMNS, acting[:_MAX_ROWS], options), len(acting))
-    parts += ["\n".join(_format_later_agent(one) for one in later[:_MAX_ROWS])] if later else []
+    parts += _append_omitted_count(render_table(_WAITING_COLUMNS, blocked[:_MAX_ROWS], options), len(blocked))
+    parts += ["\n".join(_format_unblocked_agent(item) for item in others[:_MAX_ROWS])] if others else []
     if not options.is_quiet and len(result.groups) > 1:
         parts += _append_omitted_count(
             render_table(_GROUP_COLUMNS, result.groups[:_MAX_ROWS], options), len(result.groups)
         )
-    parts += [options.paint("red", sanitize(_format_down_source(one))) for one in result.down]
+    parts += [options.paint("red", sanitize(_format_down_source(source))) for source in result.down]
     return "\n\n".join(part for part in parts if part)
 
 
 def _format_head(report: StatusReport, options: RenderOptions) -> str:
-    """`3 agents: 1 waiting approval, 2 running. 1 needs a person: `visor next`.`"""
+    """`3 agents: 1 waiting approval, 2 running. 1 needs you: `visor next`.`"""
     summary = report.summary
     if not summary.agents:
         return "No agents." if report.filters else f"No agents in {pluralize(summary.panes, 'pane')}."
@@ -150,7 +138,7 @@ def _format_head(report: StatusReport, options: RenderOptions) -> str:
     states = [options.paint(STATE_STYLES[name], _rollup.format_counts({name: number})) for name, number in occurring]
     head = f"{pluralize(summary.agents, 'agent')}: {', '.join(states)}."
     if not summary.needs_action:
-        return f"{head} Nobody needs you."
+        return f"{head} No agent needs you."
     return f"{head} {summary.needs_action} need{'s' * (summary.needs_action == 1)} you: `visor next`."
 
 
@@ -158,24 +146,24 @@ def _append_omitted_count(rows: str, count: int) -> list[str]:
     return [rows + f"\n… and {count - _MAX_ROWS} more" * (count > _MAX_ROWS)] if rows else []
 
 
-def _format_later_agent(agent_row: AgentRow) -> str:
+def _format_unblocked_agent(agent_row: AgentRow) -> str:
     """`4 codex has finished (2m ago)`."""
-    told = ", ".join([*list_flag_labels(agent_row.flags), f"{format_age(agent_row.state_age)} ago"])
-    return sanitize(f"{agent_row.identity.id} {agent_row.agent} {format_need(agent_row)} ({told})")
+    details = ", ".join([*list_flag_labels(agent_row.flags), f"{format_age(agent_row.state_age)} ago"])
+    return sanitize(f"{agent_row.identity.id} {agent_row.agent} {format_need(agent_row)} ({details})")
 
 
 def _format_down_source(source: SourceItem) -> str:
     detail = f": {source.detail}" if source.detail else ""
-    return f"{source.agent}: the source {source.source} cannot be heard{detail} ({source.where})"
+    return f"{source.agent}: source {source.source} is down{detail} ({source.where})"
 
 
 OP = Operation(
     name="status",
     robot_name="status",
-    summary="How the agents are, on one screen: who needs a person first.",
-    doc="""Counts by state, then the agents that cannot go on without a person, by what waiting costs and of one kind
-the oldest first, then those that are done or wait for a limit, then sums by session, then what cannot be heard.
-Sessions of one name on two servers are two, unless `--group-by session-name` merges them.""",
+    summary="Summarize all agents on one screen; those that need you come first.",
+    doc="""Shows counts by state; the agents that cannot continue without a person, most urgent first, then longest
+waiting; those that have finished or wait for a usage limit; totals by session; and sources that are down. Sessions of
+the same name on two servers are listed apart; `--group-by session-name` merges them.""",
     args_type=StatusArgs,
     result_type=StatusReport,
     run=run,
@@ -183,6 +171,6 @@ Sessions of one name on two servers are two, unless `--group-by session-name` me
     examples=(
         OperationExample("status", "all agents"),
         OperationExample("status --session work --group-by window", "one session, window by window"),
-        OperationExample("robot status --needs-action", "who needs a person, as JSON"),
+        OperationExample("robot status --needs-action", "agents that need a person, as JSON"),
     ),
 )

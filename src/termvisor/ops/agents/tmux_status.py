@@ -1,7 +1,7 @@
-"""The op `tmux_status`: the agents in a few characters, for a status line that asks again and again.
+"""The operation `tmux_status`: print agent counts in a few characters, for the tmux status line.
 
-Only numbers of ours stand in it: tmux would obey what a title or a question may hold. Who asks wants no error and no
-daemon, so without one it says nothing.
+Invariants: the line holds only counts and the user's template, because tmux would interpret formats in a title; it
+starts no daemon, and without one it prints nothing instead of an error.
 """
 
 import re
@@ -25,12 +25,12 @@ _DEFAULT_SYMBOLS = (("needs_action", "!"), ("running", "▶"), ("completed", "�
 
 
 class TmuxStatusArgs(Struct, frozen=True, kw_only=True):
-    """What to say of which agents."""
+    """Choose the template and the session."""
 
     template: Annotated[
         str | None,
         Meta(
-            description=f"The line, with fields in braces: {' '.join(TEMPLATE_FIELDS)}. Without it, what is not 0 in short.",
+            description=f"Template with fields in braces: {' '.join(TEMPLATE_FIELDS)}. Default: non-zero counts.",
             extra={"positional": "rest"},
         ),
     ] = None
@@ -38,7 +38,7 @@ class TmuxStatusArgs(Struct, frozen=True, kw_only=True):
 
 
 class TmuxStatusLine(Struct, frozen=True, kw_only=True):
-    """``text`` is empty where there is no agent, and no daemon."""
+    """``text`` is empty without agents or without a daemon."""
 
     text: str
     numbers: dict[str, int]
@@ -60,23 +60,28 @@ def check_template(template: str | None) -> None:
     unknown = [name for name in _FIELD_PATTERN.findall(template or "") if name not in TEMPLATE_FIELDS]
     if unknown:
         near = find_close_matches(unknown[0], TEMPLATE_FIELDS)
-        hint = f"Did you mean {{{near[0]}}}?" if near else f"The fields are {', '.join(TEMPLATE_FIELDS)}."
-        raise BadRequest(f"there is no field {{{unknown[0]}}}", hint=hint, details={"fields": list(TEMPLATE_FIELDS)})
+        hint = f"Did you mean {{{near[0]}}}?" if near else f"Known fields: {', '.join(TEMPLATE_FIELDS)}."
+        raise BadRequest(f"unknown field {{{unknown[0]}}}", hint=hint, details={"fields": list(TEMPLATE_FIELDS)})
 
 
 def count_by_field(states: list[AgentState]) -> dict[str, int]:
-    """The number behind each field."""
-    found = summarize_states(states)
+    """Return the value of each template field."""
+    rollup = summarize_states(states)
     limited = sum(state.flags.usage_limited for state in states)
-    first = {"agents": found.total, "waiting": found.waiting, "needs_action": found.needs_action, "limited": limited}
-    return first | {name: found.by_state.get(name, 0) for name in PRECEDENCE}
+    totals = {
+        "agents": rollup.total,
+        "waiting": rollup.waiting,
+        "needs_action": rollup.needs_action,
+        "limited": limited,
+    }
+    return totals | {name: rollup.by_state.get(name, 0) for name in PRECEDENCE}
 
 
 def fill_template(template: str | None, numbers: dict[str, int]) -> str:
     """`!2 ▶3`, or the template with its fields filled in."""
     if template is None:
-        return " ".join(f"{sign}{numbers[name]}" for name, sign in _DEFAULT_SYMBOLS if numbers[name])
-    return _FIELD_PATTERN.sub(lambda found: str(numbers[found[1]]), template)
+        return " ".join(f"{symbol}{numbers[name]}" for name, symbol in _DEFAULT_SYMBOLS if numbers[name])
+    return _FIELD_PATTERN.sub(lambda match: str(numbers[match[1]]), template)
 
 
 def render_text(result: TmuxStatusLine, options: RenderOptions) -> str:
@@ -85,19 +90,19 @@ def render_text(result: TmuxStatusLine, options: RenderOptions) -> str:
 
 OP = Operation(
     name="tmux_status",
-    summary="One short line on the agents, for tmux's status line.",
-    doc="""Put it into `~/.tmux.conf`: `set -g status-right '#(visor tmux-status)'`. Without a template it says
-`!2 ▶3`: two need a person, three run; `✓` is done, `·` idle, `?` unknown, and what is 0 is left out. A template may
-hold tmux's own styles: `'#[fg=red]{error} #[fg=yellow]{waiting}#[default] {running}'`. It starts no daemon: without
-one, and without agents, it prints nothing and ends with 0.""",
+    summary="Print agent counts in one short line, for tmux's status line.",
+    doc="""Put it into `~/.tmux.conf`: `set -g status-right '#(visor tmux-status)'`. Without a template it prints
+`!2 ▶3`: two need a person, three are running; `✓` is completed, `·` idle, `?` unknown; counts of 0 are omitted. A
+template may hold tmux styles: `'#[fg=red]{error} #[fg=yellow]{waiting}#[default] {running}'`. It starts no daemon;
+without one, or without agents, it prints nothing and exits with 0.""",
     args_type=TmuxStatusArgs,
     result_type=TmuxStatusLine,
     run=run,
     render_text=render_text,
     works_without_daemon=True,
     examples=(
-        OperationExample("tmux-status", "in short"),
-        OperationExample("tmux-status '{waiting} wait, {running} run, {error} failed'", "in your own words"),
+        OperationExample("tmux-status", "the short form"),
+        OperationExample("tmux-status '{waiting} wait, {running} run, {error} failed'", "with a template"),
         OperationExample("tmux-status --session work", "only one session"),
     ),
 )

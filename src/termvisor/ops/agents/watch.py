@@ -1,7 +1,6 @@
-"""The op `watch`: what agents do, pushed as it changes; first how it is now.
+"""The operation `watch`: stream the current state of agents, then every change.
 
-What changed is read from the stored events by cursor, so a slow listener misses nothing and a new one goes on where the
-last one was.
+Changes are read from the stored events by cursor, so a slow client misses none and a new one can resume.
 """
 
 from collections.abc import AsyncIterator
@@ -29,35 +28,35 @@ _REPORTED_EVENTS: dict[str, WatchItemKind] = {
     "agent_began": "agent_began",
     "agent_ended": "agent_ended",
 }
-"""The stored events that are told."""
+"""Stored event kinds that are reported, with the item kind of each."""
 _SCOPE_GROUPINGS: dict[WatchScope, _rollup.Grouping] = {"windows": "window", "sessions": "target-session"}
 ALL_PLACES = ""
-"""The place of everybody."""
+"""The place of the total over all agents."""
 
 
 class WatchArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
-    """What to watch, and from where on."""
+    """Choose agents, scope and start of the stream."""
 
-    scope: Annotated[WatchScope, Meta(description="Tell each agent, or only what windows or sessions come to.")] = (
-        "panes"
-    )
+    scope: Annotated[
+        WatchScope, Meta(description="Report each agent (panes), or only the totals of windows or sessions.")
+    ] = "panes"
     since_cursor: Annotated[
         str | None,
         Meta(
-            description="Begin after this cursor; without it, with how it is now.",
+            description="Start after this cursor; default: start with the current state.",
             extra={"also": ("--since", "--cursor")},
         ),
     ] = None
-    once: Annotated[bool, Meta(description="Tell what is there, then stop.")] = False
+    once: Annotated[bool, Meta(description="Print what is stored, then exit.")] = False
     interval: Annotated[
-        float, Meta(description="Seconds between two pieces at least; nothing is left out.", ge=0, le=3600)
+        float, Meta(description="Minimum seconds between two batches; no change is omitted.", ge=0, le=3600)
     ] = 0.0
 
 
 class WatchItem(Struct, frozen=True, kw_only=True):
-    """One line. `state`: how an agent is at the start. `state_changed`, `agent_began`, `agent_ended`: what was stored,
-    beside ``agent`` as it is by now; that is null once it is gone, and only its ``name`` is left. `summary_changed`:
-    what all of them, or those of one ``place``, come to. ``cursor`` is where to go on.
+    """One line. `state`: an agent at the start of the stream. `state_changed`, `agent_began`, `agent_ended`: a stored
+    event, with ``agent`` as it is now (null once it has ended; ``name`` stays). `summary_changed`: the totals of all
+    agents or of one ``place``. ``cursor`` is where to resume.
     """
 
     kind: WatchItemKind
@@ -73,25 +72,25 @@ class WatchItem(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: WatchArgs) -> AsyncIterator[WatchItem]:
-    telling, cursor = _ChangeReporter(services, args), args.since_cursor
+    reporter, cursor = _ChangeReporter(services, args), args.since_cursor
     if cursor is None:
-        cursor = str(await watch_events.find_start_cursor(services))  # first: what changes meanwhile lies beyond it
-        for item in await telling.build_initial_items(cursor):
+        # Before reading the state: a change in between is then streamed as an event instead of being lost.
+        cursor = str(await watch_events.find_start_cursor(services))
+        for item in await reporter.build_initial_items(cursor):
             yield item
         if args.once:
             return
-    async with aclosing(
-        read_event_pages(services, WatchEventsArgs(since_cursor=cursor, once=args.once), None)
-    ) as found:
-        async for events in found:
-            for item in await telling.build_change_items(events):
+    event_args = WatchEventsArgs(since_cursor=cursor, once=args.once)
+    async with aclosing(read_event_pages(services, event_args, None)) as pages:
+        async for events in pages:
+            for item in await reporter.build_change_items(events):
                 yield item
             if args.interval:
                 await services.clock.sleep(args.interval)
 
 
 class _ChangeReporter:
-    """Remembers what was told of each place, so that only what changed is told."""
+    """Turns events into items; remembers the totals of each place to report only those that changed."""
 
     def __init__(self, services: Services, args: WatchArgs):
         self._services, self._scope = services, args.scope
@@ -100,27 +99,24 @@ class _ChangeReporter:
         self._last_sums: dict[str, _rollup.AgentTotals] = {}
 
     async def build_initial_items(self, cursor: str) -> list[WatchItem]:
-        members, now = (
-            await _pane_agents.select_panes_with_agents(self._services, self._active_filters),
-            self._services.clock.now(),
-        )
+        members = await _pane_agents.select_panes_with_agents(self._services, self._active_filters)
+        now = self._services.clock.now()
         rows = [
-            build_agent_row(one.pane, one.view, now)
-            for one in members
-            if one.view is not None and self._scope == "panes"
+            build_agent_row(member.pane, member.view, now)
+            for member in members
+            if member.view is not None and self._scope == "panes"
         ]
-        states = [_build_state_item(one, format_timestamp(now), cursor) for one in rows]
+        states = [_build_state_item(row, format_timestamp(now), cursor) for row in rows]
         return [*states, *self._build_summary_items(members, format_timestamp(now), cursor)]
 
     async def build_change_items(self, events: list[Event]) -> list[WatchItem]:
-        ours = [event for event in events if event.kind in _REPORTED_EVENTS]
-        if not ours:
+        events = [event for event in events if event.kind in _REPORTED_EVENTS]
+        if not events:
             return []
-        told = (
-            [item for event in ours if (item := await self._build_change_item(event))] if self._scope == "panes" else []
-        )
+        changes = [await self._build_change_item(event) for event in events] if self._scope == "panes" else []
         members = await _pane_agents.select_panes_with_agents(self._services, self._active_filters)
-        return [*told, *self._build_summary_items(members, format_timestamp(ours[-1].at), str(ours[-1].id))]
+        summaries = self._build_summary_items(members, format_timestamp(events[-1].at), str(events[-1].id))
+        return [*(change for change in changes if change is not None), *summaries]
 
     async def _build_change_item(self, event: Event) -> WatchItem | None:
         pane = None if event.pane is None else await self._services.panes.find_pane(event.pane)
@@ -128,7 +124,7 @@ class _ChangeReporter:
         if pane is None or not self._matches_filters(event, after):
             return None
         place = {"session": pane.facts.session_name, "target": pane.instance.server.target}
-        if any(self._active_filters.get(name, here) != here for name, here in place.items()):
+        if any(self._active_filters.get(name, value) != value for name, value in place.items()):
             return None
         view, now = (await self._services.agents.list_views(pane.id)).get(pane.id), self._services.clock.now()
         if "needs_action" in self._active_filters and (view is None or not view.needs_action):
@@ -150,9 +146,9 @@ class _ChangeReporter:
 
     def _build_summary_items(self, members: list[_pane_agents.PaneWithAgent], at: str, cursor: str) -> list[WatchItem]:
         sums = self._sum_by_place(members)
-        nothing = _rollup.AgentTotals(**_rollup.sum_agents([]))
+        empty = _rollup.AgentTotals(**_rollup.sum_agents([]))
         changed = {
-            place: sums.get(place, nothing)
+            place: sums.get(place, empty)
             for place in sorted({*sums, *self._last_sums})
             if sums.get(place) != self._last_sums.get(place)
         }
@@ -164,24 +160,17 @@ class _ChangeReporter:
 
     def _sum_by_place(self, members: list[_pane_agents.PaneWithAgent]) -> dict[str, _rollup.AgentTotals]:
         grouping = _SCOPE_GROUPINGS.get(self._scope)
-        manned = [one for one in members if one.view is not None]
-        groups = (
-            {}
-            if grouping is None
-            else {
-                _rollup.format_group_name(some[0], grouping): some
-                for some in _rollup.group_members(manned, _rollup.GROUP_KEY_FUNCTIONS[grouping])
-            }
-        )
-        return {
-            place: _rollup.AgentTotals(**_rollup.sum_agents(some))
-            for place, some in ({ALL_PLACES: manned} | groups).items()
-        }
+        with_agent = [member for member in members if member.view is not None]
+        groups = {ALL_PLACES: with_agent}
+        if grouping is not None:
+            for group in _rollup.group_members(with_agent, _rollup.GROUP_KEY_FUNCTIONS[grouping]):
+                groups[_rollup.format_group_name(group[0], grouping)] = group
+        return {place: _rollup.AgentTotals(**_rollup.sum_agents(group)) for place, group in groups.items()}
 
 
 def _build_state_item(agent_row: AgentRow, at: str, cursor: str) -> WatchItem:
-    who, pane = agent_row.agent or "", agent_row.identity.id
-    return WatchItem(kind="state", at=at, cursor=cursor, pane=pane, name=who, agent=agent_row, after=agent_row.state)
+    name, pane = agent_row.agent or "", agent_row.identity.id
+    return WatchItem(kind="state", at=at, cursor=cursor, pane=pane, name=name, agent=agent_row, after=agent_row.state)
 
 
 def _parse_state_name(value: Scalar) -> StateName | None:
@@ -191,32 +180,32 @@ def _parse_state_name(value: Scalar) -> StateName | None:
 def render_text(result: WatchItem, options: RenderOptions) -> str:
     time = options.paint("dim", result.at[11:19])
     if result.summary is not None:
-        told = f"{pluralize(result.summary.agents, 'agent')}: {_rollup.format_counts(result.summary.by_state) or '-'}"
-        return f"{time}  {options.paint('dim', sanitize(f'{result.place} {told}').strip())}"
+        totals = f"{pluralize(result.summary.agents, 'agent')}: {_rollup.format_counts(result.summary.by_state) or '-'}"
+        return f"{time}  {options.paint('dim', sanitize(f'{result.place} {totals}').strip())}"
     return f"{time}  {result.pane:>4}  {_format_change(result, options)}"
 
 
 def _format_change(item: WatchItem, options: RenderOptions) -> str:
-    agent, who = item.agent, sanitize(item.name)
+    agent, name = item.agent, sanitize(item.name)
     if item.kind == "agent_ended":
-        return f"{who} ended"
+        return f"{name} ended"
     title = options.paint("dim", sanitize(agent.agent_title)) if agent is not None else ""
     if item.kind == "agent_began":
-        return f"{who} began  {title}".rstrip()
+        return f"{name} started  {title}".rstrip()
     before = f"{format_state(item.before)} → " if item.before is not None else ""
     state = format_state_cell(agent) if agent is not None and agent.state == item.after else format_state(item.after)
     style = STATE_STYLES[item.after] if item.after is not None else ""
-    return f"{who}  {before}{options.paint(style, sanitize(state))}  {title}".rstrip()
+    return f"{name}  {before}{options.paint(style, sanitize(state))}  {title}".rstrip()
 
 
 OP = Operation(
     name="watch",
     robot_name="watch",
-    summary="What agents do, as it changes: a line a change, pushed.",
-    doc="""A stream that begins with how it is now and goes on with every change as it is stored; nothing is polled. In
-JSON (`--format jsonl`) each line is one object: `state`, `state_changed`, `agent_began`, `agent_ended` and
-`summary_changed`. Each carries its `cursor`: after a break, begin again with `--since-cursor` and no change is lost.
-With `--scope windows` or `sessions` only the sums of those are told. Times are UTC.""",
+    summary="Stream agent state changes, one line each.",
+    doc="""Starts with the current state and continues with every change as it is stored; nothing is polled. In JSON
+(`--format jsonl`) each line is one object: `state`, `state_changed`, `agent_began`, `agent_ended` or `summary_changed`.
+Each has a `cursor`: after an interruption, resume with `--since-cursor` and no change is lost. With `--scope windows`
+or `sessions` only their totals are reported. Times are UTC.""",
     args_type=WatchArgs,
     result_type=WatchItem,
     run=run,
@@ -224,9 +213,9 @@ With `--scope windows` or `sessions` only the sums of those are told. Times are 
     is_stream=True,
     is_live=True,
     examples=(
-        OperationExample("watch", "every agent, from now on"),
-        OperationExample("watch --needs-action", "only those that need you"),
-        OperationExample("watch --scope sessions --format jsonl", "what sessions come to, one JSON object a line"),
-        OperationExample("robot watch --since-cursor 120", "what changed after event 120, and on"),
+        OperationExample("watch", "all agents, from now on"),
+        OperationExample("watch --needs-action", "only agents that need you"),
+        OperationExample("watch --scope sessions --format jsonl", "totals of sessions, one JSON object per line"),
+        OperationExample("robot watch --since-cursor 120", "changes after event 120, then new ones"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Accounts, as operations see them."""
+"""Interface of the account service that operations use."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,13 +8,13 @@ from termvisor.model.agent.account import AccountChoice, AccountStatus, Service
 
 class AccountService(Protocol):
     async def list_statuses(self) -> Sequence[AccountStatus]:
-        """Those that are declared, in their order."""
+        """Return the status of every configured account, in the order of the settings."""
 
     async def refresh_usage(self, service: Service | None = None) -> str:
-        """Ask the tracker; why it told nothing, or nothing. Raises nothing: what is known stays."""
+        """Query the usage tracker and return its error message, or "". Never raises; old data is kept on failure."""
 
     async def use_account(self, ref: str) -> AccountStatus:
-        """From now on agents of its service count as working under it. Raises ``NotFound``."""
+        """Make an account the current one of its service. Raises NotFound."""
 
     async def pick_account(self, service: Service) -> AccountChoice:
-        """The one to use now, by fresh data."""
+        """Choose the best account of a service, by fresh usage data."""

@@ -1,7 +1,7 @@
-"""Words of a command line to an Input and back, derived from the Input's own declaration.
+"""Parse command lines to argument structs and render them back, derived from the struct's fields.
 
-Positionals, `--flag value`, `--flag=value`, `--switch`, short flags, repeated flags for tuples, and `--`, after which
-nothing is a flag. Law: `parse(Input, render(value)) == value`.
+Supports positionals, `--flag value`, `--flag=value`, `--switch`, short flags, repeated flags for tuples, and `--`,
+which ends the flags. Invariant: `parse_arguments(type(args), render_arguments(args)) == args`.
 """
 
 import os
@@ -21,7 +21,7 @@ S = TypeVar("S", bound=Struct)
 
 
 class CommandArgument(Struct, frozen=True, kw_only=True):
-    """One field of an Input as the command line knows it."""
+    """Command-line metadata of one field of an argument struct."""
 
     field: str
     type: Any
@@ -29,15 +29,15 @@ class CommandArgument(Struct, frozen=True, kw_only=True):
     is_required: bool
     is_positional: bool
     takes_rest: bool
-    """A last positional that takes all further words: joined by blanks, or one by one where it is repeated."""
+    """The last positional takes all further words: joined by spaces, or as a tuple if it is repeated."""
     is_repeated: bool
     is_path: bool
-    """It names a file or folder, and a relative one is meant from the caller's folder."""
+    """A file or folder; a relative path is resolved against the client's working directory."""
     default: Any
     doc: str
     flags: tuple[str, ...]
     value_kind: str = ""
-    """What its value names, for completion: `pane`, `path`, `setting`, `event`, or nothing we know."""
+    """Kind of value, for completion: `pane`, `path`, `setting`, `event` or empty."""
 
     @property
     def is_switch(self) -> bool:
@@ -50,7 +50,7 @@ class CommandArgument(Struct, frozen=True, kw_only=True):
 
 @cache
 def list_arguments(args_type: type[Struct]) -> tuple[CommandArgument, ...]:
-    """The arguments of an Input, in the order of its fields."""
+    """Return the arguments of a struct, in the order of its fields."""
     hints = get_type_hints(args_type, include_extras=True)
     return tuple(_build_argument(field, hints[field.name]) for field in msgspec.structs.fields(args_type))
 
@@ -79,30 +79,30 @@ def _build_argument(field: msgspec.structs.FieldInfo, hint: Any) -> CommandArgum
 
 
 def _get_bare_type(kind: Any) -> Any:
-    """The type without None and without its constraints."""
+    """Return the type without None and constraints."""
     if get_origin(kind) in (Union, UnionType):
         kind = next(part for part in get_args(kind) if part is not NoneType)
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
 def parse_arguments(args_type: type[S], words: Sequence[str]) -> S:
-    """The Input that the words mean; `BadRequest` names what is wrong with them and the nearest option."""
+    """Parse words to an argument struct. Raises BadRequest, naming the closest option for an unknown one."""
     known = list_arguments(args_type)
     values: dict[str, Any] = {}
-    loose: list[str] = []
+    positional_words: list[str] = []
     for argument, value in _tokenize(known, words):
         if argument is None:
-            loose.append(value)
+            positional_words.append(value)
         elif argument.is_repeated:
             values[argument.field] = (*values.get(argument.field, ()), value)
         else:
             values[argument.field] = _parse_value(argument, value)
-    values.update(_assign_positionals([argument for argument in known if argument.is_positional], loose))
+    values.update(_assign_positionals([a for a in known if a.is_positional], positional_words))
     return convert_arguments(args_type, values)
 
 
 def convert_arguments(args_type: type[S], values: dict[str, Any]) -> S:
-    """Plain values as the Input, checked."""
+    """Convert and validate plain values. Raises BadRequest."""
     unknown = [name for name in values if name not in args_type.__struct_fields__]
     if unknown:
         raise BadRequest(f"unknown parameter {unknown[0]!r}", details={"parameters": list(args_type.__struct_fields__)})
@@ -113,32 +113,34 @@ def convert_arguments(args_type: type[S], values: dict[str, Any]) -> S:
 
 
 def make_paths_absolute(args: S, cwd: str) -> S:
-    """The same Input with its paths as seen from anywhere."""
+    """Return the arguments with relative paths resolved against ``cwd``."""
     paths = [argument.field for argument in list_arguments(type(args)) if argument.is_path]
-    named = {field: os.path.join(cwd, path) for field in paths if (path := getattr(args, field))}
-    return msgspec.structs.replace(args, **named) if named else args
+    absolute = {field: os.path.join(cwd, path) for field in paths if (path := getattr(args, field))}
+    return msgspec.structs.replace(args, **absolute) if absolute else args
 
 
 def _format_validation_error(args_type: type[Struct], message: str) -> str:
-    """msgspec's words with the flag's name in front; of a choice, with all that may be chosen."""
-    found = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
-    if found is None:
+    """Rewrite a message of msgspec: prefix the option's name, and list the valid choices."""
+    parts = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
+    if parts is None:
         return message
-    said, field = found.groups()
-    choices = next((one.choices for one in list_arguments(args_type) if one.field == field), ())
-    wrong = re.fullmatch(r"Invalid enum value ('.*')", said)
-    told = f"{wrong[1]} is not one of {', '.join(choices)}" if wrong and choices else said
-    return f"--{field.replace('_', '-')}: {told}"
+    problem, field = parts.groups()
+    choices = next((argument.choices for argument in list_arguments(args_type) if argument.field == field), ())
+    invalid_choice = re.fullmatch(r"Invalid enum value ('.*')", problem)
+    if invalid_choice and choices:
+        problem = f"{invalid_choice[1]} is not one of {', '.join(choices)}"
+    return f"--{field.replace('_', '-')}: {problem}"
 
 
 def _tokenize(known: Sequence[CommandArgument], words: Sequence[str]) -> Iterator[tuple[CommandArgument | None, str]]:
+    """Yield each option with its value, and each positional word with None."""
     queue = list(reversed(words))
     while queue:
         word = queue.pop()
         if word == "--":
             yield from ((None, rest) for rest in reversed(queue))
             return
-        if not word.startswith("-") or re.fullmatch(r"-|-\d.*", word):
+        if not word.startswith("-") or re.fullmatch(r"-|-\d.*", word):  # `-` is stdin, `-5` a number
             yield None, word
             continue
         flag, sign, value = _split_flag(word)
@@ -147,14 +149,14 @@ def _tokenize(known: Sequence[CommandArgument], words: Sequence[str]) -> Iterato
             value = value if sign else "true"
         elif not sign:
             if not queue:
-                raise BadRequest(f"{flag} needs a value: {argument.doc}")
+                raise BadRequest(f"{flag} requires a value: {argument.doc}")
             value = queue.pop()
         yield argument, value
 
 
 def _split_flag(word: str) -> tuple[str, str, str]:
-    glued = re.fullmatch(r"(-[A-Za-z])(\d+)", word)
-    return (glued[1], "=", glued[2]) if glued else word.partition("=")
+    short_number = re.fullmatch(r"(-[A-Za-z])(\d+)", word)  # -n50
+    return (short_number[1], "=", short_number[2]) if short_number else word.partition("=")
 
 
 def _find_argument(known: Sequence[CommandArgument], flag: str) -> CommandArgument:
@@ -163,9 +165,9 @@ def _find_argument(known: Sequence[CommandArgument], flag: str) -> CommandArgume
             return argument
     flags = [name for argument in known if not argument.is_positional for name in argument.flags]
     near = find_close_matches(flag, flags)
-    hint = f"Did you mean {near[0]}?" if near else f"It knows {', '.join(flags) or 'no options'}."
+    hint = f"Did you mean {near[0]}?" if near else f"Valid options: {', '.join(flags) or 'none'}."
     if not near and any(argument.takes_rest for argument in known):
-        hint = f"If {flag} belongs to the text, put -- before the text. {hint}"
+        hint = f"If {flag} is part of the text, put -- before the text. {hint}"
     raise BadRequest(f"unknown option {flag}", hint=hint, details={"options": flags})
 
 
@@ -178,38 +180,40 @@ def _parse_value(argument: CommandArgument, text: str) -> Any:
             return _SWITCH_VALUES[text]
         return argument.type(text)
     except (ValueError, KeyError) as error:
-        names = {int: "a whole number", float: "a number", bool: "a switch"}
+        names = {int: "an integer", float: "a number", bool: "true or false"}
         raise BadRequest(f"{argument.flags[0]}: {text!r} is not {names[argument.type]}") from error
 
 
 def _assign_positionals(positionals: Sequence[CommandArgument], words: list[str]) -> dict[str, Any]:
-    """Loose words to positionals, in order."""
-    missing = [place.value_name for place in positionals[len(words) :] if place.is_required]
+    """Assign words to positionals, in order. Raises BadRequest if there are too few or too many."""
+    missing = [positional.value_name for positional in positionals[len(words) :] if positional.is_required]
     if missing:
-        raise BadRequest(f"missing: <{'> <'.join(missing)}>")
+        raise BadRequest(f"missing argument: <{'> <'.join(missing)}>")
     if positionals and positionals[-1].is_repeated and len(words) >= len(positionals):
         before = len(positionals) - 1
         return _assign_positionals(positionals[:-1], words[:before]) | {positionals[-1].field: tuple(words[before:])}
     if len(words) > len(positionals):
         if not positionals or not positionals[-1].takes_rest:
-            raise BadRequest(f"unexpected word {words[len(positionals)]!r}")
+            raise BadRequest(f"unexpected argument {words[len(positionals)]!r}")
         words = [*words[: len(positionals) - 1], " ".join(words[len(positionals) - 1 :])]
-    return {place.field: _parse_value(place, word) for place, word in zip(positionals, words, strict=False)}
+    return {
+        positional.field: _parse_value(positional, word) for positional, word in zip(positionals, words, strict=False)
+    }
 
 
 def render_arguments(value: Struct) -> list[str]:
-    """Words that mean this Input; only what differs from the defaults is said."""
+    """Render arguments as words, without those at their default."""
     words: list[str] = []
-    placed: list[str] = []
+    positional_words: list[str] = []
     for argument in list_arguments(type(value)):
-        held = getattr(value, argument.field)
-        if not argument.is_required and held == argument.default:
+        field_value = getattr(value, argument.field)
+        if not argument.is_required and field_value == argument.default:
             continue
         if argument.is_positional:
-            placed += held if argument.is_repeated else [str(held)]
+            positional_words += field_value if argument.is_repeated else [str(field_value)]
         else:
-            words += _render_flag(argument, held)
-    return [*words, "--", *placed] if placed else words
+            words += _render_flag(argument, field_value)
+    return [*words, "--", *positional_words] if positional_words else words
 
 
 def _render_flag(argument: CommandArgument, value: Any) -> list[str]:
@@ -220,7 +224,7 @@ def _render_flag(argument: CommandArgument, value: Any) -> list[str]:
 
 
 def render_usage(command: str, args_type: type[Struct]) -> str:
-    """One line: `wait-for <pane> [pattern] [options]`."""
+    """Render the usage line: `wait-for <pane> [pattern] [options]`."""
     known = list_arguments(args_type)
     words = [f"<{a.value_name}>" if a.is_required else f"[{a.value_name}]" for a in known if a.is_positional]
     has_options = any(not argument.is_positional for argument in known)
@@ -228,7 +232,7 @@ def render_usage(command: str, args_type: type[Struct]) -> str:
 
 
 def describe_arguments(args_type: type[Struct]) -> list[tuple[str, str]]:
-    """Each argument as (how it is written, what it means with its default)."""
+    """Return (syntax, description with default) for each argument, positionals first."""
     known = sorted(list_arguments(args_type), key=lambda argument: not argument.is_positional)
     return [(_render_argument_name(argument), _describe_argument(argument)) for argument in known]
 

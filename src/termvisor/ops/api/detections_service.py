@@ -1,4 +1,4 @@
-"""What rules found, as operations see it."""
+"""Interface of the detection service that operations use."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -11,31 +11,31 @@ from termvisor.model.ids import EventId
 
 class DetectionService(Protocol):
     async def find_by_events(self, events: Iterable[EventId]) -> dict[EventId, Detection]:
-        """Those of these events that are detections."""
+        """Return the detections among these events."""
 
     async def mark_handled(self, event: EventId, handling: DetectionHandling) -> DetectionHandling | None:
-        """The handling that stands now: this one, or that of whoever was first. None where there is no such event."""
+        """Record a handling and return the one in force: the first one wins. None if the event does not exist."""
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        """Those in force, by id."""
+        """Return the active rules by id."""
 
     def trace_match(self, detection: Detection) -> MatchTrace | None:
-        """How its rule reads its text now; None where the text was no line, or the rule is gone."""
+        """Match the detection's text against its rule again; None if the text was not a line or the rule is gone."""
 
     @property
     def mutes(self) -> "MuteService": ...
 
     async def list(self, filters: DetectionFilter) -> list[Detection]:
-        """Oldest first: with ``after`` the first ones beyond that event, else the newest."""
+        """Return detections, oldest first: the first ones after ``filters.after``, else the newest."""
 
 
 class MuteService(Protocol):
-    """What is stored and counts as handled at once."""
+    """Mutes: matching detections are stored and marked as handled at once."""
 
     async def add_mute(self, mute: DetectionMute) -> DetectionMute: ...
 
     async def end_mute(self, mute_id: int) -> bool: ...
 
     async def list(self) -> list[DetectionMute]:
-        """Those that hold."""
+        """Return the active mutes."""

@@ -1,7 +1,7 @@
-"""From a command line or a JSON-RPC call to an answer: the seam between the ops and every face.
+"""Run operations for front ends: parse a command line or JSON-RPC call, execute it and render the result.
 
-Invariant: `answer` never raises. Whatever goes wrong becomes an envelope for machines or `visor: <message>` for
-people, and an exit status.
+Invariant: `dispatch_command_line` never raises. Every error becomes a JSON envelope or `visor: <message>` on stderr,
+and an exit status.
 """
 
 import os
@@ -22,6 +22,7 @@ from termvisor.ops.render.text import RenderOptions, render_diff, sanitize
 from termvisor.ops.system.help import build_help
 
 _CHUNK_BYTES = 64 << 10
+"""Items of a stream that is not live are buffered up to this size."""
 
 __all__ = [
     "CHUNK_KINDS",
@@ -36,7 +37,7 @@ __all__ = [
 
 
 class CommandContext(Struct, frozen=True, kw_only=True):
-    """Who asks, and what their side looks like. ``argv`` is what stands after `visor`, or after `visor robot`."""
+    """One command line and the client's terminal. ``argv`` is without `visor` or `visor robot`."""
 
     argv: tuple[str, ...]
     is_robot: bool
@@ -45,32 +46,32 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     colour: bool = False
     cwd: str = "/"
     input_text: bytes | None = None
-    """A text that their side read or edited, after it was asked for; ``trouble`` says why there is none."""
+    """The text that the client read or edited on request; ``input_error`` says why it could not."""
     input_error: str = ""
 
 
 class StderrChunk(bytes):
-    """A piece of the answer that belongs on the caller's stderr."""
+    """Output for the client's stderr."""
 
 
 class InputPathChunk(bytes):
-    """The path of a file on the caller's side whose text is wanted, or `-` for stdin. Ask again with it."""
+    """Path of a file that the client must read (`-`: stdin) and send with a repeated request."""
 
 
 class ConfirmationChunk(bytes):
-    """What a person should see before they confirm. The refusal for callers that nobody can ask follows."""
+    """Preview to show before the user confirms; the error for non-interactive clients follows."""
 
 
 class ApprovalIdChunk(bytes):
-    """The number of the question in the inbox that a person then answers."""
+    """Id of the approval request that the user answers; empty for a plain confirmation."""
 
 
 class EditableTextChunk(bytes):
-    """A text that a person may edit. Ask again with it."""
+    """Text that the user may edit; the client sends it with a repeated request."""
 
 
 class OutputPathChunk(bytes):
-    """The path of a file on the caller's side that takes what follows instead of stdout."""
+    """Path of a file to which the client writes all following output instead of stdout."""
 
 
 CHUNK_KINDS: dict[type, bytes] = {
@@ -81,30 +82,29 @@ CHUNK_KINDS: dict[type, bytes] = {
     ApprovalIdChunk: b"n",
     EditableTextChunk: b"t",
 }
-"""How the face protocol calls each piece; bytes of no kind are for stdout."""
+"""Tags in the command protocol; plain bytes go to stdout."""
 
 
 async def dispatch_command_line(services: Services, context: CommandContext) -> AsyncGenerator[bytes | int, None]:
-    """What to write, piece by piece, and last the exit status."""
+    """Yield output chunks, then the exit status."""
     reply = _CommandReply(services, context)
     try:
-        async with aclosing(reply.generate_chunks()) as pieces:
-            async for piece in pieces:
-                yield piece
-    except Exception as error:
-        for piece in reply.render_error(envelope.convert_exception(error)):
-            yield piece
+        async with aclosing(reply.generate_chunks()) as chunks:
+            async for chunk in chunks:
+                yield chunk
+    except Exception as error:  # the operation runner: a bug in one operation must not end the connection
+        for chunk in reply.render_error(envelope.convert_exception(error)):
+            yield chunk
 
 
 class _CommandReply:
-    """One answer in the making."""
+    """Builds the reply to one command line."""
 
     def __init__(self, services: Services, context: CommandContext):
         self._services, self._context = services, context
         self._started_at = services.clock.monotonic()
         self._options = GlobalOptions()
         self._editable_text = ""
-        """What of the Input a person may edit."""
 
     async def generate_chunks(self) -> AsyncGenerator[bytes | int, None]:
         self._options, words = split_global_options(self._context.argv)
@@ -113,24 +113,24 @@ class _CommandReply:
             yield 0
             return
         op, words = find_operation(words, self._context.is_robot)
-        wanted = parse_arguments(op.args_type, words)
+        args = parse_arguments(op.args_type, words)
         if op.accepts_text_input:
-            missing = text_input.find_text_source(wanted)
-            if missing and self._context.input_text is None:
-                yield InputPathChunk(os.fsencode(text_input.make_path_absolute(missing, self._context.cwd)))
+            source = text_input.find_text_source(args)
+            if source and self._context.input_text is None:
+                yield InputPathChunk(os.fsencode(text_input.make_path_absolute(source, self._context.cwd)))
                 yield 0
                 return
-            wanted = self._insert_input_text(wanted)
-        wanted = make_paths_absolute(wanted, self._context.cwd)
-        if op.is_stream_for(wanted):
-            file = None if op.is_writing_file(wanted) else getattr(wanted, "output", None)
-            async with aclosing(self._redirect_to_file(self._render_stream(op, wanted), file)) as chunks:
+            args = self._insert_input_text(args)
+        args = make_paths_absolute(args, self._context.cwd)
+        if op.is_stream_for(args):
+            file = None if op.is_writing_file(args) else getattr(args, "output", None)
+            async with aclosing(self._redirect_to_file(self._render_stream(op, args), file)) as chunks:
                 async for chunk in chunks:
                     yield chunk
             yield 0
         else:
-            result = await _run_operation(op, self._services, wanted)
-            yield self._render_result(op, result, wanted)
+            result = await _run_operation(op, self._services, args)
+            yield self._render_result(op, result, args)
             yield op.get_exit_status(result)
 
     def _insert_input_text(self, args: Struct) -> Struct:
@@ -140,21 +140,26 @@ class _CommandReply:
         return args
 
     def render_error(self, error: VisorError) -> tuple[bytes | int, ...]:
+        """Return the chunks for an error: for an interactive client also what it needs to confirm or edit."""
         if self._is_json:
-            told = envelope.build_failure(error, self._services.clock, self._started_at)
-            return envelope.encode_json_line(told), error.exit_status
+            failure = envelope.build_failure(error, self._services.clock, self._started_at)
+            return envelope.encode_json_line(failure), error.exit_status
         hint = "" if self._options.is_quiet else f"hint: {sanitize(error.hint)}\n"
-        refusal = f"visor: {sanitize(error.message)}\n{hint}".encode()
+        message = f"visor: {sanitize(error.message)}\n{hint}".encode()
         details = error.details
         if "editable" in details:
-            return EditableTextChunk(_encode_text(details["editable"])), StderrChunk(refusal), error.exit_status
+            return EditableTextChunk(_encode_text(details["editable"])), StderrChunk(message), error.exit_status
         if not (isinstance(error, ConfirmationRequired) or "shown" in details):
-            return StderrChunk(refusal), error.exit_status
-        seen = _encode_line(render_diff(str(details.get("shown", "")), self._build_render_options(None)))
-        number, text = _encode_text(details.get("question", "")), _encode_text(self._editable_text)
-        question = ConfirmationChunk(seen if number else seen + _encode_line(sanitize(error.message)))
-        rest = StderrChunk(refusal if self._options.is_quiet else seen + refusal)
-        return question, ApprovalIdChunk(number), EditableTextChunk(text if number else b""), rest, error.exit_status
+            return StderrChunk(message), error.exit_status
+        preview = _encode_line(render_diff(str(details.get("shown", "")), self._build_render_options(None)))
+        approval_id, text = _encode_text(details.get("question", "")), _encode_text(self._editable_text)
+        return (
+            ConfirmationChunk(preview if approval_id else preview + _encode_line(sanitize(error.message))),
+            ApprovalIdChunk(approval_id),
+            EditableTextChunk(text if approval_id else b""),
+            StderrChunk(message if self._options.is_quiet else preview + message),
+            error.exit_status,
+        )
 
     @property
     def _is_json(self) -> bool:
@@ -171,21 +176,22 @@ class _CommandReply:
         return _encode_line(op.render_text(result, self._build_render_options(args)))
 
     async def _render_stream(self, op: Operation, args: Struct) -> AsyncGenerator[bytes, None]:
-        """Items as they come; those of a stream that is not live travel together."""
-        held, look = bytearray(), self._build_render_options(args)
+        """Yield rendered items; buffer them unless the stream is live."""
+        buffer, options = bytearray(), self._build_render_options(args)
         async with aclosing(_iterate_items(op, self._services, args)) as items:
             async for item in items:
-                held += envelope.encode_json_line(item) if self._is_json else _encode_line(op.render_text(item, look))
-                if op.is_live or len(held) > _CHUNK_BYTES:
-                    yield bytes(held)
-                    held.clear()
-        if held:
-            yield bytes(held)
+                text = envelope.encode_json_line(item) if self._is_json else op.render_text(item, options)
+                buffer += _encode_line(text)
+                if op.is_live or len(buffer) > _CHUNK_BYTES:
+                    yield bytes(buffer)
+                    buffer.clear()
+        if buffer:
+            yield bytes(buffer)
 
     async def _redirect_to_file(
         self, chunks: AsyncGenerator[bytes, None], path: str | None
     ) -> AsyncGenerator[bytes, None]:
-        """The caller's file is named only once there is something to write, or nothing went wrong."""
+        """Name the client's file before the first chunk, so that an early error does not truncate it."""
         target = OutputPathChunk(os.fsencode(path)) if path else None
         async for chunk in chunks:
             if target:
@@ -196,13 +202,13 @@ class _CommandReply:
             yield target
 
     def _build_render_options(self, args: Struct | None) -> RenderOptions:
-        caller = self._context
-        is_terminal = caller.is_terminal and getattr(args, "output", None) is None
+        context = self._context
+        is_terminal = context.is_terminal and getattr(args, "output", None) is None
         return RenderOptions(
-            width=caller.width if is_terminal else 0,
-            colour=caller.colour,
+            width=context.width if is_terminal else 0,
+            colour=context.colour,
             now=self._services.clock.now(),
-            format=self._options.resolve_format(is_robot=caller.is_robot),
+            format=self._options.resolve_format(is_robot=context.is_robot),
             is_terminal=is_terminal,
             is_quiet=self._options.is_quiet,
         )
@@ -219,22 +225,22 @@ def _encode_line(text: str | bytes) -> bytes:
 
 
 async def call_operation(services: Services, name: str, params: dict[str, Any]) -> Struct:
-    """One op, by any of its names, with its Input as plain values."""
+    """Call an operation by any of its names with plain values. Raises BadRequest if it is a stream."""
     op = catalog.load_by_any_name(name)
-    wanted = convert_arguments(op.args_type, params)
-    if op.is_stream_for(wanted):
-        raise BadRequest(f"{op.name} is a stream", hint="Ask for it as a stream.")
-    return await _run_operation(op, services, wanted)
+    args = convert_arguments(op.args_type, params)
+    if op.is_stream_for(args):
+        raise BadRequest(f"{op.name} is a stream", hint="Request it as a stream.")
+    return await _run_operation(op, services, args)
 
 
 async def stream_operation(services: Services, name: str, params: dict[str, Any]) -> AsyncGenerator[Struct, None]:
-    """The items of a stream; an op that is none gives its one answer."""
+    """Yield the items of a stream, or the single result of an operation that is not one."""
     op = catalog.load_by_any_name(name)
-    wanted = convert_arguments(op.args_type, params)
-    if not op.is_stream_for(wanted):
-        yield await _run_operation(op, services, wanted)
+    args = convert_arguments(op.args_type, params)
+    if not op.is_stream_for(args):
+        yield await _run_operation(op, services, args)
         return
-    async with aclosing(_iterate_items(op, services, wanted)) as items:
+    async with aclosing(_iterate_items(op, services, args)) as items:
         async for item in items:
             yield item
 

@@ -1,6 +1,7 @@
-"""The envelope every machine answer comes in. Additive changes keep `SCHEMA_VERSION`; a breaking one bumps it.
+"""Build and encode the JSON envelope of every machine-readable answer.
 
-Encoding never fails on text: what is not valid Unicode is replaced. Nor does it pass on what a terminal would obey.
+Additive changes keep `SCHEMA_VERSION`; a breaking one increments it. Encoding never fails on text: invalid Unicode is
+replaced, and characters that a terminal would interpret are escaped.
 """
 
 import re
@@ -10,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from termvisor import __version__
-from termvisor.clock import NS, Clock, format_timestamp
+from termvisor.clock import Clock, format_timestamp
 from termvisor.errors import ErrorDetail, InternalError, VisorError
 from termvisor.log import get_logger
 from termvisor.redaction import redact
@@ -19,10 +20,11 @@ SCHEMA_VERSION = 1
 _INVISIBLE_BYTES = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])|\xef\xbb\xbf"
 )
+"""UTF-8 of DEL, C1 controls, direction marks, line separators and the byte order mark."""
 
 
 class ErrorBody(Struct, frozen=True, kw_only=True):
-    """``code`` is stable and meant for programs, ``message`` for people."""
+    """``code`` is stable, for programs; ``message`` is for users."""
 
     code: str
     message: str
@@ -30,7 +32,7 @@ class ErrorBody(Struct, frozen=True, kw_only=True):
 
 
 class Envelope(Struct, frozen=True, kw_only=True):
-    """``ok`` says whether ``data`` or ``error`` holds the answer; ``hint`` says what to do next."""
+    """The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` what to do next."""
 
     ok: bool
     data: Any = None
@@ -49,10 +51,9 @@ def build_success(data: Struct, clock: Clock, started_at: float) -> Envelope:
 
 
 def build_failure(error: VisorError, clock: Clock, started_at: float) -> Envelope:
-    told = ErrorBody(code=error.code, message=error.message, details=error.details)
     return Envelope(
         ok=False,
-        error=told,
+        error=ErrorBody(code=error.code, message=error.message, details=error.details),
         hint=error.hint,
         elapsed_ms=_compute_elapsed_ms(clock, started_at),
         now=format_timestamp(clock.now()),
@@ -64,18 +65,18 @@ def _compute_elapsed_ms(clock: Clock, started_at: float) -> float:
 
 
 def encode_json_line(value: Struct) -> bytes:
-    """One compact JSON line that a terminal can show: what it would obey is escaped."""
+    """Encode a value as one compact JSON line that is safe to print in a terminal."""
     try:
         return _escape_invisible(msgspec.json.encode(value)) + b"\n"
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # lone surrogates, for example from file names that are not UTF-8
         return _escape_invisible(msgspec.json.encode(_replace_invalid_unicode(msgspec.to_builtins(value)))) + b"\n"
 
 
 def _escape_invisible(data: bytes) -> bytes:
-    """JSON escapes C0 only; here C1, DEL and the unseen signs of direction are escaped too, and mean the same."""
+    """Escape DEL, C1 controls and invisible direction marks; JSON itself only requires C0 controls to be escaped."""
     if data.isascii() and b"\x7f" not in data:
         return data
-    return _INVISIBLE_BYTES.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data)
+    return _INVISIBLE_BYTES.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), data)
 
 
 def _replace_invalid_unicode(value: Any) -> Any:
@@ -89,13 +90,8 @@ def _replace_invalid_unicode(value: Any) -> Any:
 
 
 def convert_exception(error: Exception) -> VisorError:
-    """Any exception as one that may be shown; what we did not expect is logged with its trace and named `internal`."""
+    """Return a VisorError for any exception; log an unexpected one with its traceback."""
     if isinstance(error, VisorError):
         return error
     get_logger("ops").error("unexpected %s", type(error).__name__, exc_info=error)
     return InternalError(f"internal error: {type(error).__name__}: {redact(str(error))}")
-
-
-def compute_seconds_between(start: int, end: int) -> float:
-    """The time from one instant to another, to the millisecond."""
-    return round((end - start) / NS, 3)

@@ -1,6 +1,6 @@
-"""The one door, as operations see it: they say what is wanted, the door judges, asks, records, does and verifies.
+"""Interfaces of the gate and its approvals, audit log and reservations, for operations that act.
 
-Whoever calls is known to the door already; no operation can say that it is somebody else.
+The caller is bound to the gate by the daemon; an operation cannot act as another caller.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from msgspec import Struct
 from termvisor.bus import Subscription
 from termvisor.model.action.action import Action, Actor
 from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, Reservation
-from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak
-from termvisor.model.action.hash_chain import HashChainEntry
+from termvisor.model.action.audit import AuditEntry, AuditFilter
+from termvisor.model.action.hash_chain import ChainBreak, HashChainEntry
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.policy import Policy
 from termvisor.model.action.preconditions import Preconditions
@@ -25,25 +25,25 @@ from termvisor.ops.api.services import Services
 
 
 class GatePreview(Struct, frozen=True, kw_only=True):
-    """What would be said of an action: the verdict, the way to it, and what speaks against it in the pane itself."""
+    """The verdict on an action, the policy trace (``path``), and the first failed precondition."""
 
     verdict: Verdict
     path: tuple[str, ...]
     refused: str = ""
-    """The code of the first reason why the pane would not be acted on now."""
+    """Code of the first failed precondition; empty if all hold."""
     refused_text: str = ""
 
 
 class GateService(Protocol):
     async def run(self, action: Action, preconditions: Preconditions) -> Outcome:
-        """Raises ``Refused``, ``NeedsApproval``, ``StaleSnapshot`` or ``Conflict`` when nothing was done."""
+        """Execute an action. Raises Refused, NeedsApproval, StaleSnapshot or Conflict if nothing was executed."""
 
     async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
-        """Nothing is done, asked, counted or recorded."""
+        """Return the verdict without executing, asking, counting or logging anything."""
 
     @property
     def actor(self) -> Actor:
-        """Who calls."""
+        """Return the caller."""
 
     @property
     def approvals(self) -> "ApprovalService": ...
@@ -56,14 +56,14 @@ class GateService(Protocol):
 
 
 class ApprovalService(Protocol):
-    """Questions to people."""
+    """Approval requests and permits."""
 
     async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]: ...
 
     async def find(self, approval_id: int) -> Approval | None: ...
 
     async def answer(self, approval_id: int, answer: ApprovalAnswer, *, is_lasting: bool = False) -> Approval:
-        """Raises ``BadRequest`` for no such question, ``Conflict`` for one that is no longer open."""
+        """Answer a request. Raises BadRequest if it does not exist, Conflict if it is no longer open."""
 
     def subscribe(self) -> AbstractContextManager[Subscription[Approval]]: ...
 
@@ -73,32 +73,32 @@ class ApprovalService(Protocol):
 
 
 class AuditService(Protocol):
-    """What is on record, and by which rules."""
+    """The audit log, undo, and the policy in force."""
 
     async def list_chain_entries(self, after: int, limit: int = 500) -> list[HashChainEntry]:
-        """The first entries beyond this id, as they are kept: NOT redacted again."""
+        """Return the first entries after this id, exactly as stored: NOT redacted again."""
 
     async def list(
         self, *, after: int | None = None, filters: AuditFilter | None = None, limit: int = 20
     ) -> list[AuditEntry]:
-        """Oldest first: with ``after`` the first ones beyond that id, else the newest."""
+        """Return entries, oldest first: the first ones after the id ``after``, else the newest."""
 
     def subscribe(self) -> AbstractContextManager[Subscription[None]]:
-        """Wakes when something may have been added; what it is, is read from the record."""
+        """Subscribe to wake-ups: entries may have been added; read them with `list`."""
 
     async def verify(self, expected_hash: str = "") -> ChainBreak | None:
-        """What is wrong with the record, if something is; ``kept`` is a hash that must be in it."""
+        """Verify the hash chain; return the first break, or None. ``expected_hash`` must be part of the chain."""
 
     async def find_inverse(self, which: str, panes: Sequence[PaneView]) -> UndoAction:
-        """What takes an action back: the one of that correlation, or the caller's `last`. Raises ``NoInverse``."""
+        """Return the action that undoes one: by correlation id, or the caller's `last`. Raises NotUndoable."""
 
     def load_policy(self) -> tuple[Policy | None, str]:
-        """The policy in force, and what is wrong with its file if something is."""
+        """Return the policy in force, and the error in its file, or ""."""
 
 
 class ReservationService(Protocol):
     async def reserve(self, pane: PaneId, owner: str, seconds: float) -> Reservation:
-        """Raises ``Conflict`` when somebody else holds it."""
+        """Reserve a pane. Raises Conflict if another owner holds it."""
 
     async def release(self, reservation_id: int) -> bool: ...
 
@@ -106,7 +106,7 @@ class ReservationService(Protocol):
 
 
 class ActingServices(Services, Protocol):
-    """What operations see that change something."""
+    """Services of operations that change something."""
 
     @property
     def gate(self) -> GateService: ...

@@ -1,4 +1,4 @@
-"""The options that every command takes, wherever they stand before a `--`."""
+"""Parse the options that every command accepts, anywhere before a `--`."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -10,12 +10,12 @@ from termvisor.ops.render.text import OutputFormat
 
 OUTPUT_FORMATS = ("auto", *get_args(OutputFormat))
 _FORMAT_ALIASES = {"table": "plain", "jsonl": "json"}
-"""What a stream's forms are called elsewhere."""
+"""Names that other tools use for these formats."""
 GLOBAL_OPTIONS_HELP = (
-    ("--format <auto|json|markdown|plain>", "How to answer; auto is json for `visor robot`, plain for people."),
+    ("--format <auto|json|markdown|plain>", "Output format; auto means json for `visor robot`, else plain."),
     ("--json", "Short for --format json."),
-    ("-q, --quiet", "Only the answer itself: no titles, no notes, no hints."),
-    ("-h, --help", "This text."),
+    ("-q, --quiet", "Print only the result: no headings, notes or hints."),
+    ("-h, --help", "Show help."),
 )
 _SWITCH_FIELDS = {"-q": "is_quiet", "--quiet": "is_quiet", "-h": "wants_help", "--help": "wants_help"}
 
@@ -26,26 +26,28 @@ class GlobalOptions(Struct, frozen=True, kw_only=True):
     wants_help: bool = False
 
     def resolve_format(self, *, is_robot: bool) -> OutputFormat:
-        """The form that `auto` stands for."""
-        named: dict[str, OutputFormat] = {"json": "json", "markdown": "markdown", "plain": "plain"}
-        return named.get(self.format) or ("json" if is_robot else "plain")
+        """Return the format, with `auto` resolved."""
+        formats: dict[str, OutputFormat] = {"json": "json", "markdown": "markdown", "plain": "plain"}
+        return formats.get(self.format) or ("json" if is_robot else "plain")
 
 
 def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]:
-    """The options, and the words without them."""
-    found: dict[str, bool] = {}
-    form, rest, queue = "auto", [], list(argv)
+    """Return the global options and the remaining words. Raises BadRequest."""
+    switches: set[str] = set()
+    output_format, rest, queue = "auto", [], list(argv)
     while queue and queue[0] != "--":
         word = queue.pop(0)
         if word == "--json":
-            form = "json"
+            output_format = "json"
         elif word in _SWITCH_FIELDS:
-            found[_SWITCH_FIELDS[word]] = True
+            switches.add(_SWITCH_FIELDS[word])
         elif word.partition("=")[0] == "--format":
-            form = _parse_format(word, queue)
+            output_format = _parse_format(word, queue)
         else:
             rest.append(word)
-    return GlobalOptions(format=form, is_quiet="is_quiet" in found, wants_help="wants_help" in found), rest + queue
+    return GlobalOptions(
+        format=output_format, is_quiet="is_quiet" in switches, wants_help="wants_help" in switches
+    ), rest + queue
 
 
 def _parse_format(word: str, queue: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""The World of a process that has no daemon: its places, settings and clock, and nothing to look at."""
+"""Services of a process without a daemon: paths, settings and the clock."""
 
 from typing import NoReturn
 
@@ -13,7 +13,7 @@ from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 
 
 class LocalServices:
-    """Serves ops whose effect is `local`, and those that work alone; all else is `Unavailable`."""
+    """Serve operations that run without a daemon; every other service raises Unavailable."""
 
     def __init__(self, paths: Paths | None = None, clock: Clock | None = None):
         self.paths = paths or resolve_paths()
@@ -57,4 +57,4 @@ class LocalServices:
 
 
 def _raise_no_daemon() -> NoReturn:
-    raise Unavailable("no daemon is running", hint="`visor up` starts it.")
+    raise Unavailable("no daemon is running", hint="Start it with `visor up`.")

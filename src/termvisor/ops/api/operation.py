@@ -1,7 +1,7 @@
-"""An Op is something the product can do: declared once, shown by every face.
+"""Declare an operation once for every front end.
 
-The declaration is the reference: name, Input, Output, summary, doc and examples become the command line, robot JSON,
-JSON Schema and docs. An op sees the product through `World` only and never writes to a terminal itself.
+Name, argument and result types, summary, doc and examples of the declaration become the command line, robot JSON,
+JSON Schema and reference pages. An operation uses only its `Services` and never writes to a terminal itself.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -12,11 +12,11 @@ from msgspec import Struct
 from termvisor.ops.render.text import RenderOptions
 
 OperationEffect = Literal["read", "change", "local"]
-"""What calling it does: looks, changes something, or works in the caller's own process without a daemon."""
+"""`local` operations run in the client's process, without a daemon."""
 
 
 class OperationExample(Struct, frozen=True):
-    """``line`` is what stands after `visor`; ``does`` says what comes of it."""
+    """``command_line`` is without the leading `visor`."""
 
     command_line: str
     description: str
@@ -31,7 +31,7 @@ def _is_never_writing_file(_args: Any) -> bool:
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """One operation. ``run`` gives an Output, or many of them where ``is_stream``."""
+    """One operation. ``run`` returns a result, or an iterator of results if ``is_stream``."""
 
     name: str
     summary: str
@@ -39,45 +39,45 @@ class Operation(Struct, frozen=True, kw_only=True):
     args_type: type[Struct]
     result_type: type[Struct]
     run: Callable[[Any, Any], Awaitable[Any] | AsyncIterator[Any]]
-    """From a World, or the `ActingWorld` of an op that acts, and an Input."""
+    """Called with `Services` (`ActingServices` if it acts) and an instance of ``args_type``."""
     render_text: Callable[[Any, RenderOptions], str | bytes]
-    """What a person reads. Bytes are written as they are."""
+    """Render a result for users. Bytes are written unchanged."""
     effect: OperationEffect = "read"
     aliases: tuple[str, ...] = ()
     robot_name: str | None = None
     examples: tuple[OperationExample, ...] = ()
     is_stream: bool = False
     is_live: bool = False
-    """A stream whose every item must reach the reader at once."""
+    """True for a stream whose items are flushed one by one."""
     follow: Callable[[Any, Any], AsyncIterator[Any]] | None = None
-    """What an Input with its ``follow`` set asks for in place of ``run``: Outputs as they come."""
+    """Called instead of ``run`` if ``args.follow`` is set; yields results as they arrive."""
     build_request: Callable[[Any, Any], Awaitable[Any]] | None = None
-    """Of an op that acts: the `Wish` that an Input stands for. `policy explain` asks for it."""
+    """Build the `ActionRequest` of an operation that acts, without executing it; used by `policy explain`."""
     is_writing_file: Callable[[Any], bool] = _is_never_writing_file
-    """Whether this Input has the op itself make the file that its ``output`` names."""
+    """Return True if the operation itself writes the file named by ``args.output``."""
     accepts_text_input: bool = False
-    """Its Input's ``text`` may also come out of a file or stdin of the caller's, or as a person edited it."""
+    """``args.text`` may also come from a file, stdin or an editor on the client's side."""
     local_option: str = ""
-    """The option that makes a call local: with it, it works in the caller's own process without a daemon."""
+    """The option that makes a call local: with it, the operation runs in the client's process, without a daemon."""
     works_without_daemon: bool = False
-    """May also be answered without a daemon, with less to say."""
+    """The operation also runs without a daemon, with a reduced result."""
     get_exit_status: Callable[[Any], int] = _get_zero_status
-    """The exit status that an Output stands for."""
+    """Return the exit status for a result."""
     exit_statuses: tuple[tuple[int, str], ...] = ()
-    """Exit statuses of this op beyond the general ones, each with its meaning."""
+    """Exit statuses specific to this operation, each with its meaning."""
 
     def is_stream_for(self, args: Any) -> bool:
-        """Whether the answer to this Input is a stream."""
+        """Return True if a call with these arguments yields a stream."""
         return self.is_stream or (self.follow is not None and args.follow)
 
     def is_local(self, words: Sequence[str]) -> bool:
-        """Whether a call with these words needs no daemon."""
+        """Return True if a call with these words needs no daemon."""
         has_option = bool(self.local_option) and any(word.partition("=")[0] == self.local_option for word in words)
         return self.effect == "local" or has_option
 
     @property
     def command(self) -> str:
-        """How the command line spells it: `list-panes`, `config init`."""
+        """Return the name on the command line: `list-panes`, `config init`."""
         group, _, rest = self.name.replace("_", "-").partition("-")
         return f"{group} {rest}" if rest and group in COMMAND_GROUPS else self.name.replace("_", "-")
 
@@ -85,16 +85,16 @@ class Operation(Struct, frozen=True, kw_only=True):
 COMMAND_GROUPS = frozenset(
     {"accounts", "agents", "audit", "config", "db", "events", "hook", "policy", "rules", "setup", "workflow"}
 )
-"""Words that stand before another one on the command line."""
+"""Commands that take a subcommand."""
 
 CLI_ONLY_COMMANDS = (
-    ("up", "Start the daemon if none runs, and show all panes."),
-    ("down", "Stop everything that was started."),
-    ("demo", "Start a private tmux server with lively panes to try things on."),
-    ("daemon", "Start, stop or run the daemon."),
-    ("robot", "The same commands for programs: one JSON line an answer."),
+    ("up", "Start the daemon if necessary and show all panes live."),
+    ("down", "Stop the daemon, the recorder and the demo."),
+    ("demo", "Start a private tmux server with example panes."),
+    ("daemon", "Start, stop, restart or inspect the daemon."),
+    ("robot", "Run a command with JSON output, for programs."),
 )
-"""Commands that are no ops: they start and stop what ops talk to."""
+"""Commands that are not operations: they start and stop the processes that operations need."""
 
 CLI_ONLY_WORDS = {
     "up": ("--demo-if-empty", "--once", "--interval"),
@@ -102,4 +102,4 @@ CLI_ONLY_WORDS = {
     "demo": ("start", "stop"),
     "daemon": ("start", "stop", "restart", "status", "--foreground"),
 }
-"""What may follow them, for completion; a test compares it with their declarations."""
+"""Words that may follow them, for completion; a test compares them with the parsers."""

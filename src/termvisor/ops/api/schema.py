@@ -1,4 +1,4 @@
-"""JSON Schemas of what ops take and give, and of the envelope. Derived; nothing is declared here."""
+"""Build JSON Schemas of the arguments and results of operations, and of the envelope, from their structs."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def build_schema(struct_type: type[Struct], name: str) -> dict[str, Any]:
-    """A complete schema document; ``name`` becomes its id."""
+    """Build a complete schema document; ``name`` becomes part of its id."""
     head = {"$schema": SCHEMA_DIALECT, "$id": f"urn:termvisor:schema:{SCHEMA_VERSION}:{name}"}
     return head | msgspec.json.schema(struct_type)
 

@@ -1,4 +1,7 @@
-"""What an operation may see of the product: small protocols, so that an op imports nothing but values and errors."""
+"""Interfaces of the services that operations use.
+
+Protocols, so that an operation imports only values and errors, and runs on the daemon's services and on fakes alike.
+"""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractContextManager
@@ -25,31 +28,31 @@ from termvisor.settings import Paths, Settings
 
 
 class PaneService(Protocol):
-    """The panes as they are now."""
+    """Current state of the panes."""
 
     async def list_panes(self, *, include_gone: bool = False) -> list[PaneView]:
-        """Panes that exist, or with ``gone`` also those that ended; by id."""
+        """Return the panes ordered by id; with ``include_gone`` also closed ones."""
 
     async def find_pane(self, pane_id: PaneId) -> PaneView | None:
-        """The one with this number, also after it ended."""
+        """Return a pane by id, also after it was closed."""
 
     def get_pending_line(self, pane: PaneId) -> str:
-        """The unfinished last line of a pane, redacted; empty when there is none."""
+        """Return the incomplete last line of a pane, redacted; empty if there is none."""
 
     async def capture_screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
-        """What a person sees in the pane now."""
+        """Capture the visible screen."""
 
     async def wait_until_stored(self, pane: PaneId | None = None) -> None:
-        """Wait until what is in the raw logs at this moment, or in that of one pane, is text in the store."""
+        """Wait until the output captured so far, of all panes or of one, is stored as text."""
 
 
 class HistoryService(Protocol):
-    """What was stored. Lists come oldest first."""
+    """Stored output and events. Lists are ordered oldest first."""
 
     async def list_lines(
         self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
     ) -> list[Line]:
-        """Lines with ``after < number < before``: the first ones when ``after`` is given, else the last ones."""
+        """Return lines with ``after < number < before``: the first ``limit`` if ``after`` is set, else the last."""
 
     async def search(self, query: SearchQuery) -> SearchResult: ...
 
@@ -62,7 +65,7 @@ class HistoryService(Protocol):
         kind: str | None = None,
         limit: int = 20,
     ) -> list[Event]:
-        """With ``after`` the first events beyond that cursor (a foreign one is ``InvalidCursor``), else the newest."""
+        """Return the first events after the cursor ``after``, else the newest. Raises InvalidCursor."""
 
     async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]: ...
 
@@ -74,13 +77,13 @@ class HistoryService(Protocol):
 
 
 class CommandHistory(Protocol):
-    """What shells ran, as far as they told it by marks."""
+    """Commands that shells ran, as far as their marks reported them."""
 
     async def find(self, pane: PaneId, which: CommandId | Literal["last"]) -> ShellCommand | None:
-        """The command of that id in this pane, or the one that started last; None when there is none."""
+        """Return a command of a pane by id, or the one that started last; None if there is none."""
 
     async def find_after_line(self, pane: PaneId, line: int) -> ShellCommand | None:
-        """The first command of a pane whose output begins after this line number."""
+        """Return the first command whose output begins after this line number."""
 
     async def list(
         self,
@@ -91,71 +94,75 @@ class CommandHistory(Protocol):
         text: str | None = None,
         limit: int = 20,
     ) -> list[ShellCommand]:
-        """The newest ones, oldest first: started not before ``since``, with a status other than 0, whose line holds
-        ``text`` (ASCII letters in any case)."""
+        """Return the newest matching commands, oldest first.
+
+        ``since`` compares the start; ``failed`` selects nonzero exit codes; ``text`` ignores the case of ASCII letters.
+        """
 
 
 class RecordingService(Protocol):
-    """What a pane's past was made of."""
+    """Recorded raw output and stored screens of a pane."""
 
     async def list_epochs(self, pane: PaneId) -> list[Epoch]: ...
 
     def read_raw(self, pane: PaneId, *, since: int | None = None) -> AsyncIterator[Delta]:
-        """The raw bytes of a pane, epoch after epoch, as they are on disk: NOT redacted."""
+        """Yield the raw bytes of a pane, epoch by epoch, as stored: NOT redacted."""
 
     def render_frames(
         self, pane: PaneId, *, since: int | None = None, until: int | None = None, interval: float = 1 / 30
     ) -> AsyncGenerator[ReplayFrame, None]:
-        """The screens that a pane showed, redacted, as fast as they can be drawn; close it when you need no more.
+        """Yield the screens that a pane showed, redacted, as fast as they can be rendered. Close the generator.
 
-        The first one is the screen at ``since``. What was printed within ``interval`` seconds is one frame.
+        The first frame is the screen at ``since``. Output within ``interval`` seconds is one frame.
         """
 
     async def find_screen_at(self, pane: PaneId, at: int) -> Screen | None:
-        """The stored screen of a pane that repaints, nearest to this time, at it or before; None when there is none."""
+        """Return the last screen stored at or before this time; None if there is none."""
 
     async def find_screen(self, screen_id: ScreenId) -> Screen | None: ...
 
 
 class LiveUpdates(Protocol):
-    """What is being stored right now. A listener that missed something re-reads the history from its cursor."""
+    """Notifications about newly stored data. A subscriber that missed items re-reads the history from its cursor."""
 
     def subscribe_events(self) -> AbstractContextManager[Subscription[Event]]: ...
 
     def subscribe_output(self) -> AbstractContextManager[Subscription[PaneId]]:
-        """Tells the panes that have new lines, commands or a changed pending line."""
+        """Subscribe to the ids of panes with new lines or commands, or a changed incomplete line."""
 
     async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
-        """Store, then tell, a user variable that a terminal heard; None when the pane reports too much.
+        """Store and publish a user variable that a terminal received; None if the pane exceeds its rate limit.
 
-        ``value`` is JSON, plain or in base64; what is malformed is ``BadRequest``.
+        ``value`` is JSON, plain or in base64. Raises BadRequest if it is malformed.
         """
 
 
 class MaintenanceService(Protocol):
-    """How the product itself is doing, and what keeps it well."""
+    """Health, settings reload and database maintenance."""
 
     async def get_health(self) -> HealthStatus: ...
 
     async def reload_settings(self) -> ReloadResult:
-        """Read the settings again and take over what is safe; `ConfigError` leaves the old ones."""
+        """Reload the settings and apply those that need no restart. On ConfigError the old ones stay in force."""
 
     def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
-        """Seal, mask and compress raw segments, then delete what is older or more than the settings keep."""
+        """Seal, mask and compress raw segments, then delete data beyond the retention limits."""
 
     async def check_database(self, *, thorough: bool = False) -> IntegrityReport: ...
 
     def vacuum_database(self, *, rebuild_indexes: bool = False) -> AsyncIterator[MaintenanceRun]:
-        """Give the room of deleted rows back to the disk, in slices that hold up nobody; or make the search indexes
-        anew from the stored text, while which nothing is stored, and nothing is lost.
+        """Return free pages to the file system, in small slices that do not block writers.
+
+        With ``rebuild_indexes``, rebuild the search indexes from the stored text instead; storing pauses meanwhile,
+        and nothing is lost, since the recorder continues.
         """
 
     async def backup_database(self, path: str) -> DatabaseBackup:
-        """A consistent copy of the database in a new private file; one that exists is a ``Conflict``."""
+        """Copy the database consistently to a new private file. Raises Conflict if the file exists."""
 
 
 class ReadOnlyServices(Protocol):
-    """What is watched, now and before."""
+    """Services that only read."""
 
     @property
     def panes(self) -> PaneService: ...

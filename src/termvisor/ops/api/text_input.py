@@ -1,6 +1,6 @@
-"""A text that the caller's side brings along: out of a file or stdin, or as a person edited it. Pure.
+"""Validate text that the client supplies from a file, stdin or an editor. Pure.
 
-The daemon opens no file for a caller. It says what is wanted, the face reads it, and here it is judged.
+The daemon opens no file for a client: it asks the front end for the text, and this module checks what it sent.
 """
 
 import os
@@ -11,63 +11,67 @@ from msgspec import Meta, Struct, structs
 from termvisor.errors import BadRequest
 
 MAX_TEXT_BYTES = 1 << 20
-"""Bytes of a text."""
+"""Maximum size of a text."""
 STDIN_PATH = "-"
 S = TypeVar("S", bound=Struct)
 
-StdinFlag = Annotated[bool, Meta(description="Read the text from stdin. A text of just `-` says the same.")]
+StdinFlag = Annotated[bool, Meta(description="Read the text from stdin; same as `-` as text.")]
 TextFileOption = Annotated[
-    str | None, Meta(description="Read the text from this file; `-` is stdin.", extra={"is_path": True})
+    str | None, Meta(description="Read the text from this file; `-` for stdin.", extra={"is_path": True})
 ]
 
 
 class LenientTextInput:
-    """An Input whose text may be any bytes that a pane could print: logs are seldom clean."""
+    """Mixin for arguments whose text may be arbitrary terminal output: NUL and invalid UTF-8 are replaced."""
 
     __slots__ = ()
 
 
 def find_text_source(args: Struct) -> str | None:
-    """Where the caller's side must look for the text: a path, or `-` for stdin. None: it is here already."""
+    """Return the path from which the client must read the text, `-` for stdin, or None if the text is given.
+
+    Raises BadRequest if more than one source is given.
+    """
     text, file, is_stdin = (getattr(args, name, None) for name in ("text", "file", "stdin"))
     sources = [*([STDIN_PATH] if is_stdin else []), *([file] if file else []), *([text] if text else [])]
     if len(sources) > 1:
-        raise BadRequest("the text is given more than once", hint="Give words, or --stdin, or --file.")
+        raise BadRequest("more than one text source given", hint="Pass either words, --stdin or --file.")
     return STDIN_PATH if sources == [STDIN_PATH] else file
 
 
 def make_path_absolute(path: str, cwd: str) -> str:
-    """A path as seen from anywhere; `-` is no path."""
+    """Return the absolute path; `-` stays as it is."""
     return path if path == STDIN_PATH else os.path.join(cwd, path)
 
 
 def insert_text(args: S, data: bytes, read_error: str = "") -> S:
-    """The same Input with the text that was brought."""
-    place = find_text_source(args) or "the text"
-    place = "stdin" if place == STDIN_PATH else place
+    """Return the arguments with the text that the client read. Raises BadRequest."""
+    source = find_text_source(args) or "the text"
+    source = "stdin" if source == STDIN_PATH else source
     if read_error:
-        raise BadRequest(f"{place} cannot be read: {read_error}", hint="Check the path.")
-    cleared = {name: off for name, off in (("stdin", False), ("file", None)) if hasattr(args, name)}
+        raise BadRequest(f"cannot read {source}: {read_error}", hint="Check the path.")
+    cleared = {name: empty for name, empty in (("stdin", False), ("file", None)) if hasattr(args, name)}
     if isinstance(args, LenientTextInput):
         data = data.replace(b"\0", b"").decode(errors="replace").encode()
-    return structs.replace(args, text=decode_text(data, place), **cleared)
+    return structs.replace(args, text=decode_text(data, source), **cleared)
 
 
 def decode_text(data: bytes, source_name: str) -> str:
-    """What was read, without the one newline that ends a file."""
+    """Decode UTF-8 text without the newline that ends a file. Raises BadRequest."""
     data = data.removesuffix(b"\n")
     if len(data) > MAX_TEXT_BYTES:
         raise BadRequest(
-            f"{source_name} has more than {MAX_TEXT_BYTES} bytes", hint="Give it in parts; to an agent, name the file."
+            f"{source_name} is larger than {MAX_TEXT_BYTES} bytes",
+            hint="Send it in parts, or tell the agent to read the file.",
         )
     if (nul := data.find(b"\0")) >= 0:
-        raise BadRequest(f"{source_name} has a NUL at byte {nul}", hint="It must be text.")
+        raise BadRequest(f"{source_name} contains a NUL at byte {nul}", hint="Only text can be sent.")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise BadRequest(
-            f"{source_name} is not UTF-8 at byte {error.start}", hint="Convert it first, with iconv."
+            f"{source_name} is not valid UTF-8 at byte {error.start}", hint="Convert it with iconv first."
         ) from error
     if not text:
-        raise BadRequest(f"{source_name} is empty", hint="Give a file that has something in it.")
+        raise BadRequest(f"{source_name} is empty", hint="Provide a non-empty text.")
     return text

@@ -1,4 +1,4 @@
-"""Workflows and their runs, as operations see them."""
+"""Interfaces of the workflow services that operations use."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -12,24 +12,24 @@ from termvisor.model.workflow.run import Run, RunFilter, RunId, RunStep
 
 class WorkflowCatalogService(Protocol):
     def list_workflows(self) -> tuple[Sequence[WorkflowInfo], Sequence[WorkflowFileProblem]]:
-        """Those that there are, by priority; and the files that are none."""
+        """Return the workflows by priority, and the workflow files that could not be loaded."""
 
     def find_answering_workflow(self, detection: Detection) -> str | None:
-        """The workflow that would answer it now, by its trigger, its mode and its priority; None where none would."""
+        """Return the workflow that this detection would trigger now (by trigger, mode and priority), or None."""
 
 
 class WorkflowService(WorkflowCatalogService, Protocol):
     async def list_runs(self, filters: RunFilter, limit: int = 20) -> list[Run]:
-        """The newest ones, oldest first."""
+        """Return the newest runs, oldest first."""
 
     async def get_run(self, run_id: RunId) -> tuple[Run, Sequence[RunStep]]:
-        """With its steps. Raises ``NoWorkflow``."""
+        """Return a run and its steps. Raises WorkflowNotFound."""
 
     async def start_run(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
-        """Raises ``NoWorkflow``; without ``force`` ``Conflict`` where nothing in the pane is what it answers."""
+        """Start a run. Raises WorkflowNotFound; without ``force`` Conflict if the pane does not match the trigger."""
 
     async def dry_run(self, workflow: str, pane: PaneId) -> tuple[Sequence[DryRunStep], str]:
-        """What it would do, step by step, and how it would end; nothing is done."""
+        """Return the steps that a run would execute and its result, without executing anything."""
 
     async def change_run(self, run_id: RunId, change: RunChangeRequest, actor: Actor) -> Run:
-        """Raises ``NoWorkflow`` for no such run, ``Conflict`` for one that has ended."""
+        """Pause, resume, cancel or signal a run. Raises WorkflowNotFound; Conflict if it has ended."""

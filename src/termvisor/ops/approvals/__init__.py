@@ -1,1 +1,1 @@
-"""Approvals."""
+"""Operations on approval requests and permits, and the hook that creates requests for agents."""

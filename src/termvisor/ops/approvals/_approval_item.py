@@ -1,21 +1,24 @@
-"""A question to a person, as answers tell it."""
+"""Build and format the item that operations return for an approval request."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.action.action import Risk
 from termvisor.model.action.approval import Approval, ApprovalState
-from termvisor.ops.api.envelope import compute_seconds_between
 from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
 from termvisor.ops.render.text import format_age, sanitize
 from termvisor.redaction import redact
 
+ApprovalNumber = Annotated[
+    int, Meta(description="The approval request's number in `visor inbox`.", extra={"positional": "one"}, ge=1)
+]
+
 
 class ApprovalItem(Struct, frozen=True, kw_only=True):
-    """``what`` is the action in words, ``action`` its fields, ``place`` where. ``answers`` of ``needs`` people allowed
-    it. ``left`` are the seconds until it counts as a no; of a closed one there are none.
+    """``what`` describes the action, ``action`` has its fields, ``place`` its pane. ``answers`` of the ``needs``
+    required people approved it. ``left`` is the seconds until it expires, which denies it; null once it is closed.
     """
 
     id: int
@@ -52,7 +55,7 @@ def build_approval_item(approval: Approval, now: int) -> ApprovalItem:
             for reason in approval.reasons
             if reason.answer != "allow"
         ),
-        answers=sum(voice.answer == "allow" for voice in approval.voices),
+        answers=sum(vote.answer == "allow" for vote in approval.voices),
         needs=approval.needs,
         asked_at=format_timestamp(approval.at),
         expires_at=format_timestamp(approval.expires_at),
@@ -62,13 +65,18 @@ def build_approval_item(approval: Approval, now: int) -> ApprovalItem:
 
 
 def format_approval_lines(item: ApprovalItem) -> list[str]:
-    """The whole question, for a person who is to answer it."""
-    left = "" if item.left is None else f", {format_age(item.left)} left"
-    two = f" ({item.answers} of {item.needs} people said yes)" if item.needs > 1 else ""
+    """Format the full request, for the person who answers it."""
+    remaining = "" if item.left is None else f", {format_age(item.left)} left"
+    votes = f" ({item.answers} of {item.needs} approvals)" if item.needs > 1 else ""
     return [
         f"{item.id}: {item.what}",
         f"   where  {item.place or ('no pane' if item.pane is None else f'pane {item.pane}')}",
         f"   who    {item.by}, risk {item.risk}",
         *(f"   why    {reason}" for reason in item.why),
-        f"   state  {item.state}{left}{two}",
+        f"   state  {item.state}{remaining}{votes}",
     ]
+
+
+def format_answer(item: ApprovalItem) -> str:
+    """`request 3 approved: type 'make deploy'`."""
+    return f"request {item.id} {'approved' if item.state == 'allowed' else item.state}: {item.what}"

@@ -1,6 +1,6 @@
-"""A person answers a question with another text: the question is closed, and their own text is judged from the start.
+"""Answer an approval request with an edited text: close the request and send the new text as the person's own action.
 
-Both are one story with one correlation id, which the caller who asked gets too.
+The new text passes the policy like any action. Both share one correlation id, which the requesting caller gets too.
 """
 
 from termvisor.errors import BadRequest, ConfirmationRequired, Conflict, Refused, VisorError
@@ -9,62 +9,73 @@ from termvisor.model.action.approval import MAX_SHOWN_CHARS, Approval
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.input._execute_action import ActionRequest, ActionResult, build_action_result, execute_with_approval
-from termvisor.ops.panes._listing import identify_pane, resolve_pane
+from termvisor.ops.panes._listing import identify_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 
 _REDACTION_MARKER = "[redacted:"
 
 
 async def send_edited_text(services: ActingServices, number: int, text: str) -> tuple[Approval, ActionResult]:
-    """The question as it was closed, and what came of the text. What cannot be done leaves the question open."""
-    known = await _find_editable_approval(services, number)
-    _check_text(known, text)
-    pane = await resolve_pane(services, str(known.pane))
+    """Return the closed approval request and the outcome of the new text.
+
+    Raises BadRequest, Conflict or Refused, and leaves the request open, if the text cannot be sent.
+    """
+    approval = await _find_editable_approval(services, number)
+    _check_text(approval, text)
+    pane = await resolve_pane(services, str(approval.pane))
     action = SendText(
         pane=pane.id,
         text=text,
-        enter=bool(known.shown.get("enter", True)),
-        into_screen=bool(known.shown.get("into_screen", False)),
+        enter=bool(approval.shown.get("enter", True)),
+        into_screen=bool(approval.shown.get("into_screen", False)),
     )
-    terms = Preconditions(into=known.into, owner=known.owner, correlation=known.correlation)
-    wish = ActionRequest(action=action, preconditions=terms, pane=pane)
-    await _check_policy(services, wish, number)
+    preconditions = Preconditions(into=approval.into, owner=approval.owner, correlation=approval.correlation)
+    request = ActionRequest(action=action, preconditions=preconditions, pane=pane)
+    await _check_policy(services, request, number)
     closed = await services.gate.approvals.answer(number, "edit")
-    outcome = await execute_with_approval(services, wish, "once")  # who wrote the text has seen it
+    # The person who wrote the text needs no second request for it.
+    outcome = await execute_with_approval(services, request, "once")
     return closed, build_action_result(outcome, identify_pane(pane))
 
 
 async def _find_editable_approval(services: ActingServices, number: int) -> Approval:
     if services.gate.actor.kind != "human":
-        raise Refused("only a person may change what is asked", hint="Do it at a terminal.")
-    known = await services.gate.approvals.find(number)
-    if known is None:
-        raise BadRequest(f"there is no question {number}", hint="`visor inbox` lists the open ones.")
-    if known.state != "open":
-        raise Conflict(f"question {number} is {known.state}", hint="`visor inbox` lists the open ones.")
-    if known.kind != "send_text" or known.pane is None:
-        raise BadRequest("only a text to type can be edited", hint=f"`visor deny {number}`, then do it your way.")
-    return known
+        raise Refused("approvals must come from an interactive terminal", hint=f"Run `visor approve {number}` there.")
+    approval = await services.gate.approvals.find(number)
+    if approval is None:
+        raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
+    if approval.state != "open":
+        raise Conflict(f"request {number} is already {approval.state}", hint="`visor inbox` lists the open requests.")
+    if approval.kind != "send_text" or approval.pane is None:
+        raise BadRequest(
+            f"request {number} is not for sending text and cannot be edited",
+            hint=f"Deny it with `visor deny {number}` and run your own command.",
+        )
+    return approval
 
 
 def _check_text(approval: Approval, text: str) -> None:
     if not text:
         raise _build_missing_text_error(approval)
     if _REDACTION_MARKER in text:
-        raise BadRequest("a secret in the text is masked", hint="Write out what stands in [redacted:…].")
+        raise BadRequest("the text contains a redacted secret", hint="Replace [redacted:…] with its real value.")
 
 
 def _build_missing_text_error(approval: Approval) -> VisorError:
-    """At a terminal the text is edited; what is on record of it is without secrets, and of a long one the beginning."""
+    """Ask the client to open its editor with the stored text.
+
+    A long text is stored only up to MAX_SHOWN_CHARS: editing that would silently cut it.
+    """
     text = str(approval.shown.get("text", ""))
-    hint = f"`visor approve {approval.id} --edit <the whole text>`"
+    hint = f"Pass the full text: `visor approve {approval.id} --edit <text>`."
     if len(text) > MAX_SHOWN_CHARS:
-        return BadRequest("the text is too long to be edited here", hint=hint)
-    return ConfirmationRequired("the text to type instead is missing", hint=hint, details={"editable": text})
+        return BadRequest("the text is too long to edit here", hint=hint)
+    return ConfirmationRequired("the new text is missing", hint=hint, details={"editable": text})
 
 
 async def _check_policy(services: ActingServices, request: ActionRequest, number: int) -> None:
-    foreseen = await services.gate.preview(request.action, request.preconditions)
-    is_denied = foreseen.verdict.answer == "deny"
-    if is_denied or foreseen.refused:
-        why = f"the policy says no: {foreseen.verdict.why}" if is_denied else foreseen.refused_text
-        raise Refused(f"your text would not be typed: {why}", hint=f"Question {number} is still open.")
+    preview = await services.gate.preview(request.action, request.preconditions)
+    is_denied = preview.verdict.answer == "deny"
+    if is_denied or preview.refused:
+        why = f"denied by policy: {preview.verdict.why}" if is_denied else preview.refused_text
+        raise Refused(f"your text was not sent: {why}", hint=f"Request {number} is still open.")

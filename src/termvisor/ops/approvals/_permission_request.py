@@ -1,4 +1,4 @@
-"""What an agent's hook says when the agent asks whether it may use a tool, as an action to be judged. Pure."""
+"""Parse the permission request of an agent's hook into an action for the gate. Pure."""
 
 import os
 import shlex
@@ -12,19 +12,19 @@ from termvisor.model.action.action import AnswerAgent
 from termvisor.model.ids import PaneId
 
 PermissionHookAgent = Literal["claude_code", "codex", "copilot"]
-"""Agents whose hook may answer in the place of their dialog."""
+"""Agents whose hook can answer in place of their dialog."""
 POLICY_ONLY_AGENTS = frozenset({"copilot"})
-"""Their hook asks also for what is allowed anyway, and no dialog is open while it runs: only the policy answers it. For
-all else the dialog opens, which is brought to the inbox by itself."""
+"""Agents whose hook also runs for tools that are allowed anyway and blocks the dialog while it runs. Only the policy
+answers it; otherwise the dialog opens, and that is detected and put into the inbox."""
 DIALOG_ONLY_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
-"""Tools that are questions themselves: yes or no is no answer to them."""
+"""Tools whose dialog has more answers than yes and no."""
 _SNAKE_CASE_NAMES = {"toolName": "tool_name", "toolInput": "tool_input", "sessionId": "session_id"}
 _PATH_FIELDS = ("file_path", "notebook_path")
 _WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 
 class PermissionPayload(Struct, frozen=True, kw_only=True):
-    """The payload of a `PermissionRequest`; all of it is the agent's own word."""
+    """The payload of a `PermissionRequest` hook; none of it is verified."""
 
     tool_name: str
     tool_input: dict[str, Any] = {}
@@ -33,42 +33,44 @@ class PermissionPayload(Struct, frozen=True, kw_only=True):
 
 
 def parse_permission_payload(text: str) -> PermissionPayload:
-    """Raises ``BadRequest`` for what is no request, ``Unsupported`` for one that only its dialog can answer."""
+    """Parse the hook's JSON.
+
+    Raises BadRequest if it is not a permission request, Unsupported if only the agent's dialog can answer it.
+    """
     try:
-        plea = msgspec.json.decode(_convert_field_names(text), type=PermissionPayload)
+        payload = msgspec.json.decode(_convert_field_names(text), type=PermissionPayload)
+    # The text comes from an agent: lone surrogates and deeply nested JSON must not become an internal error.
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise BadRequest(
-            f"this is no permission request: {error}", hint="An agent's hook gives it on stdin."
+            f"not a permission request: {error}", hint="The agent's hook passes it as JSON on stdin."
         ) from error
-    if plea.tool_name in DIALOG_ONLY_TOOLS:
-        raise Unsupported(f"{plea.tool_name} is a question of its own", hint="Answer it in the agent's dialog.")
-    return plea
+    if payload.tool_name in DIALOG_ONLY_TOOLS:
+        raise Unsupported(
+            f"{payload.tool_name} has more answers than yes and no", hint="Answer it in the agent's dialog."
+        )
+    return payload
 
 
 def _convert_field_names(text: str) -> bytes:
-    """Copilot's names in the way in which the others write them."""
-    told = msgspec.json.decode(text)
-    if not isinstance(told, dict):
+    """Convert Copilot's camel case field names to those of the other agents."""
+    payload = msgspec.json.decode(text)
+    if not isinstance(payload, dict):
         return text.encode("utf-8", "replace")
-    return msgspec.json.encode({_SNAKE_CASE_NAMES.get(name, name): value for name, value in told.items()})
+    return msgspec.json.encode({_SNAKE_CASE_NAMES.get(name, name): value for name, value in payload.items()})
 
 
 def build_answer_action(agent: PermissionHookAgent, payload: PermissionPayload, pane: PaneId | None) -> AnswerAgent:
     rest = dict(payload.tool_input)
-    command = _format_command(rest.pop("command", ""))
-    found = [rest.pop(name) for name in _PATH_FIELDS if name in rest] if payload.tool_name in _WRITING_TOOLS else []
+    command = rest.pop("command", "")
+    paths = [rest.pop(name) for name in _PATH_FIELDS if name in rest] if payload.tool_name in _WRITING_TOOLS else []
     return AnswerAgent(
         agent=agent,
         tool=payload.tool_name,
-        command=command,
-        writes=tuple(map(str, found)),
+        command=shlex.join(map(str, command)) if isinstance(command, list) else str(command),
+        writes=tuple(map(str, paths)),
         given=msgspec.json.encode(rest).decode() if rest else "",
         cwd=payload.cwd,
         session=payload.session_id,
         pane=pane,
         request=os.urandom(8).hex(),
     )
-
-
-def _format_command(value: object) -> str:
-    return shlex.join(map(str, value)) if isinstance(value, list) else str(value)

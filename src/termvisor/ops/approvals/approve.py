@@ -1,4 +1,4 @@
-"""The op `approve`: a person says yes to a question, or does in other words what it asks for."""
+"""The operation `approve`: approve an approval request, or replace its text with an edited one."""
 
 from typing import Annotated
 
@@ -8,33 +8,27 @@ from termvisor.errors import BadRequest
 from termvisor.model.action.approval import Approval
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item
+from termvisor.ops.approvals._approval_item import ApprovalItem, ApprovalNumber, build_approval_item, format_answer
 from termvisor.ops.approvals._edited_approval import send_edited_text
 from termvisor.ops.input._execute_action import ActionResult
 from termvisor.ops.render.text import RenderOptions, sanitize
 
-ApprovalNumber = Annotated[
-    int, Meta(description="The question's number in `visor inbox`.", extra={"positional": "one"}, ge=1)
-]
-
 
 class ApproveArgs(Struct, frozen=True, kw_only=True):
-    """Which question, and how."""
+    """Choose the approval request and how to answer it."""
 
     id: ApprovalNumber
-    text: Annotated[
-        str, Meta(description="With --edit: the text to type instead; all further words.", extra={"positional": "rest"})
-    ] = ""
+    text: Annotated[str, Meta(description="With --edit: the text to send instead.", extra={"positional": "rest"})] = ""
     session: Annotated[
-        bool, Meta(description="And the same caller may do this kind of thing in this pane for eight hours.")
+        bool, Meta(description="Also permit this kind of action in this pane to the same caller for eight hours.")
     ] = False
     edit: Annotated[
-        bool, Meta(description="Type another text instead: the words that follow, or what your editor gives back.")
+        bool, Meta(description="Send another text instead: the words that follow, or the text from your editor.")
     ] = False
 
 
 class ApproveResult(ApprovalItem, frozen=True, kw_only=True):
-    """``instead`` is what came of the edited text."""
+    """``instead`` is the outcome of the edited text."""
 
     instead: ActionResult | None = None
 
@@ -42,42 +36,42 @@ class ApproveResult(ApprovalItem, frozen=True, kw_only=True):
 async def run(services: ActingServices, args: ApproveArgs) -> ApproveResult:
     if args.edit:
         if args.session:
-            raise BadRequest("--session allows what is asked, --edit does not", hint="Say one of them.")
-        closed, deed = await send_edited_text(services, args.id, args.text)
-        return _build_result(services, closed, deed)
+            raise BadRequest("--session and --edit exclude each other", hint="Pass only one of them.")
+        closed, outcome = await send_edited_text(services, args.id, args.text)
+        return _build_result(services, closed, outcome)
     if args.text:
-        raise BadRequest(f"unexpected word {args.text!r}", hint="Another text to type stands behind --edit.")
+        raise BadRequest(f"unexpected argument {args.text!r}", hint="To send another text, pass it after --edit.")
     approval = await services.gate.approvals.answer(args.id, "allow", is_lasting=args.session)
     return _build_result(services, approval)
 
 
 def _build_result(services: ActingServices, approval: Approval, instead: ActionResult | None = None) -> ApproveResult:
-    asked = build_approval_item(approval, services.clock.now())
-    return ApproveResult(**{name: getattr(asked, name) for name in asked.__struct_fields__}, instead=instead)
+    item = build_approval_item(approval, services.clock.now())
+    return ApproveResult(**{name: getattr(item, name) for name in item.__struct_fields__}, instead=instead)
 
 
 def render_text(result: ApproveResult, options: RenderOptions) -> str:
     if result.instead is not None:
         return sanitize(
-            f"question {result.id} is edited; your text: {result.instead.status} {result.instead.text}".rstrip()
+            f"request {result.id} edited; your text: {result.instead.status} {result.instead.text}".rstrip()
         )
     if result.state == "open":
-        return f"question {result.id}: {result.answers} of {result.needs} people said yes; it needs another person"
-    return f"question {result.id} is {result.state}: {result.what}"
+        return f"request {result.id} has {result.answers} of {result.needs} approvals; another person must approve it"
+    return format_answer(result)
 
 
 OP = Operation(
     name="approve",
     robot_name="approve",
-    summary="Say yes to a question in the inbox.",
-    doc="""Good for doing that very action once, in time; who asked does it now, or when they call again. `--session`
-spares further questions of the same caller about the same kind of action in the same pane; `permits` lists such
-allowances, and they never lift a deny, nor the ask of a rule that wants two people. Who asked, and is no person, cannot
-answer from the same pane or process.
+    summary="Approve an approval request in the inbox.",
+    doc="""An approval is valid for this one action, once, until it expires; the waiting caller executes it now, or when
+it calls again. `--session` also gives the caller a permit for the same kind of action in the same pane; `visor permits`
+lists them. A permit never overrides a deny, nor a rule that requires two people. A program cannot approve its own
+request: answers from the same pane or process are refused.
 
-`--edit` types another text instead. It is your own action, judged from the start; what was asked is not done. The
-question is closed as `edited`; who waits for it gets `policy_denied` with `details.why` `edited` and the correlation id
-under which the audit tells what was done instead. Without a text your editor opens: VISUAL, EDITOR, or one line.""",
+`--edit` sends another text instead, as your own action and checked by the policy; the requested one is not executed.
+The request is closed as `edited`; the waiting caller gets `policy_denied` with `details.why` `edited` and the
+correlation id of your action in the audit log. Without a text your editor opens: VISUAL, EDITOR, or one line.""",
     args_type=ApproveArgs,
     result_type=ApproveResult,
     run=run,
@@ -85,12 +79,12 @@ under which the audit tells what was done instead. Without a text your editor op
     effect="change",
     accepts_text_input=True,
     exit_statuses=(
-        (75, "The question is no longer open."),
-        (77, "It was asked from this very pane, or you are no person."),
+        (75, "The request is no longer open."),
+        (77, "The request came from this pane, or you are not at an interactive terminal."),
     ),
     examples=(
-        OperationExample("approve 3", "once"),
-        OperationExample("approve 3 --session", "and spare me the next ones"),
-        OperationExample("approve 3 --edit make test", "type this instead"),
+        OperationExample("approve 3", "approve once"),
+        OperationExample("approve 3 --session", "also permit further actions of this kind"),
+        OperationExample("approve 3 --edit make test", "send this text instead"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `deny`: a person says no to a question."""
+"""The operation `deny`: deny an approval request."""
 
 from typing import Annotated
 
@@ -7,16 +7,15 @@ from msgspec import Meta, Struct
 from termvisor.model.action.approval import ApprovalAnswer
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item
-from termvisor.ops.approvals.approve import ApprovalNumber
+from termvisor.ops.approvals._approval_item import ApprovalItem, ApprovalNumber, build_approval_item, format_answer
 from termvisor.ops.render.text import RenderOptions
 
 
 class DenyArgs(Struct, frozen=True, kw_only=True):
-    """Which question."""
+    """Choose the approval request."""
 
     id: ApprovalNumber
-    edited: Annotated[bool, Meta(description="You do it in other words yourself; who asked is told so.")] = False
+    edited: Annotated[bool, Meta(description="Close it as edited: you run another command yourself.")] = False
 
 
 async def run(services: ActingServices, args: DenyArgs) -> ApprovalItem:
@@ -25,19 +24,19 @@ async def run(services: ActingServices, args: DenyArgs) -> ApprovalItem:
 
 
 def render_text(result: ApprovalItem, options: RenderOptions) -> str:
-    return f"question {result.id} is {result.state}: {result.what}"
+    return format_answer(result)
 
 
 OP = Operation(
     name="deny",
     robot_name="deny",
-    summary="Say no to a question in the inbox.",
-    doc="Who asked gets `policy_denied`, and nothing is done. One no is enough, also where two people are asked.",
+    summary="Deny an approval request in the inbox.",
+    doc="The waiting caller gets `policy_denied`; nothing is done. One deny is enough even if two people must approve.",
     args_type=DenyArgs,
     result_type=ApprovalItem,
     run=run,
     render_text=render_text,
     effect="change",
-    exit_statuses=((75, "The question is no longer open."),),
-    examples=(OperationExample("deny 3", "it is not done"),),
+    exit_statuses=((75, "The request is no longer open."),),
+    examples=(OperationExample("deny 3", "deny request 3"),),
 )

@@ -1,27 +1,26 @@
-"""The op `inbox`: questions that a person must answer before something is done."""
+"""The operation `inbox`: list approval requests, or wait for one."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from termvisor.bus import wait_for_update
 from termvisor.clock import format_timestamp
-from termvisor.model.action.approval import Approval
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item, format_approval_lines
 from termvisor.ops.panes._listing import BaseListing, build_filters
-from termvisor.ops.panes._wait_update import wait_for_update
 from termvisor.ops.render.text import RenderOptions, pluralize
 
 
 class InboxArgs(Struct, frozen=True, kw_only=True):
-    """Which questions, and whether to wait for one."""
+    """Choose the requests, and whether to wait for one."""
 
-    all: Annotated[bool, Meta(description="Also those that are closed.")] = False
+    all: Annotated[bool, Meta(description="Include closed requests.")] = False
     wait: Annotated[
-        float, Meta(description="While there is no open question, wait so many seconds.", ge=0, le=604_800)
+        float, Meta(description="If there is no open request, wait up to this many seconds for one.", ge=0, le=604_800)
     ] = 0.0
-    limit: Annotated[int, Meta(description="At most so many.", ge=1, le=1000, extra={"short": ("-n",)})] = 50
+    limit: Annotated[int, Meta(description="Maximum number of requests.", ge=1, le=1000, extra={"short": ("-n",)})] = 50
 
 
 class InboxSummary(Struct, frozen=True, kw_only=True):
@@ -30,7 +29,7 @@ class InboxSummary(Struct, frozen=True, kw_only=True):
 
 
 class InboxListing(BaseListing, frozen=True, kw_only=True):
-    """Questions, oldest first."""
+    """Approval requests, oldest first."""
 
     summary: InboxSummary
     items: tuple[ApprovalItem, ...]
@@ -38,9 +37,9 @@ class InboxListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: ActingServices, args: InboxArgs) -> InboxListing:
     await _wait_until_open(services, args.wait)
-    found = await services.gate.approvals.list(is_open=not args.all, limit=args.limit)
+    approvals = await services.gate.approvals.list(is_open=not args.all, limit=args.limit)
     now = services.clock.now()
-    items = tuple(build_approval_item(one, now) for one in found)
+    items = tuple(build_approval_item(approval, now) for approval in approvals)
     summary = InboxSummary(questions=len(items), open=sum(item.state == "open" for item in items))
     return InboxListing(
         generated_at=format_timestamp(now), filters=build_filters(all=args.all), summary=summary, items=items
@@ -48,41 +47,39 @@ async def run(services: ActingServices, args: InboxArgs) -> InboxListing:
 
 
 async def _wait_until_open(services: ActingServices, seconds: float) -> None:
-    """Until somebody asks, or the time is over."""
-    until = services.clock.monotonic() + seconds
-    with services.gate.approvals.subscribe() as news:
-        while not await _list_open(services) and (left := until - services.clock.monotonic()) > 0:
-            await wait_for_update(services.clock, left, news)
-
-
-async def _list_open(services: ActingServices) -> list[Approval]:
-    return await services.gate.approvals.list(is_open=True, limit=1)
+    """Return once there is an open request, or on timeout."""
+    approvals, deadline = services.gate.approvals, services.clock.monotonic() + seconds
+    with approvals.subscribe() as updates:
+        while not await approvals.list(is_open=True, limit=1):
+            if (remaining := deadline - services.clock.monotonic()) <= 0:
+                return
+            await wait_for_update(services.clock, remaining, updates)
 
 
 def render_text(result: InboxListing, options: RenderOptions) -> str:
-    told_of = ["\n".join(format_approval_lines(item)) for item in result.items]
+    blocks = ["\n".join(format_approval_lines(item)) for item in result.items]
     if options.is_quiet:
-        return "\n".join(told_of)
+        return "\n".join(blocks)
     if not result.items:
-        return "Nothing is asked."
+        return "No open approval requests."
     number = next((item.id for item in result.items if item.state == "open"), None)
     hint = f": `visor approve {number}` or `visor deny {number}`" if number is not None else ""
-    return "\n\n".join([*told_of, f"{pluralize(result.summary.open, 'open question')}{hint}"])
+    return "\n\n".join([*blocks, f"{pluralize(result.summary.open, 'open approval request')}{hint}"])
 
 
 OP = Operation(
     name="inbox",
     robot_name="inbox",
-    summary="What waits for a person's yes or no.",
-    doc="""Each question is about one exact action in one exact pane, with the reasons why it is asked. `approve` and
-`deny` answer it. A question that nobody answers in time is a no. `--wait` returns as soon as there is one.""",
+    summary="List approval requests that wait for an answer.",
+    doc="""Each request is for one exact action in one pane, with the reasons why it requires approval. `visor approve`
+and `visor deny` answer it. A request that expires unanswered is denied. `--wait` returns as soon as there is one.""",
     args_type=InboxArgs,
     result_type=InboxListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("inbox", "the open questions"),
-        OperationExample("robot inbox --wait 60", "wait a minute for one, as JSON"),
-        OperationExample("inbox --all -n 10", "also those that are closed"),
+        OperationExample("inbox", "the open requests"),
+        OperationExample("robot inbox --wait 60", "wait up to a minute for one, as JSON"),
+        OperationExample("inbox --all -n 10", "include closed requests"),
     ),
 )

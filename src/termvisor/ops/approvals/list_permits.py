@@ -1,10 +1,9 @@
-"""The op `list_permits`: lasting allowances that people gave."""
+"""The operation `list_permits`: list permits that are in force."""
 
 from msgspec import Struct
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.action.approval import Permit
-from termvisor.ops.api.envelope import compute_seconds_between
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.panes._listing import BaseListing
@@ -13,11 +12,11 @@ from termvisor.redaction import redact
 
 
 class ListPermitsArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class PermitItem(Struct, frozen=True, kw_only=True):
-    """``caller`` may do ``kind`` in ``pane`` (null: in all) for ``left`` seconds; ``given_by`` said so."""
+    """``caller`` may run actions of this ``kind`` in ``pane`` (null: in all) for ``left`` more seconds."""
 
     id: int
     caller: str
@@ -34,7 +33,7 @@ class PermitsSummary(Struct, frozen=True, kw_only=True):
 
 
 class PermitListing(BaseListing, frozen=True, kw_only=True):
-    """Permits that hold, oldest first."""
+    """Permits in force, oldest first."""
 
     summary: PermitsSummary
     items: tuple[PermitItem, ...]
@@ -42,7 +41,7 @@ class PermitListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: ActingServices, _args: ListPermitsArgs) -> PermitListing:
     now = services.clock.now()
-    items = tuple(_build_item(one, now) for one in await services.gate.approvals.list_permits())
+    items = tuple(_build_item(permit, now) for permit in await services.gate.approvals.list_permits())
     return PermitListing(generated_at=format_timestamp(now), summary=PermitsSummary(permits=len(items)), items=items)
 
 
@@ -62,28 +61,28 @@ def _build_item(permit: Permit, now: int) -> PermitItem:
 
 
 COLUMNS = (
-    TableColumn("ID", lambda one: str(one.id), is_right_aligned=True, style="bold"),
-    TableColumn("CALLER", lambda one: one.caller, can_shrink=True, style="cyan"),
-    TableColumn("MAY", lambda one: one.kind),
-    TableColumn("PANE", lambda one: "all" if one.pane is None else str(one.pane), is_right_aligned=True),
-    TableColumn("LEFT", lambda one: format_age(one.left), is_right_aligned=True),
-    TableColumn("GIVEN BY", lambda one: one.given_by, can_shrink=True),
+    TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
+    TableColumn("CALLER", lambda item: item.caller, can_shrink=True, style="cyan"),
+    TableColumn("ACTION", lambda item: item.kind),
+    TableColumn("PANE", lambda item: "all" if item.pane is None else str(item.pane), is_right_aligned=True),
+    TableColumn("LEFT", lambda item: format_age(item.left), is_right_aligned=True),
+    TableColumn("GIVEN BY", lambda item: item.given_by, can_shrink=True),
 )
 
 
 def render_text(result: PermitListing, options: RenderOptions) -> str:
     rows = render_table(COLUMNS, result.items, options)
-    return rows if rows or options.is_quiet else "No lasting permits: every question is asked."
+    return rows if rows or options.is_quiet else "No permits."
 
 
 OP = Operation(
     name="list_permits",
     aliases=("permits",),
-    summary="What people allowed for longer than once.",
-    doc="`approve --session` gives one, `revoke-permit` takes it back. A permit spares a question, never a deny.",
+    summary="List permits: actions that no longer require approval.",
+    doc="`approve --session` adds a permit, `revoke-permit` removes it. A permit replaces an approval, never a deny.",
     args_type=ListPermitsArgs,
     result_type=PermitListing,
     run=run,
     render_text=render_text,
-    examples=(OperationExample("permits", "all that hold"),),
+    examples=(OperationExample("permits", "all permits in force"),),
 )

@@ -1,4 +1,4 @@
-"""The op `revoke_permit`: take a lasting allowance back."""
+"""The operation `revoke_permit`: revoke a permit."""
 
 from typing import Annotated
 
@@ -11,9 +11,9 @@ from termvisor.ops.render.text import RenderOptions
 
 
 class RevokePermitArgs(Struct, frozen=True, kw_only=True):
-    """Which permit."""
+    """Choose the permit."""
 
-    id: Annotated[int, Meta(description="Its number in `visor permits`.", extra={"positional": "one"}, ge=1)]
+    id: Annotated[int, Meta(description="The permit's ID in `visor permits`.", extra={"positional": "one"}, ge=1)]
 
 
 class RevokePermitResult(Struct, frozen=True, kw_only=True):
@@ -22,22 +22,22 @@ class RevokePermitResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: ActingServices, args: RevokePermitArgs) -> RevokePermitResult:
     if not await services.gate.approvals.revoke_permit(args.id):
-        raise BadRequest(f"no permit {args.id} holds", hint="`visor permits` lists them.")
+        raise BadRequest(f"permit {args.id} not found", hint="`visor permits` lists the permits in force.")
     return RevokePermitResult(permit_id=args.id)
 
 
 def render_text(result: RevokePermitResult, options: RenderOptions) -> str:
-    return f"permit {result.permit_id} no longer holds"
+    return f"permit {result.permit_id} revoked"
 
 
 OP = Operation(
     name="revoke_permit",
-    summary="Take a lasting permit back.",
-    doc="From now on the caller's actions are asked about again.",
+    summary="Revoke a permit.",
+    doc="From now on these actions of the caller require approval again.",
     args_type=RevokePermitArgs,
     result_type=RevokePermitResult,
     run=run,
     render_text=render_text,
     effect="change",
-    examples=(OperationExample("revoke-permit 2", "it no longer holds"),),
+    examples=(OperationExample("revoke-permit 2", "revoke permit 2"),),
 )

@@ -1,1 +1,1 @@
-"""Audit."""
+"""Operations on the audit log: list, follow, export and verify it, and undo an action."""

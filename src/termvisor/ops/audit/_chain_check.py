@@ -1,19 +1,18 @@
-"""Whether an exported record is whole: from its lines to what is proven of them. Pure; needs nothing but the file."""
+"""Verify the hash chain of an exported audit log. Pure; needs only the lines of the file."""
 
 from collections.abc import Iterable
 
 import msgspec
 from msgspec import Struct
 
-from termvisor.model.action.audit import ChainBreak
-from termvisor.model.action.hash_chain import HashChainEntry, HashChainVerifier
+from termvisor.model.action.hash_chain import ChainBreak, HashChainEntry, HashChainVerifier
 from termvisor.ops.audit.audit_export import AuditLine
 
 _LINE_DECODER = msgspec.json.Decoder(AuditLine)
 
 
 class ChainProof(Struct, frozen=True, kw_only=True):
-    """``masked`` are the entries whose content cannot be proven, only their place."""
+    """``masked`` are the entries that were redacted: their position is proven, not their content."""
 
     entries: int
     hash: str
@@ -22,13 +21,13 @@ class ChainProof(Struct, frozen=True, kw_only=True):
 
 
 def verify_lines(lines: Iterable[bytes], known_hash: str = "") -> ChainProof:
-    """Reads the lines once, in their order, up to the first that does not fit."""
+    """Verify lines in order, up to the first one that breaks the chain."""
     chain, masked, is_ended = HashChainVerifier(known_hash), [], False
     broken: ChainBreak | None = None
     for data in lines:
         line = _decode_line(data)
         if line is None or is_ended:
-            broken = ChainBreak(chain.last_id + 1, "something stands there that is no entry")
+            broken = ChainBreak(chain.last_id + 1, "not an audit entry")
         elif line.entry is None:
             is_ended = True
             broken = _check_end(chain, line)
@@ -51,6 +50,6 @@ def _decode_line(data: bytes) -> AuditLine | None:
 
 
 def _check_end(chain: HashChainVerifier, line: AuditLine) -> ChainBreak | None:
-    """The last line tells how many entries there were; what is missing before it was cut off."""
-    is_whole = (line.entries, line.hash) == (chain.last_id, chain.last_hash)
-    return None if is_whole else ChainBreak(chain.last_id + 1, "it was removed")
+    """Compare the count and hash of the last line with the chain: a difference means that entries were cut off."""
+    is_intact = (line.entries, line.hash) == (chain.last_id, chain.last_hash)
+    return None if is_intact else ChainBreak(chain.last_id + 1, "it was removed")

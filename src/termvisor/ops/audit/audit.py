@@ -1,6 +1,6 @@
-"""The op `audit`: what was wanted, decided and done, by whom and where; also as it happens.
+"""The operation `audit`: list or follow the entries of the audit log.
 
-The news only wakes; what is told is always read from the record by cursor, so a slow follower misses nothing.
+Updates only wake a follower; entries are always read from the log by cursor, so a slow one misses none.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -25,8 +25,8 @@ from termvisor.ops.panes._listing import (
     build_filters,
     count_values,
     parse_time_filter,
-    resolve_pane_id,
 )
+from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
 from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
 from termvisor.redaction import redact
@@ -35,29 +35,29 @@ _PAGE_SIZE = 200
 
 
 class AuditArgs(Struct, frozen=True, kw_only=True):
-    """Which entries."""
+    """Choose the entries."""
 
-    limit: Annotated[int, Meta(description="At most so many.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
+    limit: Annotated[int, Meta(description="Maximum number to list.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
     pane: PaneFilter = None
     kind: Annotated[str | None, Meta(description="Only this kind of action, for example send_text.")] = None
     actor: Annotated[str | None, Meta(description="Only this caller: human, robot, …, or the name it gave.")] = None
-    outcome: Annotated[AuditOutcome | None, Meta(description="Only what came to this.")] = None
-    correlation: Annotated[str | None, Meta(description="Only the story of this action.")] = None
+    outcome: Annotated[AuditOutcome | None, Meta(description="Only entries with this outcome.")] = None
+    correlation: Annotated[str | None, Meta(description="Only entries with this correlation id.")] = None
     since: Annotated[str | None, Meta(description="Not older than this: ISO 8601, today, or an age such as 10m.")] = (
         None
     )
     until: Annotated[str | None, Meta(description="Not newer than this: ISO 8601, or an age such as 5m.")] = None
     after: Annotated[
         Annotated[int, Meta(ge=0)] | None,
-        Meta(description="The first ones after this cursor, not the newest.", extra={"also": ("--cursor",)}),
+        Meta(description="List the first entries after this cursor, not the newest.", extra={"also": ("--cursor",)}),
     ] = None
-    follow: Annotated[bool, Meta(description="Go on with what is put on record.", extra={"short": ("-f",)})] = False
+    follow: Annotated[bool, Meta(description="Keep printing new entries.", extra={"short": ("-f",)})] = False
 
 
 class AuditItem(Struct, frozen=True, kw_only=True):
     """One entry. An action has several: `judged` or `asked`, `answered`, `intent`, `outcome`, joined by
-    ``correlation``. ``undoes`` is the correlation of the action that this one takes back. ``hash`` covers this entry
-    and all before it.
+    ``correlation``. ``undoes`` is the correlation of the action that this one undoes. ``hash`` covers this entry and
+    all before it.
     """
 
     id: int
@@ -85,8 +85,8 @@ class AuditSummary(Struct, frozen=True, kw_only=True):
 
 
 class AuditListing(BaseListing, frozen=True, kw_only=True):
-    """Entries, oldest first. ``cursor`` is where the next call goes on, as `--after`. ``is_continued``: these came
-    after the first piece of a `--follow`.
+    """Entries, oldest first. Pass ``cursor`` as `--after` to continue. ``is_continued`` is true for all but the first
+    listing of a `--follow`.
     """
 
     summary: AuditSummary
@@ -96,34 +96,35 @@ class AuditListing(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: ActingServices, args: AuditArgs) -> AuditListing:
-    only = await _build_filter(services, args)
-    entries = await services.gate.audit.list(after=args.after, filters=only, limit=args.limit)
+    filters = await _build_filter(services, args)
+    entries = await services.gate.audit.list(after=args.after, filters=filters, limit=args.limit)
     return _build_listing(services, args, entries, args.after or 0)
 
 
 async def follow(services: ActingServices, args: AuditArgs) -> AsyncIterator[AuditListing]:
-    """The newest entries, or those after the cursor; then each one as it is put on record."""
+    """Yield the newest entries, or those after the cursor; then new ones as they are logged."""
     if args.until is not None:
-        raise BadRequest("--until does not go with --follow, which has no end")
-    only = await _build_filter(services, args)
-    with services.gate.audit.subscribe() as news:
-        told = await run(services, args)
-        yield told
+        raise BadRequest("--until cannot be combined with --follow")
+    filters = await _build_filter(services, args)
+    # Subscribe before reading: an entry logged in between then wakes the loop instead of being missed.
+    with services.gate.audit.subscribe() as updates:
+        listing = await run(services, args)
+        yield listing
         while True:
-            entries = await services.gate.audit.list(after=told.cursor, filters=only, limit=_PAGE_SIZE)
+            entries = await services.gate.audit.list(after=listing.cursor, filters=filters, limit=_PAGE_SIZE)
             if entries:
-                told = structs.replace(_build_listing(services, args, entries, told.cursor), is_continued=True)
-                yield told
+                listing = structs.replace(_build_listing(services, args, entries, listing.cursor), is_continued=True)
+                yield listing
             else:
-                await news.get()
-                news.drain()
+                await updates.get()
+                updates.drain()
 
 
 async def _build_filter(services: ActingServices, args: AuditArgs) -> AuditFilter:
     if args.kind is not None and args.kind not in RISK_BY_ACTION_KIND:
         near = find_close_matches(args.kind, tuple(RISK_BY_ACTION_KIND))
-        known = " or ".join(near) if near else ", ".join(RISK_BY_ACTION_KIND)
-        raise BadRequest(f"there is no kind of action {args.kind!r}", hint=f"Did you mean {known}?")
+        names = " or ".join(near) if near else ", ".join(RISK_BY_ACTION_KIND)
+        raise BadRequest(f"unknown action kind {args.kind!r}", hint=f"Did you mean {names}?")
     now = services.clock.now()
     return AuditFilter(
         pane=await _resolve_pane(services, args.pane),
@@ -137,10 +138,11 @@ async def _build_filter(services: ActingServices, args: AuditArgs) -> AuditFilte
 
 
 async def _resolve_pane(services: ActingServices, reference: str | None) -> PaneId | None:
-    """The pane that is meant; of one that is no longer known the number is enough where it is on record."""
+    """Resolve a pane; one that was deleted is still found by its number if the audit log has entries for it."""
     try:
         return await resolve_pane_id(services, reference)
     except NotFound:
+        # Longer numbers do not fit into SQLite's 64-bit integers.
         number = PaneId(int(reference)) if reference and reference.isdecimal() and len(reference) < 19 else None
         if number is None or not await services.gate.audit.list(filters=AuditFilter(pane=number), limit=1):
             raise
@@ -190,8 +192,8 @@ def build_audit_item(entry: AuditEntry) -> AuditItem:
 
 
 def _format_outcome(item: AuditItem) -> str:
-    told = item.outcome or (item.verdict or "")
-    return f"{told} ({item.why})" if item.why else told
+    outcome = item.outcome or item.verdict or ""
+    return f"{outcome} ({item.why})" if item.why else outcome
 
 
 def _format_action(item: AuditItem) -> str:
@@ -205,7 +207,7 @@ COLUMNS = (
     TableColumn("BY", lambda item: item.by, style="cyan"),
     TableColumn("PANE", lambda item: "-" if item.pane is None else str(item.pane), is_right_aligned=True),
     TableColumn("RESULT", _format_outcome, can_shrink=True, style="yellow"),
-    TableColumn("WHAT", _format_action, can_shrink=True),
+    TableColumn("ACTION", _format_action, can_shrink=True),
 )
 
 
@@ -216,7 +218,7 @@ def render_text(result: AuditListing, options: RenderOptions) -> str:
     if options.is_quiet:
         return rows
     if not result.items:
-        return "Nothing is on record."
+        return "No audit entries."
     entries = result.summary.entries
     return f"{rows}\n\n{pluralize(entries, 'entry') if entries == 1 else f'{entries} entries'}"
 
@@ -224,13 +226,13 @@ def render_text(result: AuditListing, options: RenderOptions) -> str:
 OP = Operation(
     name="audit",
     robot_name="audit",
-    summary="What was wanted, decided and done, by whom and where.",
-    doc="""Nothing is done that is not on record first; what was denied, refused or failed is there too. Nothing can
-switch the record off, cut it or change it unseen: every entry vouches for all before it (`visor audit verify`). Secrets
-are taken out of what is kept; the hash of the true action stays.
+    summary="List the audit log: requested, decided and executed actions.",
+    doc="""Every action is logged before it is executed; denied, refused and failed ones are logged too. The audit log
+cannot be disabled, and changes to it are detected: every entry holds a hash over all entries before it (`visor audit
+verify`). Entries are redacted; the hash of the original action is kept.
 
-With `--follow` it goes on with every entry as it is put on record, until you end it; in JSON each piece is one object a
-line. Each carries its `cursor`: after a break, begin again with `--follow --after` and nothing is lost or doubled.""",
+`--follow` keeps printing new entries until interrupted; in JSON each batch is one object per line. Each has a `cursor`:
+after an interruption, resume with `--follow --after` and no entry is lost or repeated.""",
     args_type=AuditArgs,
     result_type=AuditListing,
     run=run,
@@ -239,9 +241,9 @@ line. Each carries its `cursor`: after a break, begin again with `--follow --aft
     render_text=render_text,
     examples=(
         OperationExample("audit", "the newest entries"),
-        OperationExample("audit --pane 7 --kind send_text --since today", "what was typed into pane 7 today"),
-        OperationExample("audit --actor robot --outcome denied", "what programs wanted and did not get"),
-        OperationExample("audit -f", "and everything from now on"),
-        OperationExample("robot audit --follow --after 120", "what came after a cursor and what comes, as JSON"),
+        OperationExample("audit --pane 7 --kind send_text --since today", "text sent to pane 7 today"),
+        OperationExample("audit --actor robot --outcome denied", "denied actions of programs"),
+        OperationExample("audit -f", "the newest entries, then new ones"),
+        OperationExample("robot audit --follow --after 120", "entries after a cursor, then new ones, as JSON"),
     ),
 )

@@ -1,6 +1,6 @@
-"""The op `audit_export`: the whole record, one JSON object a line, in a form that can be proven without us.
+"""The operation `audit_export`: export the audit log with its hashes, one JSON object per line.
 
-Every way out redacts again. An entry that this changes is marked, since its hash no longer fits what is told of it.
+Entries are redacted again with the current rules. One that this changes is marked, since its hash no longer matches.
 """
 
 from collections.abc import AsyncGenerator
@@ -18,18 +18,18 @@ from termvisor.ops.render.text import RenderOptions
 
 
 class AuditExportArgs(Struct, frozen=True, kw_only=True):
-    """Where to."""
+    """Choose the output."""
 
     output: Annotated[
         str | None,
-        Meta(description="Write to this file (made private) instead.", extra={"short": ("-o",), "is_path": True}),
+        Meta(description="Write to this private file (mode 0600).", extra={"short": ("-o",), "is_path": True}),
     ] = None
 
 
 class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One entry: ``entry`` is its text to the byte (JSON in itself), ``hash`` the BLAKE2b-256 of ``previous``, a
-    newline and that text; the first one has no ``previous``. ``is_masked``: a secret was taken out of it now, so only
-    its place can be proven. The last line has no entry but ``entries``, how many there are, and ``hash``, the newest.
+    """One entry: ``entry`` is its exact text (itself JSON), ``hash`` the BLAKE2b-256 of ``previous``, a newline and
+    that text; the first has no ``previous``. ``is_masked``: redaction changed it, so only its position can be proven.
+    The last line has no entry but ``entries``, their number, and the newest ``hash``.
     """
 
     id: int = 0
@@ -50,10 +50,11 @@ async def run(services: ActingServices, _args: AuditExportArgs) -> AsyncGenerato
 
 
 def _build_line(link: HashChainEntry) -> AuditLine:
-    told = msgspec.json.decode(link.entry)
-    safe = redact_fields(told)
-    text = link.entry if safe == told else msgspec.json.encode(safe).decode()
-    return AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=text, is_masked=safe != told)
+    fields = msgspec.json.decode(link.entry)
+    redacted = redact_fields(fields)
+    # An unchanged entry is passed on byte by byte: encoding it again would change its hash.
+    text = link.entry if redacted == fields else msgspec.json.encode(redacted).decode()
+    return AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=text, is_masked=redacted != fields)
 
 
 def render_text(result: AuditLine, _options: RenderOptions) -> bytes:
@@ -62,17 +63,17 @@ def render_text(result: AuditLine, _options: RenderOptions) -> bytes:
 
 OP = Operation(
     name="audit_export",
-    summary="The whole record, with its hashes, for safekeeping elsewhere.",
-    doc="""One JSON object a line, oldest first; the last line says how many there are. `visor audit verify --file`
-proves such a file anywhere, without a daemon and without the database. What a pattern of yours now takes for a secret
-is masked in it and marked `is_masked`.""",
+    summary="Export the audit log with its hashes.",
+    doc="""One JSON object per line, oldest first; the last line has the number of entries. `visor audit verify --file`
+verifies such a file anywhere, without a daemon or database. An entry that your current redaction patterns change is
+marked `is_masked`.""",
     args_type=AuditExportArgs,
     result_type=AuditLine,
     run=run,
     render_text=render_text,
     is_stream=True,
     examples=(
-        OperationExample("audit export --output record.jsonl", "all of it, into a private file"),
-        OperationExample("audit export > record.jsonl", "the same, by the shell"),
+        OperationExample("audit export --output audit.jsonl", "into a private file"),
+        OperationExample("audit export > audit.jsonl", "to stdout"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `audit_verify`: whether the record, or an exported file of it, is whole."""
+"""The operation `audit_verify`: verify the hash chain of the audit log or of an exported file."""
 
 import asyncio
 from typing import Annotated
@@ -13,20 +13,20 @@ from termvisor.ops.render.text import RenderOptions
 
 
 class AuditVerifyArgs(Struct, frozen=True, kw_only=True):
-    """What to check."""
+    """Choose what to verify."""
 
     file: Annotated[
         str | None,
-        Meta(description="A file that `audit export` wrote; no daemon is needed.", extra={"is_path": True}),
+        Meta(description="Verify a file from `audit export`; needs no daemon.", extra={"is_path": True}),
     ] = None
     kept: Annotated[
-        str, Meta(description="A `hash` that you kept elsewhere; it must be in the record.", max_length=64)
+        str, Meta(description="A `hash` that you saved elsewhere; it must be in the log.", max_length=64)
     ] = ""
 
 
 class AuditVerifyResult(Struct, frozen=True, kw_only=True):
-    """``entry`` is the first one that does not fit those before it, ``what`` is wrong with it. Of a file: how many
-    ``entries`` are proven, the newest ``hash``, and how many are ``masked``, whose content cannot be proven.
+    """``entry`` is the first one that breaks the chain, ``what`` the reason. For a file: the number of verified
+    ``entries``, the newest ``hash``, and how many are ``masked``, whose content cannot be verified.
     """
 
     is_whole: bool
@@ -51,7 +51,9 @@ def _verify_file(path: str, known_hash: str) -> ChainProof:
         with open(path, "rb") as file:
             return verify_lines(file, known_hash)
     except OSError as error:
-        raise Unavailable(f"cannot read {path}: {error.strerror}", hint="`visor audit export` writes one.") from error
+        raise Unavailable(
+            f"cannot read {path}: {error.strerror}", hint="`visor audit export` creates such a file."
+        ) from error
 
 
 def _build_file_result(proof: ChainProof) -> AuditVerifyResult:
@@ -66,25 +68,25 @@ def _build_file_result(proof: ChainProof) -> AuditVerifyResult:
 
 
 def render_text(result: AuditVerifyResult, options: RenderOptions) -> str:
-    what = "record" if result.entries is None else "file"
+    subject = "audit log" if result.entries is None else "file"
     if not result.is_whole:
-        return options.paint("red", f"The {what} is broken at entry {result.entry}: {result.what}.")
-    told = [options.paint("green", f"The {what} is whole.")]
+        return options.paint("red", f"The {subject} is broken at entry {result.entry}: {result.what}.")
+    lines = [options.paint("green", f"The {subject} is intact.")]
     if result.entries is not None:
-        told.append(f"Entries: {result.entries}; the newest hash is {result.hash or 'none'}.")
+        lines.append(f"Entries: {result.entries}; newest hash: {result.hash or 'none'}.")
     if result.masked:
-        told.append(
-            options.paint("yellow", f"A secret was taken out of {result.masked} of them: their content is not proven.")
+        lines.append(
+            options.paint("yellow", f"{result.masked} of them are redacted: their content could not be verified.")
         )
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 OP = Operation(
     name="audit_verify",
-    summary="Check that nobody changed the record.",
-    doc="""Every entry holds a hash over itself and the one before it. This reads all of them and names the first that
-was changed, removed or slipped in; with `--file`, in a file that `visor audit export` wrote, on any machine. Who can
-write the database, or the file, could compute all hashes anew: keep the newest `hash` elsewhere and give it back with
+    summary="Verify that the audit log was not changed.",
+    doc="""Every entry holds a hash over itself and the one before it. This reads all of them and reports the first one
+that was changed, removed or inserted; with `--file`, in a file from `visor audit export`, on any machine. A program
+that can write the database or the file could recompute all hashes: save the newest `hash` elsewhere and pass it with
 `--kept`.""",
     args_type=AuditVerifyArgs,
     result_type=AuditVerifyResult,
@@ -92,9 +94,9 @@ write the database, or the file, could compute all hashes anew: keep the newest 
     render_text=render_text,
     local_option="--file",
     get_exit_status=lambda state: 0 if state.is_whole else 1,
-    exit_statuses=((0, "The record is whole."), (1, "An entry was changed, removed or slipped in.")),
+    exit_statuses=((0, "The audit log is intact."), (1, "An entry was changed, removed or inserted.")),
     examples=(
-        OperationExample("audit verify", "read and check all of it"),
-        OperationExample("audit verify --file record.jsonl", "prove an exported file, without a daemon"),
+        OperationExample("audit verify", "verify the audit log"),
+        OperationExample("audit verify --file audit.jsonl", "verify an exported file, without a daemon"),
     ),
 )

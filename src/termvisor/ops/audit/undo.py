@@ -1,4 +1,4 @@
-"""The op `undo`: take an action back, where that can be done and all is still as it left it."""
+"""The operation `undo`: undo an action by its inverse, if the pane is still in the state that the action left."""
 
 from typing import Annotated
 
@@ -24,18 +24,20 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class UndoArgs(ActionArgs, frozen=True, kw_only=True):
-    """Which action."""
+    """Choose the action."""
 
     which: Annotated[
         str,
         Meta(
-            description="Its `correlation`, or `last`: your own last one.", extra={"positional": "one"}, max_length=64
+            description="The action's `correlation`, or `last`: your own last action.",
+            extra={"positional": "one"},
+            max_length=64,
         ),
     ] = "last"
 
 
 class UndoResult(ActionResult, frozen=True, kw_only=True):
-    """``undoes`` is the correlation of the action that is taken back, ``what`` is done for it."""
+    """``undoes`` is the correlation of the undone action, ``what`` describes the inverse action."""
 
     undoes: str
     what: str
@@ -49,20 +51,19 @@ async def _build_undo_request(services: ActingServices, args: UndoArgs) -> tuple
     panes = await services.panes.list_panes(include_gone=True)
     inverse = await services.gate.audit.find_inverse(args.which, panes)
     pane = next((view for view in panes if view.id == find_action_pane(inverse.action)), None)
-    terms = structs.replace(build_preconditions(args), undoes=inverse.undoes)
-    return ActionRequest(action=inverse.action, preconditions=terms, pane=pane), inverse
+    preconditions = structs.replace(build_preconditions(args), undoes=inverse.undoes)
+    return ActionRequest(action=inverse.action, preconditions=preconditions, pane=pane), inverse
 
 
 async def run(services: ActingServices, args: UndoArgs) -> UndoResult:
-    wished, inverse = await _build_undo_request(services, args)
-    has_consent = args.yes or args.yes_for_session or args.dry_run
-    if assess_risk(wished.action) == "destructive" and not has_consent:
-        shown = render_dry_run_lines(await dry_run_action(services, wished), RenderOptions(), is_brief=True)
-        raise ConfirmationRequired(
-            f"undo {inverse.undoes.correlation}: {_describe_action(wished.action)}?", shown="\n".join(shown)
-        )
-    deed, _ = await execute_action(services, args, wished)
-    return extend_result(deed, UndoResult, undoes=inverse.undoes.correlation, what=_describe_action(wished.action))
+    request, inverse = await _build_undo_request(services, args)
+    correlation, description = inverse.undoes.correlation, _describe_action(request.action)
+    is_confirmed = args.yes or args.yes_for_session or args.dry_run
+    if assess_risk(request.action) == "destructive" and not is_confirmed:
+        shown = render_dry_run_lines(await dry_run_action(services, request), RenderOptions(), is_brief=True)
+        raise ConfirmationRequired(f"undo {correlation}: {description}?", shown="\n".join(shown))
+    result, _ = await execute_action(services, args, request)
+    return extend_result(result, UndoResult, undoes=correlation, what=description)
 
 
 def _describe_action(action: Action) -> str:
@@ -71,8 +72,8 @@ def _describe_action(action: Action) -> str:
 
 
 def render_text(result: UndoResult, options: RenderOptions) -> str:
-    words = "undone" if result.status == "done" else "it cannot be said whether it is undone"
-    return render_action_result(result, options, sanitize(f"{words}: {result.what}"))
+    status = "undone" if result.status == "done" else "not verified whether it was undone"
+    return render_action_result(result, options, sanitize(f"{status}: {result.what}"))
 
 
 def get_exit_status(result: UndoResult) -> int:
@@ -82,18 +83,18 @@ def get_exit_status(result: UndoResult) -> int:
 OP = Operation(
     name="undo",
     robot_name="undo",
-    summary="Take back what was done, where that can be proven to be safe.",
-    doc=f"""Without a word it is your own last action that was not undone yet; `visor audit` shows the `correlation` of
-every other. What takes it back is an action like any other: judged, asked about where the policy says so, recorded
-(its entries name in `undoes` what they take back) and verified.
+    summary="Undo an action, if that is proven to be safe.",
+    doc=f"""Without an argument it undoes your own last action that was not undone yet; `visor audit` shows the
+`correlation` of all others. The inverse is an action like any other: checked by the policy, subject to approval, logged
+(its entries name the undone action in `undoes`) and verified.
 
-`set-title` gets the former title back, `activate` the pane that was in front of the session before; `spawn` and
-`split` close the pane that they made, which asks as `kill --close` does; `reserve` is released. A text that stands in
-a shell's input unsubmitted is cleared. Everything else has no inverse (`{NotUndoable.code}`): what a program took, what
-keys did, what has ended.
+`set-title` is undone by restoring the former title, `activate` by activating the former pane of the session, `spawn`
+and `split` by closing the new pane, which asks for confirmation like `kill --close`, and `reserve` by releasing the
+reservation. Text that was typed into a shell but not submitted is cleared. All other actions have no inverse
+(`{NotUndoable.code}`): text that a program has read, keys, processes that have ended.
 
-Nothing is done where something else stands there by now: another title, another pane in front, another program in the
-pane, a shell in which something runs, an input that somebody changed, or an action that was undone already.""",
+Nothing is done if the state has changed since: another title, another active pane, another program in the pane, a
+running command in the shell, edited input, or an action that was already undone.""",
     args_type=UndoArgs,
     result_type=UndoResult,
     run=run,
@@ -102,14 +103,14 @@ pane, a shell in which something runs, an input that somebody changed, or an act
     effect="change",
     get_exit_status=get_exit_status,
     exit_statuses=(
-        (2, "It has no inverse, or it would close a pane and was not confirmed: nothing was done."),
-        (6, "It cannot be proven whether it is undone."),
-        (75, "Nothing was done: it is no longer as it was left, or it was undone already."),
-        (77, "Nothing was done: denied, or a person must allow it first."),
+        (2, "Nothing was done: it has no inverse, or closing a pane was not confirmed."),
+        (6, "The inverse was executed, but its effect could not be verified."),
+        (75, "Nothing was done: the state has changed since, or it was already undone."),
+        (77, "Nothing was done: denied, or it requires approval."),
     ),
     examples=(
         OperationExample("undo", "your own last action"),
-        OperationExample("undo 5f1c0a9be2d47713 --dry-run", "what would be done, and whether it would be let through"),
-        OperationExample("robot undo last --yes", "also where it closes a pane, as JSON"),
+        OperationExample("undo 5f1c0a9be2d47713 --dry-run", "show the inverse and the policy's verdict"),
+        OperationExample("robot undo last --yes", "without confirmation, as JSON"),
     ),
 )

@@ -1,1 +1,1 @@
-"""Config."""
+"""Operations on the config file and the settings."""

@@ -1,4 +1,4 @@
-"""The op `config_init`: a config file with every setting in it, commented out, to start from."""
+"""The operation `config_init`: write a config file with every setting, commented out."""
 
 import os
 from typing import Annotated
@@ -14,21 +14,21 @@ from termvisor.settings import SettingInfo, list_settings, make_private_folder
 
 
 class ConfigInitArgs(Struct, frozen=True, kw_only=True):
-    """Whether an existing file may be replaced."""
+    """Choose whether to replace an existing file."""
 
-    force: Annotated[bool, Meta(description="Replace the file; the old one is kept as config.toml.old.")] = False
+    force: Annotated[bool, Meta(description="Replace an existing file; it is kept as config.toml.old.")] = False
 
 
 class ConfigInitResult(Struct, frozen=True, kw_only=True):
     path: str
     kept: str | None
-    """Where the replaced file is now."""
+    """New path of the replaced file."""
 
 
 async def run(services: Services, args: ConfigInitArgs) -> ConfigInitResult:
     path = get_paths(services).config_file
     if os.path.lexists(path) and not args.force:
-        raise Conflict(f"{path} exists", hint="Edit it, or give --force to replace it.")
+        raise Conflict(f"{path} already exists", hint="Edit it, or pass --force to replace it.")
     return ConfigInitResult(path=path, kept=_write_template(path))
 
 
@@ -46,8 +46,8 @@ def _write_template(path: str) -> str | None:
 
 
 def build_template() -> str:
-    """Every setting with its meaning and default."""
-    head = "# Settings of Termvisor. Take the # off a line to change it; `visor config validate` checks the file.\n"
+    """Return a config file with the description and default of every setting, commented out."""
+    head = "# Settings of Termvisor. Uncomment a line to change it; `visor config validate` checks the file.\n"
     return head + "".join(
         f"\n# {row.doc}\n# Environment: {row.env}. {row.type}\n# {row.name} = {_format_example(row)}\n"
         for row in list_settings()
@@ -55,27 +55,27 @@ def build_template() -> str:
 
 
 def _format_example(row: SettingInfo) -> str:
-    """The default, or the form of a value where the default is to have none."""
+    """Format the default, or a placeholder for a setting without one."""
     return '["…"]' if row.default is None else format_toml_value(row.default)
 
 
 def render_text(result: ConfigInitResult, options: RenderOptions) -> str:
-    kept = f"; the old one is {result.kept}" if result.kept else ""
-    return sanitize(f"{result.path} written{kept}")
+    kept = f"; the old file is {result.kept}" if result.kept else ""
+    return sanitize(f"wrote {result.path}{kept}")
 
 
 OP = Operation(
     name="config_init",
     summary="Write a config file with every setting, commented out.",
-    doc="Nothing is changed by it until a line is taken in. An existing file is left alone unless `--force` is given.",
+    doc="It changes nothing until you uncomment a line. An existing file is replaced only with `--force`.",
     args_type=ConfigInitArgs,
     result_type=ConfigInitResult,
     run=run,
     render_text=render_text,
     effect="local",
-    exit_statuses=((75, "The file exists and --force was not given."),),
+    exit_statuses=((75, "The file already exists and --force was not given."),),
     examples=(
-        OperationExample("config init", "write it"),
-        OperationExample("config init --force", "write it anew, keep the old one"),
+        OperationExample("config init", "write the file"),
+        OperationExample("config init --force", "replace it, keeping the old file"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `config_path`: where this instance keeps its files."""
+"""The operation `config_path`: show the paths of this instance."""
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class ConfigPathArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class ConfigPathResult(Struct, frozen=True, kw_only=True):
@@ -23,8 +23,8 @@ class ConfigPathResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, _args: ConfigPathArgs) -> ConfigPathResult:
-    places = get_paths(services)
-    return ConfigPathResult(**{name: getattr(places, name) for name in ConfigPathResult.__struct_fields__})
+    paths = get_paths(services)
+    return ConfigPathResult(**{name: getattr(paths, name) for name in ConfigPathResult.__struct_fields__})
 
 
 def render_text(result: ConfigPathResult, options: RenderOptions) -> str:
@@ -35,16 +35,16 @@ def render_text(result: ConfigPathResult, options: RenderOptions) -> str:
 
 OP = Operation(
     name="config_path",
-    summary="Where the config file, the data and the socket are.",
-    doc="""`VISOR_CONFIG_DIR`, `VISOR_DATA_DIR` and `VISOR_RUNTIME_DIR` move them; instances with different places
-never meet.""",
+    summary="Show the paths of the config file, the data and the socket.",
+    doc="""`VISOR_CONFIG_DIR`, `VISOR_DATA_DIR` and `VISOR_RUNTIME_DIR` change them; instances with different
+directories are independent.""",
     args_type=ConfigPathArgs,
     result_type=ConfigPathResult,
     run=run,
     render_text=render_text,
     effect="local",
     examples=(
-        OperationExample("config path", "all places"),
+        OperationExample("config path", "all paths"),
         OperationExample("config path -q", "only the config file"),
     ),
 )

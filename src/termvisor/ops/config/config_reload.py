@@ -1,4 +1,4 @@
-"""The op `config_reload`: a running daemon reads the settings again."""
+"""The operation `config_reload`: make the running daemon reload its settings and rules."""
 
 from msgspec import Struct
 
@@ -9,13 +9,14 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class ConfigReloadArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class ConfigReloadResult(Struct, frozen=True, kw_only=True):
-    """``applied`` hold from now on; ``needs_restart`` differ and wait for what ``restart_with`` names for each.
+    """``applied`` settings are active now; ``needs_restart`` have changed but need the command in ``restart_with``.
 
-    ``rules`` is how many are in force now, null where none changed. Because of ``rule_troubles``, the old ones stay.
+    ``rules`` is the number of active rules, null if none changed. ``rule_troubles`` are errors in rule files; with any,
+    the previous rules stay active.
     """
 
     applied: tuple[str, ...]
@@ -26,28 +27,27 @@ class ConfigReloadResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, _args: ConfigReloadArgs) -> ConfigReloadResult:
-    told = await services.maintenance.reload_settings()
-    restart_with = {name: find_setting(name).restart for name in told.needs_restart}
+    reloaded = await services.maintenance.reload_settings()
     return ConfigReloadResult(
-        applied=told.applied,
-        needs_restart=told.needs_restart,
-        restart_with=restart_with,
-        rules=told.rules.count,
-        rule_troubles=told.rules.troubles,
+        applied=reloaded.applied,
+        needs_restart=reloaded.needs_restart,
+        restart_with={name: find_setting(name).restart for name in reloaded.needs_restart},
+        rules=reloaded.rules.count,
+        rule_troubles=reloaded.rules.troubles,
     )
 
 
 def render_text(result: ConfigReloadResult, options: RenderOptions) -> str:
-    lines = [f"Taken over: {', '.join(result.applied)}."] if result.applied else []
+    lines = [f"Applied: {', '.join(result.applied)}."] if result.applied else []
     lines += [
-        options.paint("yellow", f"{name} has changed too, but needs `{result.restart_with[name]}`.")
+        options.paint("yellow", f"{name} has changed; run `{result.restart_with[name]}` to apply it.")
         for name in result.needs_restart
     ]
     if result.rules is not None:
-        lines.append(f"Rules taken up: {result.rules} are in force.")
+        lines.append(f"Rules reloaded: {result.rules} active.")
     if result.rule_troubles:
-        lines += [options.paint("red", sanitize(trouble)) for trouble in result.rule_troubles]
-        lines.append("Rules are looked for as before, until that is mended.")
+        lines += [options.paint("red", sanitize(problem)) for problem in result.rule_troubles]
+        lines.append("The previous rules stay active until this is fixed.")
     return "\n".join(lines) or "Nothing has changed."
 
 
@@ -57,12 +57,11 @@ def _get_exit_status(result: ConfigReloadResult) -> int:
 
 OP = Operation(
     name="config_reload",
-    summary="Make the running daemon read its settings and rules again.",
-    doc="""What is safe is taken over at once; what needs a restart is named and keeps its old value. Settings that
-are wrong are an error, and the old ones go on to hold. Rule packs are read again, too: new and changed rules are looked
-for in what is printed from now on, and no line in between is missed. Where a rule is wrong that was not before, it is
-told, and the old rules stay. The signal SIGHUP does the same. The environment that counts is the one in which the
-daemon was started.""",
+    summary="Make the running daemon reload its settings and rules.",
+    doc="""Settings that need no restart are applied at once; the others are listed and keep their old value. Invalid
+settings are an error, and the old ones stay active. Rule packs are reloaded too: new and changed rules apply to output
+from now on, and no line in between is missed. If a rule has become invalid, it is reported, and the previous rules stay
+active. SIGHUP does the same. Environment variables are those with which the daemon was started.""",
     args_type=ConfigReloadArgs,
     result_type=ConfigReloadResult,
     run=run,
@@ -71,8 +70,8 @@ daemon was started.""",
     works_without_daemon=True,
     get_exit_status=_get_exit_status,
     exit_statuses=(
-        (69, "No daemon is running; it will read the settings when it starts."),
-        (78, "The config is wrong, or a rule is."),
+        (69, "No daemon is running; it reads the settings when it starts."),
+        (78, "The config file or a rule is invalid."),
     ),
-    examples=(OperationExample("config reload", "take over what was changed"),),
+    examples=(OperationExample("config reload", "apply changed settings and rules"),),
 )

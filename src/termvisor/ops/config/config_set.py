@@ -1,4 +1,7 @@
-"""The op `config_set`: one setting in the config file, checked before it is written."""
+"""The operation `config_set`: set one setting in the config file.
+
+Invariant: the file is written only if the whole of it is valid afterwards; all other lines are kept.
+"""
 
 import tomllib
 from typing import Annotated
@@ -18,29 +21,29 @@ from termvisor.setup import toml_edit
 
 
 class ConfigSetArgs(Struct, frozen=True, kw_only=True):
-    """Which setting, and its new value."""
+    """The setting and its new value."""
 
-    name: Annotated[str, Meta(description="The setting.", extra={"positional": "one", "names": "find_setting"})]
+    name: Annotated[str, Meta(description="The setting.", extra={"positional": "one", "names": "setting"})]
     value: Annotated[
         str,
         Meta(
-            description='Its value; a list between commas (patterns: on lines) or as `["a", "b"]`.',
+            description='The value; a list is separated by commas (patterns: by newlines) or `["a", "b"]`.',
             extra={"positional": "rest"},
         ),
     ]
 
 
 class ConfigChangeResult(Struct, frozen=True, kw_only=True):
-    """``value`` is what the file says now, None where it says nothing any more."""
+    """``value`` is the value in the file, null if it is no longer there."""
 
     path: str
     name: str
     value: str | None
     changed: bool
     overridden_by: str | None
-    """A variable in the environment of the caller that wins over the file."""
+    """The variable in the caller's environment that overrides the file."""
     needs_restart: bool
-    """Whether a running daemon takes it over at its restart only."""
+    """True if a running daemon applies it only after a restart."""
     warnings: tuple[str, ...]
 
 
@@ -53,30 +56,31 @@ async def run(services: Services, args: ConfigSetArgs) -> ConfigChangeResult:
 
 
 def _read_kept_entries(row: SettingInfo, before: str, path: str) -> tuple[str, ...]:
-    """The entries of a list of names with values that stay, unless they are set anew."""
+    """Return the entries of a `name=value` list that are in the file, for merging."""
     return tuple(flatten_tables(tomllib.loads(before), path).get(row.name, ())) if row.is_keyed else ()
 
 
 def _parse_value(row: SettingInfo, text: str, kept_entries: tuple[str, ...]) -> str:
-    """The text as TOML of the setting's type; what the setting cannot be is the caller's mistake."""
+    """Parse the text as the setting's type and return it as TOML. Raises BadRequest if it is not valid."""
     try:
-        held = getattr(validate_settings({row.name: parse_setting_text(row, text)}, row.name), row.name)
+        value = getattr(validate_settings({row.name: parse_setting_text(row, text)}, row.name), row.name)
         if kept_entries:
-            held = tuple({entry.partition("=")[0]: entry for entry in (*kept_entries, *held)}.values())
-        value = format_toml_value(held)
-        if validate_settings(tomllib.loads(f"{row.name} = {value}"), row.name) != validate_settings(
-            {row.name: held}, row.name
+            value = tuple({entry.partition("=")[0]: entry for entry in (*kept_entries, *value)}.values())
+        toml = format_toml_value(value)
+        # Read back what would be written: text that TOML cannot represent must not reach the file.
+        if validate_settings(tomllib.loads(f"{row.name} = {toml}"), row.name) != validate_settings(
+            {row.name: value}, row.name
         ):
             raise BadRequest(f"{row.name}: {text!r} cannot be written to the file")
     except ConfigError as error:
         raise BadRequest(error.message, hint=f"{row.name} is {row.type}: {row.doc}") from error
     except (UnicodeEncodeError, tomllib.TOMLDecodeError, msgspec.MsgspecError) as error:
         raise BadRequest(f"{row.name}: {text!r} cannot be written to the file") from error
-    return value
+    return toml
 
 
 def write_change(path: str, row: SettingInfo, before: str, after: str) -> ConfigChangeResult:
-    """Write the text that came of a change, if it differs and the whole of it is right."""
+    """Write the changed file if it differs. Raises ConfigError, and writes nothing, if it is invalid."""
     values = flatten_tables(tomllib.loads(after), path)
     settings = validate_settings(values, path)
     if after != before:
@@ -93,34 +97,33 @@ def write_change(path: str, row: SettingInfo, before: str, after: str) -> Config
 
 
 def render_text(result: ConfigChangeResult, options: RenderOptions) -> str:
-    said = f"{result.name} = {result.value}" if result.value is not None else f"{result.name} is at its default"
-    lines = [sanitize(said if result.changed else f"{said}, as before")]
+    setting = f"{result.name} = {result.value}" if result.value is not None else f"{result.name} is at its default"
+    lines = [sanitize(setting if result.changed else f"{setting} (unchanged)")]
     if result.overridden_by:
-        lines.append(options.paint("yellow", f"warning: {result.overridden_by} in the environment wins over the file"))
+        lines.append(options.paint("yellow", f"warning: {result.overridden_by} in the environment overrides the file"))
     lines += [options.paint("yellow", sanitize(f"warning: {text}")) for text in result.warnings]
     if result.changed and not options.is_quiet:
-        wish = find_setting(result.name).restart or "visor config reload"
-        lines.append(options.paint("dim", f"A running daemon takes it over with `{wish}`."))
+        command = find_setting(result.name).restart or "visor config reload"
+        lines.append(options.paint("dim", f"Run `{command}` to apply it to a running daemon."))
     return "\n".join(lines)
 
 
 OP = Operation(
     name="config_set",
     summary="Set one setting in the config file.",
-    doc="""The value is checked before anything is written; comments, order and every other line of the file stay as
-they are. Of a list of names with values, such as `workflow_modes`, the other names stay as they are, too;
-`visor config unset` ends them all. A file that is broken is left alone. `visor config reload` makes a running daemon
-take it over.""",
+    doc="""The value is checked before anything is written; comments, order and all other lines of the file are kept.
+For a list of `name=value` entries, such as `workflow_modes`, the other entries are kept too; `visor config unset`
+removes them all. An invalid file is not changed. `visor config reload` applies the setting to a running daemon.""",
     args_type=ConfigSetArgs,
     result_type=ConfigChangeResult,
     run=run,
     render_text=render_text,
     effect="local",
-    exit_statuses=((78, "The config file is wrong; nothing was written."),),
+    exit_statuses=((78, "The config file is invalid; nothing was written."),),
     examples=(
         OperationExample("config set log_level debug", "log everything"),
-        OperationExample("config set tmux_sockets work,/run/tmux/build", "watch these two servers only"),
-        OperationExample("config set workflow_modes unstick=off", "only this one; all others stay as they are"),
-        OperationExample("config set redact_patterns -- 'ACME-[0-9]{8}'", "one more kind of secret"),
+        OperationExample("config set tmux_sockets work,/run/tmux/build", "watch only these two servers"),
+        OperationExample("config set workflow_modes unstick=off", "one workflow; the others are kept"),
+        OperationExample("config set redact_patterns -- 'ACME-[0-9]{8}'", "redact another kind of secret"),
     ),
 )

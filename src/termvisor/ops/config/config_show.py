@@ -1,4 +1,4 @@
-"""The op `config_show`: the settings that hold, and where each comes from."""
+"""The operation `config_show`: list effective settings and where each comes from."""
 
 from typing import Annotated, Any
 
@@ -13,13 +13,13 @@ from termvisor.settings import list_settings, load_settings, read_config_file
 
 
 class ConfigShowArgs(Struct, frozen=True, kw_only=True):
-    """Which settings to show."""
+    """Choose the settings to show."""
 
-    effective: Annotated[bool, Meta(description="All settings, also those at their default.")] = False
+    effective: Annotated[bool, Meta(description="Include settings at their default.")] = False
 
 
 class SettingItem(Struct, frozen=True, kw_only=True):
-    """``origin`` is `default`, `file` or `environment`; ``value`` is written as in the config file."""
+    """``origin`` is `default`, `file` or `environment`; ``value`` is formatted as in the config file."""
 
     name: str
     value: str
@@ -34,17 +34,17 @@ class ConfigShowResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ConfigShowArgs) -> ConfigShowResult:
-    places = get_paths(services)
-    settings, in_file = load_settings(places), read_config_file(places.config_file)
-    from_file = load_settings(places, {})
+    paths = get_paths(services)
+    effective, without_environment = load_settings(paths), load_settings(paths, {})
+    names_in_file = read_config_file(paths.config_file)
     items = []
     for row in list_settings():
-        held, filed = getattr(settings, row.name), getattr(from_file, row.name)
-        origin = _find_origin(held, filed, row.name in in_file)
+        value, file_value = getattr(effective, row.name), getattr(without_environment, row.name)
+        origin = _find_origin(value, file_value, row.name in names_in_file)
         if args.effective or origin != "default":
-            shown = redact(format_toml_value(held))
-            items.append(SettingItem(name=row.name, value=shown, origin=origin, env=row.env, doc=row.doc))
-    return ConfigShowResult(path=places.config_file, settings=tuple(items))
+            text = redact(format_toml_value(value))
+            items.append(SettingItem(name=row.name, value=text, origin=origin, env=row.env, doc=row.doc))
+    return ConfigShowResult(path=paths.config_file, settings=tuple(items))
 
 
 def _find_origin(effective_value: Any, file_value: Any, is_in_file: bool) -> str:
@@ -56,28 +56,28 @@ def _find_origin(effective_value: Any, file_value: Any, is_in_file: bool) -> str
 COLUMNS = (
     TableColumn("SETTING", lambda item: item.name, style="bold"),
     TableColumn("VALUE", lambda item: item.value, can_shrink=True),
-    TableColumn("FROM", lambda item: item.origin),
+    TableColumn("ORIGIN", lambda item: item.origin),
     TableColumn("ENVIRONMENT", lambda item: item.env, style="dim"),
 )
 
 
 def render_text(result: ConfigShowResult, options: RenderOptions) -> str:
     if not result.settings:
-        return "Every setting is at its default; `visor config show --effective` lists them."
+        return "All settings are at their default; `visor config show --effective` lists them."
     return render_table(COLUMNS, result.settings, options)
 
 
 OP = Operation(
     name="config_show",
-    summary="The settings that hold, and where each comes from.",
-    doc="Without `--effective` only those that were set in the file or the environment.",
+    summary="List settings and where each comes from.",
+    doc="Without `--effective` it lists only settings from the file or the environment.",
     args_type=ConfigShowArgs,
     result_type=ConfigShowResult,
     run=run,
     render_text=render_text,
     effect="local",
     examples=(
-        OperationExample("config show", "what was changed"),
-        OperationExample("config show --effective", "everything"),
+        OperationExample("config show", "changed settings"),
+        OperationExample("config show --effective", "all settings"),
     ),
 )

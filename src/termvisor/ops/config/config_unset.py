@@ -1,4 +1,4 @@
-"""The op `config_unset`: take one setting out of the config file, so that its default holds again."""
+"""The operation `config_unset`: remove one setting from the config file."""
 
 from typing import Annotated
 
@@ -12,9 +12,9 @@ from termvisor.setup import toml_edit
 
 
 class ConfigUnsetArgs(Struct, frozen=True, kw_only=True):
-    """Which setting."""
+    """Choose the setting."""
 
-    name: Annotated[str, Meta(description="The setting.", extra={"positional": "one", "names": "find_setting"})]
+    name: Annotated[str, Meta(description="The setting.", extra={"positional": "one", "names": "setting"})]
 
 
 async def run(services: Services, args: ConfigUnsetArgs) -> ConfigChangeResult:
@@ -26,13 +26,13 @@ async def run(services: Services, args: ConfigUnsetArgs) -> ConfigChangeResult:
 
 OP = Operation(
     name="config_unset",
-    summary="Take one setting out of the config file; its default holds again.",
-    doc="Comments and every other line of the file stay as they are. A setting that was not in the file is no error.",
+    summary="Remove one setting from the config file.",
+    doc="Comments and all other lines of the file are kept. A setting that is not in the file is not an error.",
     args_type=ConfigUnsetArgs,
     result_type=ConfigChangeResult,
     run=run,
     render_text=render_text,
     effect="local",
-    exit_statuses=((78, "The config file is wrong; nothing was written."),),
+    exit_statuses=((78, "The config file is invalid; nothing was written."),),
     examples=(OperationExample("config unset log_level", "back to the default"),),
 )

@@ -1,4 +1,4 @@
-"""The op `config_validate`: is the config right, in form and in meaning?"""
+"""The operation `config_validate`: validate the config file and the environment."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from termvisor.model.action.notification import find_missing_settings
+from termvisor.model.settings.notifications import find_missing_settings
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import get_paths
@@ -15,11 +15,11 @@ from termvisor.settings import Settings, load_settings, read_config_file
 
 
 class ConfigValidateArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class ConfigValidateResult(Struct, frozen=True, kw_only=True):
-    """A config that cannot be used is an error; ``warnings`` name what is allowed but hardly meant."""
+    """``warnings`` are valid but suspicious settings; invalid ones are an error."""
 
     path: str
     exists: bool
@@ -39,35 +39,34 @@ async def run(services: Services, _args: ConfigValidateArgs) -> ConfigValidateRe
 
 
 def find_config_warnings(settings: Settings) -> Iterator[str]:
-    """What a person hardly meant."""
+    """Yield warnings about valid settings that are probably mistakes."""
     if settings.thin_interval > settings.full_interval:
-        yield "thin_interval is longer than full_interval, so the short listing is never taken"
+        yield "thin_interval is longer than full_interval, so the short listing is never used"
     if settings.segment_bytes > settings.recorder_cap_bytes:
         yield "recorder_cap_bytes is less than one segment (segment_bytes)"
     if shutil.which(settings.tmux_program) is None:
-        yield f"tmux_program: there is no program {settings.tmux_program!r}"
-    for way, lacks in find_missing_settings(settings).items():
-        if way in settings.notify_ways:
-            yield f"notify_ways names {way}, but {lacks} is not set"
+        yield f"tmux_program: {settings.tmux_program!r} not found"
+    for channel, missing_setting in find_missing_settings(settings).items():
+        if channel in settings.notify_ways:
+            yield f"notify_ways contains {channel}, but {missing_setting} is not set"
 
 
 def render_text(result: ConfigValidateResult, options: RenderOptions) -> str:
-    told = f"{result.path} is fine" if result.exists else f"{result.path} does not exist; every default holds"
-    return "\n".join(
-        [sanitize(told), *(options.paint("yellow", sanitize(f"warning: {text}")) for text in result.warnings)]
-    )
+    status = f"{result.path} ok" if result.exists else f"{result.path} does not exist; using the defaults"
+    warnings = (options.paint("yellow", sanitize(f"warning: {text}")) for text in result.warnings)
+    return "\n".join([sanitize(status), *warnings])
 
 
 OP = Operation(
     name="config_validate",
-    summary="Check the config file and the environment.",
-    doc="""Checks names, types and limits of every setting, and regular expressions. What is wrong is a
-`config_error` that names the place; what is allowed but hardly meant is a warning.""",
+    summary="Validate the config file and the environment.",
+    doc="""Checks name, type and limits of every setting, and regular expressions. An invalid setting is a
+`config_error` with its place; a valid but suspicious one is a warning.""",
     args_type=ConfigValidateArgs,
     result_type=ConfigValidateResult,
     run=run,
     render_text=render_text,
     effect="local",
-    exit_statuses=((78, "The config is wrong; the message says where."),),
-    examples=(OperationExample("config validate", "check it"),),
+    exit_statuses=((78, "The config is invalid; the message names the place."),),
+    examples=(OperationExample("config validate", "validate the config"),),
 )

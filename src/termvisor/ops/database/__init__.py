@@ -1,1 +1,1 @@
-"""Database."""
+"""Operations on the database: status, integrity, maintenance, backup and restore."""

@@ -1,4 +1,4 @@
-"""What long upkeep tells while it works: a line each time something is done, and now and then how far it is."""
+"""Stream the progress of a maintenance run: one item per finished step, and one per second while a step runs."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -15,7 +15,7 @@ _PROGRESS_INTERVAL_S = 1.0
 
 
 class MaintenanceStep(Struct, frozen=True, kw_only=True):
-    """``rows`` and ``bytes`` are what was deleted, sealed or given back, of what ``operation`` names."""
+    """``rows`` and ``bytes`` are the amounts that ``operation`` deleted, sealed or freed."""
 
     operation: str
     started_at: str
@@ -24,21 +24,21 @@ class MaintenanceStep(Struct, frozen=True, kw_only=True):
     bytes: int
     detail: str
     is_done: bool
-    """False while the operation goes on: then the numbers are what was reached so far."""
+    """False while the step is running; the amounts are then those so far."""
     is_foretold: bool = False
-    """True in a dry run: this would be done, and was not."""
+    """True in a dry run: nothing was changed."""
 
 
 async def stream_steps(
     services: Services, runs: AsyncIterator[MaintenanceRun], *, is_dry_run: bool = False
 ) -> AsyncIterator[MaintenanceStep]:
-    """What is done at once, and of what goes on a word a second."""
-    spoke_at = services.clock.monotonic()
-    async with aclosing(cast("AsyncGenerator[MaintenanceRun, None]", runs)) as found:
-        async for run in found:
+    """Yield finished steps at once, and progress of a running step at most once per interval."""
+    reported_at = services.clock.monotonic()
+    async with aclosing(cast("AsyncGenerator[MaintenanceRun, None]", runs)) as open_runs:
+        async for run in open_runs:
             now = services.clock.monotonic()
-            if run.is_done or now - spoke_at >= _PROGRESS_INTERVAL_S:
-                spoke_at = now
+            if run.is_done or now - reported_at >= _PROGRESS_INTERVAL_S:
+                reported_at = now
                 yield build_step(run, is_dry_run=is_dry_run)
 
 
@@ -58,9 +58,9 @@ def build_step(run: MaintenanceRun, *, is_dry_run: bool = False) -> MaintenanceS
 def render_text(result: MaintenanceStep, options: RenderOptions) -> str:
     if options.is_quiet and not result.is_done:
         return ""
-    room = f", {format_bytes(result.bytes)}" if result.bytes else ""
-    what = sanitize(result.detail) or (f"{result.rows}" if result.rows else "nothing to do")
+    size = f", {format_bytes(result.bytes)}" if result.bytes else ""
+    detail = sanitize(result.detail) or (f"{result.rows}" if result.rows else "nothing to do")
     if result.is_foretold:
-        return f"{result.operation:<13} would: {what}{room}"
-    when = f"  {result.duration_secs:.1f} s" if result.is_done and (result.rows or result.bytes) else ""
-    return f"{result.operation:<13} {'' if result.is_done else '… '}{what}{room}{when}"
+        return f"{result.operation:<13} would: {detail}{size}"
+    duration = f"  {result.duration_secs:.1f} s" if result.is_done and (result.rows or result.bytes) else ""
+    return f"{result.operation:<13} {'' if result.is_done else '… '}{detail}{size}{duration}"

@@ -1,4 +1,4 @@
-"""Has a copy put in the place of the database by a process of its own: the database's library loads there only."""
+"""Restore a database backup in a worker process, so that a client never loads the database library."""
 
 import asyncio
 import os
@@ -20,28 +20,28 @@ _RESTORE_TIMEOUT_S = 3600.0
 
 @contextmanager
 def hold_daemon_lock(paths: Paths) -> Iterator[None]:
-    """Hold the daemon's own lock: none runs, and none starts meanwhile."""
+    """Hold the daemon's lock, so that no daemon starts meanwhile. Raises Conflict if one is running."""
     make_instance_folders(paths)
-    held = lock_file.acquire_lock(paths.daemon_lock)
-    if held is None:
+    lock = lock_file.acquire_lock(paths.daemon_lock)
+    if lock is None:
         pid = lock_file.read_lock_holder(paths.daemon_lock)
-        raise Conflict(f"a daemon runs (pid {pid})", hint="`visor down` stops it; then restore.")
+        raise Conflict(f"the daemon is running (pid {pid})", hint="Stop it with `visor down`, then restore.")
     try:
         yield
     finally:
-        os.close(held)
+        os.close(lock)
 
 
 async def exchange_database(paths: Paths, file: str, *, is_dry_run: bool = False) -> RestoreSummary:
-    """What was exchanged, or would be; the other process's complaint is ours."""
-    wish = ["--dry-run"] if is_dry_run else []
-    command = [sys.executable, "-m", "termvisor.store.maintenance.restore", file, paths.database, *wish]
+    """Replace the database with this backup, or only compare them. Raises the worker's own error."""
+    flags = ["--dry-run"] if is_dry_run else []
+    command = [sys.executable, "-m", "termvisor.store.maintenance.restore", file, paths.database, *flags]
     status, output, errors = await asyncio.to_thread(
         run_and_capture, command, timeout_s=_RESTORE_TIMEOUT_S, env=get_environment()
     )
     if status:
         text = errors.decode("utf-8", "replace")
         raise parse_last_error(text) or StorageError(
-            f"the copy could not be put back: {text.strip().splitlines()[-1:]}"
+            f"the restore worker failed: {text.strip().rpartition(chr(10))[2]}"
         )
     return msgspec.json.decode(output, type=RestoreSummary)

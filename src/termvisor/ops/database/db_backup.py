@@ -1,4 +1,4 @@
-"""The op `db_backup`: a consistent copy of the database, made while it is in use."""
+"""The operation `db_backup`: write a consistent copy of the database while it is in use."""
 
 import os
 from typing import Annotated
@@ -13,15 +13,15 @@ from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sa
 
 
 class DbBackupArgs(Struct, frozen=True, kw_only=True):
-    """Where to."""
+    """Choose the backup file."""
 
     file: Annotated[
-        str, Meta(description="The path of a new file.", extra={"positional": "one", "is_path": True}, min_length=1)
+        str, Meta(description="Path of the new file.", extra={"positional": "one", "is_path": True}, min_length=1)
     ]
 
 
 class DbBackupResult(Struct, frozen=True, kw_only=True):
-    """``version`` is the schema's. The copy holds text, events and all else, but no raw bytes."""
+    """``version`` is the schema version. The backup has all tables, but not the raw log."""
 
     path: str
     bytes: int
@@ -35,37 +35,35 @@ class DbBackupResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: DbBackupArgs) -> DbBackupResult:
     if not os.path.isabs(args.file):
         raise BadRequest(f"not an absolute path: {args.file}")
-    made = await services.maintenance.backup_database(args.file)
+    backup = await services.maintenance.backup_database(args.file)
     return DbBackupResult(
-        path=made.path,
-        bytes=made.bytes,
-        taken_at=format_timestamp(made.taken_at),
-        version=made.contents.version,
-        panes=made.contents.panes,
-        lines=made.contents.lines,
-        events=made.contents.events,
+        path=backup.path,
+        bytes=backup.bytes,
+        taken_at=format_timestamp(backup.taken_at),
+        version=backup.contents.version,
+        panes=backup.contents.panes,
+        lines=backup.contents.lines,
+        events=backup.contents.events,
     )
 
 
 def render_text(result: DbBackupResult, options: RenderOptions) -> str:
-    held = ", ".join(
-        (pluralize(result.panes, "pane"), pluralize(result.lines, "line"), pluralize(result.events, "event"))
-    )
-    return (
-        sanitize(result.path) if options.is_quiet else f"{sanitize(result.path)}: {format_bytes(result.bytes)}, {held}"
-    )
+    path = sanitize(result.path)
+    if options.is_quiet:
+        return path
+    counts = (pluralize(result.panes, "pane"), pluralize(result.lines, "line"), pluralize(result.events, "event"))
+    return f"{path}: {format_bytes(result.bytes)}, {', '.join(counts)}"
 
 
 OP = Operation(
     name="db_backup",
-    summary="Copy the database to a file, while it is in use.",
-    doc="""The copy is consistent, compact and private (0600), and needs no other file beside it. An existing file is
-never replaced. Raw bytes are not in it: copy the folder `raw` as well if you want to keep them. `visor db restore` puts
-a copy back.""",
+    summary="Back up the database to a file while it is in use.",
+    doc="""The backup is consistent, compact, private (mode 0600) and a single file. An existing file is never replaced.
+It does not contain the raw log: copy the directory `raw` as well to keep that. `visor db restore` restores it.""",
     args_type=DbBackupArgs,
     result_type=DbBackupResult,
     run=run,
     render_text=render_text,
     effect="change",
-    examples=(OperationExample("db backup ~/visor-monday.db", "a copy to keep"),),
+    examples=(OperationExample("db backup ~/visor-monday.db", "write a backup"),),
 )

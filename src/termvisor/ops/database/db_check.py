@@ -1,4 +1,4 @@
-"""The op `db_check`: is the database whole?"""
+"""The operation `db_check`: check the integrity of the database and its search index."""
 
 from typing import Annotated
 
@@ -10,15 +10,16 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class DbCheckArgs(Struct, frozen=True, kw_only=True):
-    """How closely to look."""
+    """Choose how thorough the check is."""
 
     thorough: Annotated[
-        bool, Meta(description="Read every row and compare the search index with the text; needs room for a copy.")
+        bool,
+        Meta(description="Read every row and compare the search index with the text; needs space for a copy."),
     ] = False
 
 
 class DbCheckResult(Struct, frozen=True, kw_only=True):
-    """``wrong`` says what was found; empty when the database is whole."""
+    """``wrong`` is the problem; empty if the database is intact."""
 
     path: str
     is_fine: bool
@@ -28,39 +29,38 @@ class DbCheckResult(Struct, frozen=True, kw_only=True):
 
 
 _REPAIR_HINT = (
-    "An index that differs from the text is made anew by `visor db reindex`; "
-    "of anything else put back a copy with `visor db restore`."
+    "Run `visor db reindex` if the search index differs from the text; "
+    "for any other problem restore a backup with `visor db restore`."
 )
 
 
 async def run(services: Services, args: DbCheckArgs) -> DbCheckResult:
-    found = await services.maintenance.check_database(thorough=args.thorough)
+    check = await services.maintenance.check_database(thorough=args.thorough)
     return DbCheckResult(
-        path=found.path,
-        is_fine=not found.wrong,
-        is_thorough=found.is_thorough,
-        wrong=found.wrong,
-        duration_secs=round(found.duration, 3),
+        path=check.path,
+        is_fine=not check.wrong,
+        is_thorough=check.is_thorough,
+        wrong=check.wrong,
+        duration_secs=round(check.duration, 3),
     )
 
 
 def render_text(result: DbCheckResult, options: RenderOptions) -> str:
     if result.is_fine:
-        return f"{sanitize(result.path)} is whole"
+        return f"{sanitize(result.path)} ok"
     return f"{sanitize(result.path)}: {sanitize(result.wrong)}\n{_REPAIR_HINT}"
 
 
 OP = Operation(
     name="db_check",
-    summary="Check that the database is whole.",
-    doc="""Without options, SQLite's quick check and a count of the search index. With `--thorough` every row and
-index is read, and the search index is compared with the text, on a copy that is deleted again. Nobody has to wait
-meanwhile.""",
+    summary="Check the integrity of the database.",
+    doc="""Without options it runs SQLite's quick check and counts the search index. `--thorough` reads every row and
+index, and compares the search index with the text on a temporary copy. Recording and reading continue meanwhile.""",
     args_type=DbCheckArgs,
     result_type=DbCheckResult,
     run=run,
     render_text=render_text,
     get_exit_status=lambda report: 0 if report.is_fine else 1,
-    exit_statuses=((0, "The database is whole."), (1, "Something is wrong with it.")),
-    examples=(OperationExample("db check", "a quick look"), OperationExample("db check --thorough", "everything")),
+    exit_statuses=((0, "The database is intact."), (1, "The check found a problem.")),
+    examples=(OperationExample("db check", "quick check"), OperationExample("db check --thorough", "full check")),
 )

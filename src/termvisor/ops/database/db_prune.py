@@ -1,4 +1,4 @@
-"""The op `db_prune`: what the daemon does every few minutes, now: delete what is too old or too much, seal the rest."""
+"""The operation `db_prune`: run maintenance now: apply the retention, then redact and compress raw segments."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -11,9 +11,9 @@ from termvisor.ops.database._maintenance_progress import MaintenanceStep, render
 
 
 class DbPruneArgs(Struct, frozen=True, kw_only=True):
-    """Whether only to tell."""
+    """Choose a dry run."""
 
-    dry_run: Annotated[bool, Meta(description="Tell what would be done, and do nothing.")] = False
+    dry_run: Annotated[bool, Meta(description="Show what would be done without doing it.")] = False
 
 
 def run(services: Services, args: DbPruneArgs) -> AsyncIterator[MaintenanceStep]:
@@ -22,11 +22,11 @@ def run(services: Services, args: DbPruneArgs) -> AsyncIterator[MaintenanceStep]
 
 OP = Operation(
     name="db_prune",
-    summary="Delete what the settings no longer keep, mask and compress the rest, now.",
-    doc="""The same round that the daemon makes every `maintenance_interval` seconds. By age (`retention`,
-`raw_retention`), then what is beyond each pane's share (`pane_bytes`), then the oldest while raw log and database are
-larger than `total_bytes`. Complete raw segments are masked (`mask_raw`) and compressed (`compress`). Bytes that are
-not yet text, and the segment that is being written, are never touched. Tells a line an operation, and its progress.""",
+    summary="Apply the retention settings now; redact and compress raw segments.",
+    doc="""Runs the same maintenance as the daemon every `maintenance_interval` seconds: deletes by age (`retention`,
+`raw_retention`), then beyond each pane's limit (`pane_bytes`), then the oldest data while raw log and database exceed
+`total_bytes`. Complete raw segments are redacted (`mask_raw`) and compressed (`compress`). Bytes that are not yet
+stored as text, and the segment that is being written, are never touched. Prints progress, a line per operation.""",
     args_type=DbPruneArgs,
     result_type=MaintenanceStep,
     run=run,
@@ -35,7 +35,7 @@ not yet text, and the segment that is being written, are never touched. Tells a 
     is_stream=True,
     is_live=True,
     examples=(
-        OperationExample("db prune --dry-run", "what would go"),
-        OperationExample("db prune", "do it now"),
+        OperationExample("db prune --dry-run", "show what would be deleted"),
+        OperationExample("db prune", "run maintenance now"),
     ),
 )

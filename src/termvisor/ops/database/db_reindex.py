@@ -1,4 +1,4 @@
-"""The op `db_reindex`: make the search index anew from the stored text."""
+"""The operation `db_reindex`: rebuild the search index from the stored text."""
 
 from collections.abc import AsyncIterator
 
@@ -10,7 +10,7 @@ from termvisor.ops.database._maintenance_progress import MaintenanceStep, render
 
 
 class DbReindexArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 def run(services: Services, _args: DbReindexArgs) -> AsyncIterator[MaintenanceStep]:
@@ -19,9 +19,9 @@ def run(services: Services, _args: DbReindexArgs) -> AsyncIterator[MaintenanceSt
 
 OP = Operation(
     name="db_reindex",
-    summary="Make the search index anew from the stored text.",
-    doc="""For an index that `visor db check` finds to differ from the text: the text is whole, only searches miss
-something. New output is stored after it, so it is searchable that much later; none of it is lost.""",
+    summary="Rebuild the search index from the stored text.",
+    doc="""For when `visor db check` reports that the index differs from the text: the text is intact, but searches miss
+lines. New output is stored after the rebuild, so it is searchable later; none of it is lost.""",
     args_type=DbReindexArgs,
     result_type=MaintenanceStep,
     run=run,
@@ -29,5 +29,5 @@ something. New output is stored after it, so it is searchable that much later; n
     effect="change",
     is_stream=True,
     is_live=True,
-    examples=(OperationExample("db reindex", "when `db check` says that the index differs"),),
+    examples=(OperationExample("db reindex", "after `db check` reported a different index"),),
 )

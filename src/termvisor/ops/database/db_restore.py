@@ -1,4 +1,4 @@
-"""The op `db_restore`: put a copy back in the place of the database, while no daemon runs."""
+"""The operation `db_restore`: replace the database with a backup while no daemon is running."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
 from termvisor.errors import ConfirmationRequired
-from termvisor.model.maintenance import DatabaseContents, RestoreSummary
+from termvisor.model.maintenance import DatabaseContents
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import get_paths
@@ -15,21 +15,21 @@ from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sa
 
 
 class DbRestoreArgs(Struct, frozen=True, kw_only=True):
-    """Which copy, and whether to go through with it."""
+    """Choose the backup."""
 
     file: Annotated[
         str | None,
         Meta(
-            description="A file that `visor db backup` wrote; without it, the last snapshot in the data folder.",
+            description="A file from `visor db backup`; default: the last snapshot in the data directory.",
             extra={"positional": "one", "is_path": True},
         ),
     ] = None
-    dry_run: Annotated[bool, Meta(description="Tell what would be replaced, and change nothing.")] = False
-    yes: Annotated[bool, Meta(description="Do it without asking.")] = False
+    dry_run: Annotated[bool, Meta(description="Show what would be replaced without changing anything.")] = False
+    yes: Annotated[bool, Meta(description="Do not ask for confirmation.")] = False
 
 
 class DbRestoreResult(Struct, frozen=True, kw_only=True):
-    """``present`` is what the database held before, ``kept`` its new name; both null where there was none."""
+    """``present`` are the contents of the replaced database, ``kept`` its new path; both null if there was none."""
 
     path: str
     restored_from: str
@@ -41,65 +41,57 @@ class DbRestoreResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: DbRestoreArgs) -> DbRestoreResult:
-    places = get_paths(services)
-    file = args.file or places.snapshot_file
-    with hold_daemon_lock(places):
-        done = await exchange_database(places, file, is_dry_run=True)
+    paths = get_paths(services)
+    file = args.file or paths.snapshot_file
+    with hold_daemon_lock(paths):
+        summary = await exchange_database(paths, file, is_dry_run=True)
         if not args.dry_run and not args.yes:
-            raise ConfirmationRequired(
-                "put this copy in the place of the database?", shown="\n".join(_format_changes(done))
-            )
+            changes = f"- {_format_contents(summary.present)}\n+ {_format_contents(summary.backup)}"
+            raise ConfirmationRequired("replace the database with this backup?", shown=changes)
         if not args.dry_run:
-            done = await exchange_database(places, file)
+            summary = await exchange_database(paths, file)
     return DbRestoreResult(
-        path=places.database,
+        path=paths.database,
         restored_from=file,
-        bytes=done.backup_bytes,
-        backup=done.backup,
-        present=done.present,
-        kept=done.kept,
+        bytes=summary.backup_bytes,
+        backup=summary.backup,
+        present=summary.present,
+        kept=summary.kept,
         is_dry_run=args.dry_run,
     )
 
 
-def _format_changes(exchange: RestoreSummary) -> list[str]:
-    return [
-        *(f"-{text}" for text in _format_contents(exchange.present)),
-        *(f"+{text}" for text in _format_contents(exchange.backup)),
-    ]
-
-
-def _format_contents(contents: DatabaseContents | None) -> list[str]:
+def _format_contents(contents: DatabaseContents | None) -> str:
     if contents is None:
-        return [" no database that can be read"]
+        return "no readable database"
     newest = f", newest event {format_timestamp(contents.newest_at)}" if contents.newest_at else ""
     counts = (pluralize(contents.panes, "pane"), pluralize(contents.lines, "line"), pluralize(contents.events, "event"))
-    return [f" schema {contents.version}: {', '.join(counts)}{newest}"]
+    return f"schema {contents.version}: {', '.join(counts)}{newest}"
 
 
 def render_text(result: DbRestoreResult, options: RenderOptions) -> str:
-    now, before = _format_contents(result.backup)[0].strip(), _format_contents(result.present)[0].strip()
+    backup, present = _format_contents(result.backup), _format_contents(result.present)
     if result.is_dry_run:
-        return f"would put back  {now} ({format_bytes(result.bytes)})\nin the place of {before}"
-    kept = f"\nthe database before it is kept as {sanitize(result.kept)}" if result.kept else ""
-    return f"{sanitize(result.path)} now holds {now}{kept}"
+        return f"would restore  {backup} ({format_bytes(result.bytes)})\nand replace    {present}"
+    kept = f"\nthe replaced database is kept as {sanitize(result.kept)}" if result.kept else ""
+    return f"restored {sanitize(result.path)}: {backup}{kept}"
 
 
 OP = Operation(
     name="db_restore",
-    summary="Put a copy back in the place of the database.",
-    doc="""Only while no daemon runs. The copy is checked first: is it ours, not newer than this version, and whole?
-The present database is moved aside under a dated name and never deleted. What panes printed after the copy was made is
-read again from the raw log, as far as their epochs are in the copy. Asks before it changes anything; `--yes` does not
-ask.""",
+    summary="Replace the database with a backup.",
+    doc="""Works only while no daemon is running. The backup is checked first: it must be a Termvisor database, not
+newer than this version, and intact. The present database is renamed with a date and never deleted. Output after the
+backup is read again from the raw log, for epochs that the backup knows. Asks for confirmation unless `--yes` is
+given.""",
     args_type=DbRestoreArgs,
     result_type=DbRestoreResult,
     run=run,
     render_text=render_text,
     effect="local",
     examples=(
-        OperationExample("db restore ~/visor-monday.db --dry-run", "what would be replaced by what"),
-        OperationExample("db restore ~/visor-monday.db", "look, confirm, restore"),
-        OperationExample("db restore", "the last snapshot, where `snapshot_interval` makes them"),
+        OperationExample("db restore ~/visor-monday.db --dry-run", "show what would be replaced"),
+        OperationExample("db restore ~/visor-monday.db", "restore after confirmation"),
+        OperationExample("db restore", "the last snapshot, if `snapshot_interval` is set"),
     ),
 )

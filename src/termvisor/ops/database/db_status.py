@@ -1,21 +1,29 @@
-"""The op `db_status`: how large database and raw log are, and what was done to keep them so."""
+"""The operation `db_status`: show the size of database and raw log and the latest maintenance runs."""
 
 from msgspec import Struct
 
-from termvisor.ops.api.envelope import compute_seconds_between
+from termvisor.clock import compute_seconds_between
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
 from termvisor.ops.panes._listing import format_optional_timestamp
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, format_bytes, render_table, sanitize
+from termvisor.ops.render.text import (
+    RenderOptions,
+    TableColumn,
+    format_age,
+    format_bytes,
+    pluralize,
+    render_table,
+    sanitize,
+)
 
 
 class DbStatusArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class DbStatusResult(Struct, frozen=True, kw_only=True):
-    """``maintenance`` are the newest runs that did something, newest first."""
+    """``maintenance`` are the latest runs that changed something, newest first."""
 
     path: str
     is_writable: bool
@@ -29,14 +37,16 @@ class DbStatusResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, _args: DbStatusArgs) -> DbStatusResult:
     health = await services.maintenance.get_health()
-    merged_at = health.last_checkpoint_at
+    checkpoint_at = health.last_checkpoint_at
     return DbStatusResult(
         path=services.configuration[0].database,
         is_writable=health.db_writable,
         db_bytes=health.db_bytes,
         wal_pages=health.wal_pages,
-        last_checkpoint_at=format_optional_timestamp(merged_at),
-        checkpoint_age_secs=None if merged_at is None else compute_seconds_between(merged_at, services.clock.now()),
+        last_checkpoint_at=format_optional_timestamp(checkpoint_at),
+        checkpoint_age_secs=None
+        if checkpoint_at is None
+        else compute_seconds_between(checkpoint_at, services.clock.now()),
         raw_bytes=health.raw_bytes,
         maintenance=tuple(build_step(run) for run in health.maintenance),
     )
@@ -45,7 +55,7 @@ async def run(services: Services, _args: DbStatusArgs) -> DbStatusResult:
 _STEP_COLUMNS = (
     TableColumn("OPERATION", lambda run: run.operation, style="bold"),
     TableColumn("AT", lambda run: run.started_at),
-    TableColumn("TOOK", lambda run: f"{run.duration_secs:.1f} s", is_right_aligned=True),
+    TableColumn("DURATION", lambda run: f"{run.duration_secs:.1f} s", is_right_aligned=True),
     TableColumn("ROWS", lambda run: str(run.rows), is_right_aligned=True),
     TableColumn("BYTES", lambda run: format_bytes(run.bytes), is_right_aligned=True),
     TableColumn("DETAIL", lambda run: run.detail, can_shrink=True),
@@ -54,23 +64,23 @@ _STEP_COLUMNS = (
 
 def render_text(result: DbStatusResult, options: RenderOptions) -> str:
     state = "writable" if result.is_writable else "NOT WRITABLE"
-    merged = "not yet" if result.checkpoint_age_secs is None else f"{format_age(result.checkpoint_age_secs)} ago"
+    checkpoint = "none yet" if result.checkpoint_age_secs is None else f"{format_age(result.checkpoint_age_secs)} ago"
     head = (
-        f"database  {sanitize(result.path)}: {format_bytes(result.db_bytes)}, {state}\n"
-        f"merged    {merged}, {result.wal_pages} pages wait\n"
-        f"raw log   {format_bytes(result.raw_bytes)}"
+        f"database    {sanitize(result.path)}: {format_bytes(result.db_bytes)}, {state}\n"
+        f"checkpoint  {checkpoint}, {pluralize(result.wal_pages, 'page')} pending\n"
+        f"raw log     {format_bytes(result.raw_bytes)}"
     )
     return f"{head}\n\n{render_table(_STEP_COLUMNS, result.maintenance, options)}" if result.maintenance else head
 
 
 OP = Operation(
     name="db_status",
-    summary="How large database and raw log are, and the last maintenance.",
-    doc="""Sizes, when the write-ahead file was last merged into the database, and the newest maintenance runs that did
+    summary="Show the size of database and raw log, and the latest maintenance runs.",
+    doc="""Shows sizes, the last checkpoint of the write-ahead log, and the latest maintenance runs that changed
 something: what was deleted, sealed, copied or checked, and how long it took.""",
     args_type=DbStatusArgs,
     result_type=DbStatusResult,
     run=run,
     render_text=render_text,
-    examples=(OperationExample("db status", "sizes and the last runs"),),
+    examples=(OperationExample("db status", "sizes and latest runs"),),
 )

@@ -1,4 +1,4 @@
-"""The op `db_vacuum`: give the room of deleted rows back to the disk."""
+"""The operation `db_vacuum`: compact the database file."""
 
 from collections.abc import AsyncIterator
 
@@ -10,7 +10,7 @@ from termvisor.ops.database._maintenance_progress import MaintenanceStep, render
 
 
 class DbVacuumArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 def run(services: Services, _args: DbVacuumArgs) -> AsyncIterator[MaintenanceStep]:
@@ -19,9 +19,9 @@ def run(services: Services, _args: DbVacuumArgs) -> AsyncIterator[MaintenanceSte
 
 OP = Operation(
     name="db_vacuum",
-    summary="Make the database file as small as what is in it.",
-    doc="""Merges the search index and gives free pages back to the disk, in slices of some milliseconds: recording,
-searching and reading go on meanwhile. Deleting by age gives pages back by itself; this makes the index smaller too.""",
+    summary="Compact the database file.",
+    doc="""Merges the search index and frees unused pages in slices of a few milliseconds, so recording, searching and
+reading continue meanwhile. Deleting by age already frees pages; this also shrinks the index.""",
     args_type=DbVacuumArgs,
     result_type=MaintenanceStep,
     run=run,
@@ -29,5 +29,5 @@ searching and reading go on meanwhile. Deleting by age gives pages back by itsel
     effect="change",
     is_stream=True,
     is_live=True,
-    examples=(OperationExample("db vacuum", "after much was deleted"),),
+    examples=(OperationExample("db vacuum", "after deleting much data"),),
 )

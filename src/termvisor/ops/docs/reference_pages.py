@@ -1,6 +1,6 @@
-"""The generated pages: the reference and the JSON Schemas, from the declarations themselves.
+"""Generate the reference pages and JSON Schemas from the declarations.
 
-`python -m termvisor.ops.docs.reference_pages [--check] <root>` writes them below the root, or says which are stale.
+`python -m termvisor.ops.docs.reference_pages [--check] <root>` writes them below the root, or lists stale ones.
 """
 
 import os
@@ -14,8 +14,12 @@ from termvisor.detection.packs import load_packs
 from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.errors import list_error_classes
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
-from termvisor.model.action.policy import COMMAND_CLASSES, DEFAULT_ALLOWED_RISKS, EXAMPLE_POLICY
-from termvisor.model.action.policy import list_policy_keys as policy_keys
+from termvisor.model.action.policy import (
+    COMMAND_CLASSES,
+    DEFAULT_ALLOWED_RISKS,
+    EXAMPLE_POLICY,
+    list_policy_keys,
+)
 from termvisor.model.action.readonly_program import READONLY_PROGRAMS
 from termvisor.model.event import EVENT_KINDS
 from termvisor.model.event_types import EVENT_TYPES
@@ -32,38 +36,37 @@ from termvisor.settings import list_settings
 GENERATED_DIRS = ("docs/reference", "docs/json-schema")
 _RELOAD_COMMAND = "visor config reload"
 _EFFECT_TEXTS = {
-    "read": "Looks only.",
+    "read": "Read-only.",
     "change": "Changes something.",
-    "local": "Answered by the program itself, without a daemon.",
+    "local": "Runs in the client, without a daemon.",
 }
 
 
 def build_pages() -> dict[str, str]:
-    """Every generated file: path below the root, and text."""
+    """Return every generated file: path below the root, and text."""
     ops = catalog.load_all_operations()
-    found = {f"docs/reference/ops/{op.name}.md": _render_operation_page(op) for op in ops}
-    found |= {
+    pages = {f"docs/reference/ops/{op.name}.md": _render_operation_page(op) for op in ops}
+    pages |= {
         f"docs/reference/{name}.md": text
         for name, text in (
             _build_declaration_pages(ops) | _build_list_pages() | _build_policy_page() | _build_rules_page()
         ).items()
     }
     for op in ops:
-        found[f"docs/json-schema/{op.name}.input.json"] = _encode_json(schema.build_input_schema(op))
-        found[f"docs/json-schema/{op.name}.output.json"] = _encode_json(schema.build_output_schema(op))
-    found["docs/json-schema/envelope.json"] = _encode_json(schema.build_envelope_schema())
-    found["docs/json-schema/types.d.ts"] = render_types(ops)
-    return found
+        pages[f"docs/json-schema/{op.name}.input.json"] = _encode_json(schema.build_input_schema(op))
+        pages[f"docs/json-schema/{op.name}.output.json"] = _encode_json(schema.build_output_schema(op))
+    pages["docs/json-schema/envelope.json"] = _encode_json(schema.build_envelope_schema())
+    pages["docs/json-schema/types.d.ts"] = render_types(ops)
+    return pages
 
 
 def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
-    """What people call, set and meet."""
+    """Render the pages of operations, settings and errors."""
     return {
         "ops": _render_page(
             "Operations",
-            "Everything Termvisor can do. Each is a command, a robot command with JSON answers, and a call of the"
-            " Python client.",
-            ("command", "robot", "what it does"),
+            "All operations. Each is a command, a robot command with JSON output, and a method of the Python client.",
+            ("command", "robot", "description"),
             [
                 (f"[{op.command}](ops/{op.name}.md)", _format_code(op.robot_name or op.command), op.summary)
                 for op in ops
@@ -71,9 +74,9 @@ def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
         ),
         "settings": _render_page(
             "Settings",
-            "Set by `visor config set`, in `config.toml` (`visor config path` shows where), or in the environment, "
-            "which wins. The last column says what makes a running daemon take over a changed value.",
-            ("setting", "environment", "type", "default", "meaning", "taken over by"),
+            "Set them with `visor config set`, in `config.toml` (`visor config path` shows its location), or in the "
+            "environment, which takes precedence. The last column is the command that applies a changed value.",
+            ("setting", "environment", "type", "default", "description", "applied by"),
             [
                 (
                     _format_code(r.name),
@@ -88,7 +91,7 @@ def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
         ),
         "errors": _render_page(
             "Errors",
-            "A code never changes its meaning. Machines read `error.code`, shells the exit status.",
+            "Codes never change their meaning. Programs read `error.code`, shells the exit status.",
             ("code", "exit status", "meaning", "what to do"),
             [(_format_code(e.code), str(e.exit_status), _join_lines(e.__doc__), e.hint) for e in _list_errors()],
         ),
@@ -96,48 +99,48 @@ def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
 
 
 def _build_list_pages() -> dict[str, str]:
-    """The closed lists."""
+    """Render the pages of events, gaps, checks and secrets."""
     return {
         "events": _render_page(
             "Events",
-            "The kinds of stored facts that `visor events` lists and `visor watch-events` follows. Those with a"
-            " point in their name are detections: what rules found and agents told. Rules may bring more.",
+            "The kinds of events that `visor events` lists and `visor watch-events` follows. Those with a dot in their"
+            " name are detections, from rules and agents. Rules may add more kinds.",
             ("kind", "meaning"),
             [(_format_code(kind), text) for kind, text in {**EVENT_KINDS, **EVENT_TYPES}.items()],
         ),
         "gaps": _render_page(
             "Gaps",
-            "What could not be captured is recorded with one of these causes; the list is closed.",
+            "Output that could not be captured is recorded as a gap with one of these causes.",
             ("cause", "meaning"),
             [(_format_code(cause), text) for cause, text in GAP_CAUSE_TEXTS.items()],
         ),
         "checks": _render_page(
             "Checks",
-            "What `visor doctor` looks at.",
-            ("check", "what must be right"),
+            "The checks of `visor doctor`.",
+            ("check", "what it verifies"),
             [(_format_code(check.name), check.doc) for check in BUILTIN_CHECKS],
         ),
         "secrets": _render_page(
             "Secrets",
-            "What is taken out of text before it is stored, shown or logged. The setting `redact_allow` leaves a kind"
-            " alone, `redact_patterns` adds your own.",
-            ("kind", "what it finds", "over wrapped rows"),
+            "Secrets that are redacted before text is stored, shown or logged. The setting `redact_allow` excludes a"
+            " kind, `redact_patterns` adds your own patterns.",
+            ("kind", "what it matches", "over wrapped lines"),
             [(_format_code(kind.name), kind.doc, "yes" if kind.wrapped else "") for kind in list_kinds()],
         ),
     }
 
 
 def _build_rules_page() -> dict[str, str]:
-    """Our own rules, a table for each pack."""
+    """Render the built-in rules, one table per pack."""
     packs = load_packs()
-    own = [pack for pack in packs.packs if pack.origin == "builtin"]
+    builtin = [pack for pack in packs.packs if pack.origin == "builtin"]
     intro = (
-        "What texts mean, in the packs that come with the product. `visor rules show <id>` shows one with its pattern"
-        " and its proofs; how to write, change and switch off rules is in [the guide](../guides/rules.md)."
+        "The rules of the built-in packs. `visor rules show <id>` shows a rule with its pattern and test cases;"
+        " [the guide](../guides/rules.md) explains how to write, change and disable rules."
     )
     names = ("rule", "agent", "scope", "severity", "event or state", "remedy", "why")
     parts = ["# Rules", intro]
-    for pack in own:
+    for pack in builtin:
         rows = [
             (
                 _format_code(rule.id),
@@ -156,35 +159,36 @@ def _build_rules_page() -> dict[str, str]:
 
 
 _POLICY_INTRO = """\
-Who may do what, where and when. The file is `policy.toml` in the config folder; without it the defaults below hold. An
-unknown key or a wrong value is an error that names the line, and nothing of the file is taken over.
+The policy decides who may execute which actions, where and when. The file is `policy.toml` in the config folder;
+without it the defaults below apply. An unknown key or invalid value is an error that names the line, and the whole file
+is rejected.
 
-Every action is judged by many voices: the deny list, hooks, rules, command classes, capabilities (`shell`,
-`filesystem`, `network`, …), protected panes, quiet hours and rates. **The strictest answer wins**, and every reason is
-kept.
+Every action is checked by several sources: the deny list, hooks, rules, command classes, capabilities (`shell`,
+`filesystem`, `network`, …), protected panes, quiet hours and rate limits. **The strictest answer wins**, and all
+reasons are recorded.
 
-- `allow` by a rule stands in for the default, and for the `ask` of a command class that the rule names. It lifts
-  nothing else, so an `ask` or `deny` rule never makes an answer milder. What cannot be read (`unparsed`) or seen
-  (`hidden_text`) is asked about at least, whatever the file says.
-- A hook's `allow` lifts nothing. A hook that crashes, times out or was not asked is a `deny`.
-- `~/.ssh`, `~/.gnupg` and Termvisor's own config, policy and data are never written to, whatever the file says. Links
-  are followed before the judge is asked, except inside command lines.
-- Commands are told by their structure: quotes, wrappers (`sudo`, `env`, `xargs`, `ssh host`, `bash -c`, …), pipes into
-  a shell and here-documents are seen through. What cannot be read, or is known only when it runs, is asked about.
-  Aliases, functions and scripts that stand elsewhere are not looked into."""
+- `allow` by a rule replaces the default, and the `ask` of a command class that the rule names. It overrides nothing
+  else, so an `ask` or `deny` rule never makes an answer less strict. Text that cannot be parsed (`unparsed`) or is
+  invisible (`hidden_text`) requires at least approval, whatever the file says.
+- `allow` by a hook overrides nothing. A hook that crashes, times out or could not be called counts as `deny`.
+- `~/.ssh`, `~/.gnupg` and Termvisor's own config, policy and data are never written to, whatever the file says.
+  Symbolic links are resolved before the check, except inside command lines.
+- Commands are classified by their structure, through quotes, wrappers (`sudo`, `env`, `xargs`, `ssh host`, `bash -c`,
+  …), pipes into a shell and here-documents. Commands that cannot be parsed, or are known only at run time, require
+  approval. Aliases, functions and scripts defined elsewhere are not inspected."""
 
 
 def _build_policy_page() -> dict[str, str]:
-    kinds_of = {
-        risk: ", ".join(_format_code(kind) for kind, one in RISK_BY_ACTION_KIND.items() if one == risk)
+    kinds_by_risk = {
+        risk: ", ".join(_format_code(kind) for kind, kind_risk in RISK_BY_ACTION_KIND.items() if kind_risk == risk)
         for risk in RISK_BY_ACTION_KIND.values()
     }
-    free = {
+    default_answers = {
         risk: [
-            "allow" if risk in DEFAULT_ALLOWED_RISKS[who] else _format_code("approval.default")
-            for who in ("human", "others")
+            "allow" if risk in DEFAULT_ALLOWED_RISKS[caller] else _format_code("approval.default")
+            for caller in ("human", "others")
         ]
-        for risk in kinds_of
+        for risk in kinds_by_risk
     }
     parts = [
         "# Policy",
@@ -192,57 +196,60 @@ def _build_policy_page() -> dict[str, str]:
         f"## Example\n\n```toml\n{EXAMPLE_POLICY}```",
         "## Keys\n\n"
         + _render_table(
-            ("key", "type", "default", "meaning"),
+            ("key", "type", "default", "description"),
             [
                 (_format_code(k.path), k.type, _format_code(k.default) if k.default else "", k.doc)
-                for k in policy_keys()
+                for k in list_policy_keys()
             ],
         ),
-        "## When nothing else speaks\n\n"
+        "## Defaults\n\n"
         + _render_table(
-            ("risk", "kinds of actions", "a person", "everybody else"),
-            [(risk, kinds, *free[risk]) for risk, kinds in kinds_of.items()],
+            ("risk", "kinds of actions", "users", "other callers"),
+            [(risk, kinds, *default_answers[risk]) for risk, kinds in kinds_by_risk.items()],
         )
         + "\n\nClosing a pane and the signals KILL and QUIT are destructive; a notification in the terminal or on the"
-        " desktop is reversible. Where nothing else speaks, everybody may notify by every way that the settings set up;"
-        " nobody is ever asked about a notification: where the policy says ask, nobody is told. `run_program` is a look"
-        f" where it is one of these: {_format_lookups()}. Nobody is asked about such a look either, and no other program is"
-        " run by this kind yet.",
+        " desktop is reversible. By default every caller may notify through all configured channels. Notifications"
+        " never request approval: if the policy says `ask`, none is sent. `run_program` is read-only for these"
+        f" programs: {_format_readonly_programs()}. They never request approval either; others are not supported yet.",
         "## Command classes\n\n"
         + _render_table(
-            ("class", "a command line that", "a person", "everybody else"),
-            [(_format_code(one.name), one.text, one.human, one.others) for one in COMMAND_CLASSES.values()],
+            ("class", "a command line that", "users", "other callers"),
+            [(_format_code(c.name), c.text, c.human, c.others) for c in COMMAND_CLASSES.values()],
         ),
     ]
     return {"policy": "\n\n".join(parts) + "\n"}
 
 
 def _list_errors() -> list[Any]:
-    """One class a code: the last in the tree that has it is the one that is raised."""
+    """Return one class per code: the last one in the tree that has it is the one that is raised."""
     return list({error.code: error for error in list_error_classes()}.values())
 
 
 def _render_operation_page(op: Operation) -> str:
     names = [_format_code(f"visor {op.command}"), *(_format_code(f"visor {alias}") for alias in op.aliases)]
     names += [_format_code(f"visor robot {op.robot_name}")] if op.robot_name else []
-    parts = [f"# {op.command}", op.summary, op.doc, f"Spelled {', '.join(names)}. {_EFFECT_TEXTS[op.effect]}"]
+    parts = [
+        f"# {op.command}",
+        op.summary,
+        op.doc,
+        f"Also {', '.join(names[1:])}. {_EFFECT_TEXTS[op.effect]}" if names[1:] else _EFFECT_TEXTS[op.effect],
+    ]
     parts.append(f"```sh\nvisor {render_usage(op.command, op.args_type)}\n```")
-    if own := describe_arguments(op.args_type):
-        parts.append(
-            "## Arguments\n\n" + _render_table(("argument", "meaning"), [(_format_code(a), b) for a, b in own])
-        )
+    if arguments := describe_arguments(op.args_type):
+        rows = [(_format_code(syntax), text) for syntax, text in arguments]
+        parts.append("## Arguments\n\n" + _render_table(("argument", "description"), rows))
     parts.append(
-        "## Everywhere\n\n"
-        + _render_table(("option", "meaning"), [(_format_code(a), b) for a, b in GLOBAL_OPTIONS_HELP])
+        "## Global options\n\n"
+        + _render_table(("option", "description"), [(_format_code(a), b) for a, b in GLOBAL_OPTIONS_HELP])
     )
     if op.exit_statuses:
         exits = [(str(status), text) for status, text in op.exit_statuses]
         parts.append("## Exit status\n\n" + _render_table(("status", "meaning"), exits))
-    shown = [f"visor {item.command_line}".rstrip() + f"  # {item.description}" for item in op.examples]
-    parts.append("## Examples\n\n```sh\n" + "\n".join(shown) + "\n```")
-    where = f"../../json-schema/{op.name}"
-    stream = " A stream: in JSON one object a line." if op.is_stream else ""
-    parts.append(f"Schemas: [input]({where}.input.json), [output]({where}.output.json).{stream}")
+    examples = [f"visor {item.command_line}".rstrip() + f"  # {item.description}" for item in op.examples]
+    parts.append("## Examples\n\n```sh\n" + "\n".join(examples) + "\n```")
+    schemas = f"../../json-schema/{op.name}"
+    stream = " A stream: JSON output is one object per line." if op.is_stream else ""
+    parts.append(f"Schemas: [input]({schemas}.input.json), [output]({schemas}.output.json).{stream}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -252,7 +259,7 @@ def _render_page(title: str, text: str, headers: tuple[str, ...], rows: Sequence
 
 def _render_table(headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     rule = "|" + "---|" * len(headers)
-    body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in rows]
+    body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join(["| " + " | ".join(headers) + " |", rule, *body])
 
 
@@ -260,8 +267,8 @@ def _format_code(text: str) -> str:
     return f"`{text}`"
 
 
-def _format_lookups() -> str:
-    return ", ".join(_format_code(one.usage) for one in READONLY_PROGRAMS)
+def _format_readonly_programs() -> str:
+    return ", ".join(_format_code(program.usage) for program in READONLY_PROGRAMS)
 
 
 def _join_lines(doc: str | None) -> str:
@@ -273,31 +280,31 @@ def _encode_json(value: dict[str, Any]) -> str:
 
 
 def find_stale_pages(root: str) -> list[str]:
-    """Paths that are missing, differ, or should no longer be there."""
-    wanted = build_pages()
-    wrong = [path for path, text in wanted.items() if _read_file(os.path.join(root, path)) != text]
-    return sorted([*wrong, *(path for path in _list_existing_pages(root) if path not in wanted)])
+    """Return the paths of pages that are missing, differ, or are no longer generated."""
+    pages = build_pages()
+    changed = [path for path, text in pages.items() if _read_file(os.path.join(root, path)) != text]
+    return sorted([*changed, *(path for path in _list_existing_pages(root) if path not in pages)])
 
 
 def write_pages(root: str) -> None:
-    """Bring the pages below the root up to date, and remove those that are no longer generated."""
-    wanted = build_pages()
+    """Update the pages below the root, and remove those that are no longer generated."""
+    pages = build_pages()
     for path in find_stale_pages(root):
         full = os.path.join(root, path)
-        if path not in wanted:
+        if path not in pages:
             os.unlink(full)
             continue
         os.makedirs(os.path.dirname(full), exist_ok=True)
         with open(full, "w", encoding="utf-8") as file:
-            file.write(wanted[path])
+            file.write(pages[path])
 
 
 def _list_existing_pages(root: str) -> list[str]:
-    found = []
+    paths = []
     for folder in GENERATED_DIRS:
-        for place, _, names in os.walk(os.path.join(root, folder)):
-            found += [os.path.relpath(os.path.join(place, name), root) for name in names]
-    return found
+        for subfolder, _, names in os.walk(os.path.join(root, folder)):
+            paths += [os.path.relpath(os.path.join(subfolder, name), root) for name in names]
+    return paths
 
 
 def _read_file(path: str) -> str | None:
@@ -313,9 +320,9 @@ def main(argv: Sequence[str]) -> int:
     if "--check" not in argv:
         write_pages(root)
         return 0
-    wrong = find_stale_pages(root)
-    sys.stderr.writelines(f"stale: {path}\n" for path in wrong)
-    return 1 if wrong else 0
+    stale = find_stale_pages(root)
+    sys.stderr.writelines(f"stale: {path}\n" for path in stale)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""TypeScript types of every op's Input and Output, made from the same JSON Schemas."""
+"""Generate TypeScript types of all arguments and results from their JSON Schemas."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ _PRIMITIVE_TYPES = {"string": "string", "integer": "number", "number": "number",
 
 
 def render_types(ops: Sequence[Operation]) -> str:
-    """One declaration file: a type for every struct, and `Ops`, which joins names with their types."""
+    """Render one declaration file: a type per struct, and `Ops`, which maps operations to their types."""
     shapes = [Envelope, *(op.args_type for op in ops), *(op.result_type for op in ops)]
     unique = list(dict.fromkeys(shapes))
     references, parts = msgspec.json.schema_components(unique, ref_template="{name}")
@@ -43,7 +43,7 @@ def _render_interface(name: str, schema: dict[str, Any]) -> str:
 
 
 def render_type(schema: dict[str, Any]) -> str:
-    """A schema as a TypeScript type."""
+    """Render a schema as a TypeScript type."""
     if "$ref" in schema:
         return str(schema["$ref"])
     if "anyOf" in schema:

@@ -1,39 +1,47 @@
-"""A detection as operations tell it, and the filters that choose some."""
+"""Build event and detection items, and parse and check the filters that select them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, get_args
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest
+from termvisor.clock import format_timestamp
+from termvisor.errors import BadRequest, EventNotFound, InvalidCursor
+from termvisor.model.action.action import Actor
 from termvisor.model.detection.detection import Detection, DetectionFilter
 from termvisor.model.detection.rule import Rule, Severity
 from termvisor.model.did_you_mean import find_close_matches
-from termvisor.model.event_types import EVENT_TYPES
+from termvisor.model.event import EVENT_KINDS, Event, Scalar
+from termvisor.model.event_types import EVENT_TYPES, is_event_type
+from termvisor.model.ids import EventId
+from termvisor.ops.agents._pane_agents import check_agent_name
+from termvisor.ops.api.services import Services
 from termvisor.ops.panes._listing import format_optional_timestamp
 from termvisor.redaction import redact
 
 TypeFilter = Annotated[
-    str | None, Meta(description="Only detections of this type, such as usage.reached; a glob such as usage.* too.")
+    str | None, Meta(description="Only detections of this type, such as usage.reached, or a glob such as usage.*.")
 ]
-RuleFilter = Annotated[str | None, Meta(description="Only what this rule found; a glob too.")]
-AgentFilter = Annotated[str | None, Meta(description="Only what is about this agent, such as codex.")]
-SeverityFilter = Annotated[Severity | None, Meta(description="Only detections that are at least so severe.")]
-UnhandledFilter = Annotated[bool, Meta(description="Only detections that nobody has seen to.")]
-
+RuleFilter = Annotated[str | None, Meta(description="Only detections of this rule, or a glob.")]
+AgentFilter = Annotated[str | None, Meta(description="Only detections about this agent, such as codex.")]
+SeverityFilter = Annotated[Severity | None, Meta(description="Only detections of at least this severity.")]
+UnhandledFilter = Annotated[bool, Meta(description="Only detections that have not been handled.")]
+KindFilter = Annotated[
+    str | None, Meta(description="Only this kind, for example gap_recorded.", extra={"names": "event"})
+]
 
 SIGNAL_DESCRIPTIONS = {
-    "signal.usage_limited": "The agent itself said that it reached a usage limit.",
-    "signal.compacting": "The agent itself said that it summarised its conversation, and that this is done.",
-    "signal.auth_needed": "The agent itself said that somebody must log in.",
+    "signal.usage_limited": "The agent reported that it reached a usage limit.",
+    "signal.compacting": "The agent reported that it compacted its conversation.",
+    "signal.auth_needed": "The agent reported that it requires a login.",
     "signal.session_ended": "The agent's session ended.",
 }
-"""What stands for a rule where the agent itself told it."""
+"""Meaning of detections that come from a signal of the agent instead of a rule."""
 
 
 class HandlingItem(Struct, frozen=True, kw_only=True):
-    """Who saw to it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`."""
+    """``by`` is who handled it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`."""
 
     at: str
     by: str
@@ -42,8 +50,8 @@ class HandlingItem(Struct, frozen=True, kw_only=True):
 
 
 class DetectionItem(Struct, frozen=True, kw_only=True):
-    """What an event has beside the others where a rule found it or an agent told it. ``proven`` is false for what
-    anybody could have said, which starts nothing; ``remedy`` is the workflow that would answer it now.
+    """The part of an event that comes from a rule match or an agent signal. ``proven`` is false if any program could
+    have printed it: it never starts a workflow. ``remedy`` is the workflow that would handle it now.
     """
 
     rule: str
@@ -63,7 +71,7 @@ class DetectionItem(Struct, frozen=True, kw_only=True):
 
 
 def build_detection_item(detection: Detection, remedy: str | None = None) -> DetectionItem:
-    done = detection.handling
+    handling = detection.handling
     return DetectionItem(
         rule=detection.rule,
         agent=detection.agent,
@@ -78,18 +86,16 @@ def build_detection_item(detection: Detection, remedy: str | None = None) -> Det
         correlation=detection.correlation,
         proven=detection.can_start_workflow,
         handled=None
-        if done is None
+        if handling is None
         else HandlingItem(
-            at=format_optional_timestamp(done.at) or "", by=redact(done.by), action=redact(done.action), run=done.run
+            at=format_timestamp(handling.at), by=redact(handling.by), action=redact(handling.action), run=handling.run
         ),
         remedy=remedy,
     )
 
 
 def matches_filter(detection: Detection | None, detection_filter: DetectionFilter) -> bool:
-    """Whether something that happens now is what was asked for."""
-    from typing import get_args
-
+    """Return True if a detection passes the filter; an event without one passes only an empty filter."""
     if detection is None:
         return detection_filter == DetectionFilter()
     ranks = get_args(Severity)
@@ -103,22 +109,110 @@ def matches_filter(detection: Detection | None, detection_filter: DetectionFilte
 
 
 def check_rule_or_type(text: str, rules: Iterable[Rule]) -> None:
-    """What fits no rule in force and no type of event is mistyped, or of a rule that is gone."""
-    told = {name for rule in rules for name in (rule.id, rule.event)}
-    known = sorted({*told, *EVENT_TYPES, *SIGNAL_DESCRIPTIONS, "user_var"})
-    if any(fnmatchcase(one, text) for one in known) or text.startswith("user_var."):
+    """Raise BadRequest if this name or glob matches no active rule and no event type."""
+    names = {name for rule in rules for name in (rule.id, rule.event)}
+    known = sorted({*names, *EVENT_TYPES, *SIGNAL_DESCRIPTIONS, "user_var"})
+    if any(fnmatchcase(name, text) for name in known) or text.startswith("user_var."):
         return
     near = [f"user_var.{text}"] if text.startswith("visor-") else find_close_matches(text, known)
     hint = f"Did you mean {' or '.join(near)}?" if near else "`visor rules list` shows the rules and their types."
-    raise BadRequest(f"{text!r} fits no rule in force and no type of event", hint=hint, details={"nearest": near})
+    raise BadRequest(f"{text!r} matches no active rule and no event type", hint=hint, details={"nearest": near})
 
 
 def check_detection_type(text: str | None) -> None:
-    """A type without the signs of a glob has a shape, and mostly one of the known names."""
+    """Raise BadRequest for a name that cannot be a detection type. A glob is not checked."""
     if text is None or any(sign in text for sign in "*?[") or "." in text or text == "user_var":
         return
     raise BadRequest(
-        f"{text!r} is no type of a detection",
-        hint="Types are words with points between them, such as usage.reached; --kind takes the kinds of other events.",
+        f"{text!r} is not a detection type",
+        hint="Types contain a dot, such as usage.reached; use --kind for other events.",
         details={"types": list(EVENT_TYPES)},
     )
+
+
+class EventItem(Struct, frozen=True, kw_only=True):
+    """``cursor`` identifies the event; pass it back to get the events after it. ``detection`` is null if the event
+    comes from neither a rule nor an agent.
+    """
+
+    cursor: str
+    at: str
+    kind: str
+    pane: int | None
+    data: dict[str, Scalar]
+    detection: DetectionItem | None = None
+
+
+async def check_rule_and_agent(services: Services, rule: str | None, agent: str | None) -> None:
+    """Raise BadRequest for an unknown rule or agent: such a filter would never match."""
+    if rule is not None and not any(sign in rule for sign in "*?["):
+        check_rule_or_type(rule, services.detections.rules.values())
+    if agent is not None:
+        await check_agent_name(services, agent)
+
+
+def build_item_of_detection(detection: Detection, workflow: str | None = None) -> EventItem:
+    event = Event(
+        id=detection.event, at=detection.at, kind=detection.type, pane=detection.pane, data=detection.event_data
+    )
+    return build_event_item(event, detection, workflow)
+
+
+async def build_event_items(services: Services, events: Sequence[Event]) -> list[EventItem]:
+    """Build the items of these events, with their detections."""
+    ids = [event.id for event in events if can_be_detection(event.kind)]
+    detections = await services.detections.find_by_events(ids)
+    return [build_event_item(event, detections.get(event.id)) for event in events]
+
+
+def can_be_detection(kind: str) -> bool:
+    return "." in kind or kind == "user_var"
+
+
+async def read_newest_cursor(services: Services) -> int:
+    """Return the cursor of the newest event, or 0 without events."""
+    newest = await services.history.list_events(limit=1)
+    return newest[-1].id if newest else 0
+
+
+def build_event_item(event: Event, detection: Detection | None = None, workflow: str | None = None) -> EventItem:
+    return EventItem(
+        cursor=str(event.id),
+        at=format_timestamp(event.at),
+        kind=event.kind,
+        pane=event.pane,
+        data=event.data,
+        detection=None if detection is None else build_detection_item(detection, workflow),
+    )
+
+
+def parse_event_cursor(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise InvalidCursor(f"{text!r} is not an event cursor", details={"oldest": "0"})
+    return int(text)
+
+
+def check_event_kind(kind: str | None) -> None:
+    known = {**EVENT_KINDS, **EVENT_TYPES}
+    if kind is not None and kind not in known and not is_event_type(kind):
+        near = find_close_matches(kind, list(known))
+        hint = f"Did you mean {near[0]}?" if near else "`docs/reference/events.md` lists them."
+        raise BadRequest(f"unknown event kind {kind!r}", hint=hint, details={"kinds": list(known)})
+
+
+async def find_detection(services: Services, text: str) -> Detection:
+    """Return the detection with this cursor, `12` or `event:12`. Raises BadRequest or EventNotFound."""
+    digits = text.removeprefix("event:")
+    if not (digits.isascii() and digits.isdecimal()):
+        raise BadRequest(f"{text!r} is not an event", hint="Name it by its cursor in `visor events`, such as 120.")
+    event_id = EventId(int(digits))
+    detection = (await services.detections.find_by_events([event_id])).get(event_id)
+    if detection is None:
+        raise EventNotFound(f"event {event_id} is not a detection, or is no longer stored", details={"event": event_id})
+    return detection
+
+
+def format_caller(actor: Actor) -> str:
+    """`person:1000`; a program by its name, if it has one."""
+    kind = "person" if actor.kind == "human" else actor.kind
+    return redact(f"{kind}:{actor.name or actor.uid}")

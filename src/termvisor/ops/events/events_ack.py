@@ -1,38 +1,36 @@
-"""The op `events_ack`: somebody saw to a detection."""
+"""The operation `events_ack`: mark detections as handled."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest, EventNotFound
-from termvisor.model.action.action import Actor
 from termvisor.model.detection.detection import Detection, DetectionHandling
-from termvisor.model.ids import EventId
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.api.services import Services
-from termvisor.ops.events._event_item import DetectionItem, build_detection_item
+from termvisor.ops.events._event_item import DetectionItem, build_detection_item, find_detection, format_caller
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
+AckStatus = Literal["handled", "already", "would_be"]
+
 
 class EventsAckArgs(Struct, frozen=True, kw_only=True):
-    """Which events, and what you did."""
+    """Choose the events, and add a note."""
 
     ids: Annotated[
         tuple[str, ...],
-        Meta(description="Their cursors, as `visor events` shows them.", min_length=1, extra={"positional": "rest"}),
+        Meta(description="Cursors of the events, as in `visor events`.", min_length=1, extra={"positional": "rest"}),
     ]
-    note: Annotated[str, Meta(description="What you did, for those who ask later.", max_length=500)] = ""
-    dry_run: Annotated[bool, Meta(description="Only say what would be marked.")] = False
+    note: Annotated[str, Meta(description="What you did about it.", max_length=500)] = ""
+    dry_run: Annotated[bool, Meta(description="Only show what would be marked.")] = False
 
 
 class EventAckItem(Struct, frozen=True, kw_only=True):
-    """``status`` is `already` where somebody was faster; what they did stands."""
+    """``status`` is `already` if it was handled before; the first handling is kept."""
 
     cursor: str
     kind: str
-    status: Literal["handled", "already", "would_be"]
+    status: AckStatus
     detection: DetectionItem
 
 
@@ -41,31 +39,13 @@ class EventsAckResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: ActingServices, args: EventsAckArgs) -> EventsAckResult:
-    found = [await find_detection(services, text) for text in dict.fromkeys(args.ids)]
+    detections = [await find_detection(services, text) for text in dict.fromkeys(args.ids)]
     handling = DetectionHandling(
         at=services.clock.now(), by=format_caller(services.gate.actor), action=redact(args.note)
     )
     return EventsAckResult(
-        items=tuple([await _acknowledge(services, one, handling, is_dry=args.dry_run) for one in found])
+        items=tuple([await _acknowledge(services, item, handling, is_dry=args.dry_run) for item in detections])
     )
-
-
-async def find_detection(services: Services, text: str) -> Detection:
-    """The detection of that cursor, also spelled `event:12`."""
-    digits = text.removeprefix("event:")
-    if not (digits.isascii() and digits.isdecimal()):
-        raise BadRequest(f"{text!r} is no event", hint="Name one by its cursor, as `visor events` shows it: 120.")
-    number = int(digits)
-    found = (await services.detections.find_by_events([EventId(number)])).get(EventId(number))
-    if found is None:
-        raise EventNotFound(f"event {number} is not a detection, or is no longer kept", details={"event": number})
-    return found
-
-
-def format_caller(actor: Actor) -> str:
-    """`person:1000`; a program by its name, where it has one."""
-    kind = "person" if actor.kind == "human" else actor.kind
-    return redact(f"{kind}:{actor.name or actor.uid}")
 
 
 async def _acknowledge(
@@ -75,41 +55,42 @@ async def _acknowledge(
         return _build_item(detection, "already")
     if is_dry:
         return _build_item(detection, "would_be")
-    stands = await services.detections.mark_handled(detection.event, handling)
-    known = await services.detections.find_by_events([detection.event])
-    return _build_item(known.get(detection.event, detection), "handled" if stands == handling else "already")
+    stored = await services.detections.mark_handled(detection.event, handling)
+    current = await services.detections.find_by_events([detection.event])
+    # A workflow may have handled it since it was read: the store keeps the first handling and returns it.
+    return _build_item(current.get(detection.event, detection), "handled" if stored == handling else "already")
 
 
-def _build_item(detection: Detection, status: Literal["handled", "already", "would_be"]) -> EventAckItem:
+def _build_item(detection: Detection, status: AckStatus) -> EventAckItem:
     return EventAckItem(
         cursor=str(detection.event), kind=detection.type, status=status, detection=build_detection_item(detection)
     )
 
 
 def render_text(result: EventsAckResult, options: RenderOptions) -> str:
-    return "\n".join(sanitize(_format_item(one)) for one in result.items)
+    return "\n".join(sanitize(_format_item(item)) for item in result.items)
 
 
-def _format_item(ack_item: EventAckItem) -> str:
-    done = ack_item.detection.handled
-    if ack_item.status == "already" and done is not None:
-        return f"event {ack_item.cursor} ({ack_item.kind}) was handled already, by {done.by} at {done.at}"
-    return f"event {ack_item.cursor} ({ack_item.kind}) {'is handled' if ack_item.status == 'handled' else 'would be handled'}"
+def _format_item(item: EventAckItem) -> str:
+    handling, event = item.detection.handled, f"event {item.cursor} ({item.kind})"
+    if item.status == "already" and handling is not None:
+        return f"{event} was already handled by {handling.by} at {handling.at}"
+    return f"{event} {'marked' if item.status == 'handled' else 'would be marked'} as handled"
 
 
 OP = Operation(
     name="events_ack",
-    summary="Say that you saw to what was detected.",
-    doc="""From then on it counts as handled: `events --unhandled` leaves it out, and no workflow begins because of it.
-Who was first stands; saying it twice changes nothing. Nothing is typed anywhere.""",
+    summary="Mark detections as handled.",
+    doc="""A handled detection is not listed by `events --unhandled` and starts no workflow. The first handling is kept:
+marking it again changes nothing. Nothing is sent to any pane.""",
     args_type=EventsAckArgs,
     result_type=EventsAckResult,
     run=run,
     render_text=render_text,
     effect="change",
-    exit_statuses=((4, "There is no such detection."),),
+    exit_statuses=((4, "Detection not found."),),
     examples=(
-        OperationExample("events ack 120", "seen to"),
-        OperationExample("events ack 120 121 --note 'logged in by hand'", "both, with what you did"),
+        OperationExample("events ack 120", "mark one detection"),
+        OperationExample("events ack 120 121 --note 'logged in by hand'", "mark both, with a note"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `events_mute`: what fits is stored and counts as handled at once."""
+"""The operation `events_mute`: mute a rule or event type: its detections are stored as handled."""
 
 import re
 from typing import Annotated
@@ -10,9 +10,9 @@ from termvisor.errors import BadRequest
 from termvisor.model.detection.detection import DetectionMute
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.events._event_item import check_rule_or_type
-from termvisor.ops.events.events_ack import format_caller
-from termvisor.ops.panes._listing import PaneFilter, format_optional_timestamp, resolve_pane_id
+from termvisor.ops.events._event_item import check_rule_or_type, format_caller
+from termvisor.ops.panes._listing import PaneFilter, format_optional_timestamp
+from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
@@ -21,26 +21,24 @@ _DURATION_PATTERN = re.compile(r"\d+(?:\.\d+)?[smhdw]", re.ASCII)
 
 
 class EventsMuteArgs(Struct, frozen=True, kw_only=True):
-    """What, where and for how long."""
+    """Choose what to mute, where and for how long."""
 
     what: Annotated[
         str,
         Meta(
-            description="A rule, a type, or a glob of either: codex.usage.*, usage.warning.",
+            description="A rule, an event type, or a glob: codex.usage.*, usage.warning.",
             extra={"positional": "one"},
         ),
     ]
     pane: PaneFilter = None
     lasting: Annotated[
         str | None,
-        Meta(
-            description="For so long, such as 2h or 7d; without it, until `events unmute`.", extra={"also": ("--for",)}
-        ),
+        Meta(description="Duration, such as 2h or 7d; default: until `events unmute`.", extra={"also": ("--for",)}),
     ] = None
 
 
 class MuteItem(Struct, frozen=True, kw_only=True):
-    """``pane`` is null where it holds for all, ``until`` where it holds until it is ended."""
+    """``pane`` is null for all panes, ``until`` is null without an end."""
 
     id: int
     what: str
@@ -52,10 +50,10 @@ class MuteItem(Struct, frozen=True, kw_only=True):
 
 async def run(services: ActingServices, args: EventsMuteArgs) -> MuteItem:
     if not _NAME_PATTERN.fullmatch(args.what):
-        raise BadRequest(f"{args.what[:80]!r} is no rule, type or glob", hint="For example `usage.warning`.")
+        raise BadRequest(f"{args.what[:80]!r} is not a rule, event type or glob", hint="For example `usage.warning`.")
     pane, now = await resolve_pane_id(services, args.pane), services.clock.now()
     if not args.what.strip("*?.") and pane is None:
-        raise BadRequest("this would mute everything, everywhere", hint="Name a rule or a type, or give a --pane.")
+        raise BadRequest("this would mute all events in all panes", hint="Name a rule or a type, or pass --pane.")
     check_rule_or_type(args.what, services.detections.rules.values())
     mute = DetectionMute(
         what=args.what,
@@ -71,8 +69,8 @@ def _compute_mute_end(text: str | None, now: int) -> int | None:
     if text is None:
         return None
     if not _DURATION_PATTERN.fullmatch(text):
-        raise BadRequest(f"{text[:40]!r} is no span of time", hint="For example --for 2h.")
-    return 2 * now - parse_timestamp(text, now)
+        raise BadRequest(f"{text[:40]!r} is not a duration", hint="For example --for 2h.")
+    return 2 * now - parse_timestamp(text, now)  # parse_timestamp reads `2h` as two hours ago
 
 
 def build_mute_item(mute: DetectionMute) -> MuteItem:
@@ -87,17 +85,17 @@ def build_mute_item(mute: DetectionMute) -> MuteItem:
 
 
 def render_text(result: MuteItem, options: RenderOptions) -> str:
-    where = "everywhere" if result.pane is None else f"in pane {result.pane}"
-    until = "until `visor events unmute " + str(result.id) + "`" if result.until is None else f"until {result.until}"
-    return sanitize(f"mute {result.id}: {result.what} {where}, {until}")
+    where = "in all panes" if result.pane is None else f"in pane {result.pane}"
+    until = f"`visor events unmute {result.id}`" if result.until is None else result.until
+    return sanitize(f"mute {result.id}: {result.what} muted {where} until {until}")
 
 
 OP = Operation(
     name="events_mute",
-    summary="Have a rule or a type of events count as handled.",
-    doc="""What fits is still found and stored, so the history is whole; it counts as handled by the mute, nobody is
-told of it by a webhook, and no workflow begins because of it. What was found before stays as it is. The same muted
-again has the new end. To switch a rule off altogether, use the setting `patterns_disabled`.""",
+    summary="Mute a rule or an event type.",
+    doc="""Matching detections are still stored, so the history is complete, but as handled by the mute: they send no
+webhook and start no workflow. Earlier detections are not changed. Muting the same again replaces the end. To disable a
+rule completely, use the setting `patterns_disabled`.""",
     args_type=EventsMuteArgs,
     result_type=MuteItem,
     run=run,
@@ -105,6 +103,6 @@ again has the new end. To switch a rule off altogether, use the setting `pattern
     effect="change",
     examples=(
         OperationExample("events mute usage.warning --for 2h", "no warnings for two hours"),
-        OperationExample("events mute 'shell.*' --pane 7", "whatever the shell rules find in pane 7"),
+        OperationExample("events mute 'shell.*' --pane 7", "all detections of the shell rules in pane 7"),
     ),
 )

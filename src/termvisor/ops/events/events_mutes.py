@@ -1,4 +1,4 @@
-"""The op `events_mutes`: what counts as handled at once."""
+"""The operation `events_mutes`: list active mutes."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
 
 
 class EventsMutesArgs(Struct, frozen=True, kw_only=True):
-    """All that hold."""
+    """Takes no arguments."""
 
 
 class MutesSummary(Struct, frozen=True, kw_only=True):
@@ -19,25 +19,25 @@ class MutesSummary(Struct, frozen=True, kw_only=True):
 
 
 class MuteListing(BaseListing, frozen=True, kw_only=True):
-    """Mutes that hold, oldest first."""
+    """Active mutes, oldest first."""
 
     summary: MutesSummary
     items: tuple[MuteItem, ...]
 
 
 async def run(services: Services, _args: EventsMutesArgs) -> MuteListing:
-    items = tuple(build_mute_item(one) for one in await services.detections.mutes.list())
+    items = tuple(build_mute_item(mute) for mute in await services.detections.mutes.list())
     return MuteListing(
         generated_at=format_timestamp(services.clock.now()), summary=MutesSummary(mutes=len(items)), items=items
     )
 
 
 COLUMNS = (
-    TableColumn("ID", lambda one: str(one.id), is_right_aligned=True, style="bold"),
-    TableColumn("WHAT", lambda one: one.what, can_shrink=True),
-    TableColumn("PANE", lambda one: "all" if one.pane is None else str(one.pane), is_right_aligned=True),
-    TableColumn("UNTIL", lambda one: one.until or "-", style="dim"),
-    TableColumn("BY", lambda one: one.by, can_shrink=True),
+    TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
+    TableColumn("WHAT", lambda item: item.what, can_shrink=True),
+    TableColumn("PANE", lambda item: "all" if item.pane is None else str(item.pane), is_right_aligned=True),
+    TableColumn("UNTIL", lambda item: item.until or "-", style="dim"),
+    TableColumn("BY", lambda item: item.by, can_shrink=True),
 )
 
 
@@ -48,11 +48,11 @@ def render_text(result: MuteListing, options: RenderOptions) -> str:
 
 OP = Operation(
     name="events_mutes",
-    summary="What is muted.",
-    doc="`events mute` begins one, `events unmute` ends it; one with a time ends by itself.",
+    summary="List active mutes.",
+    doc="`events mute` adds a mute, `events unmute` removes it; one with a duration expires.",
     args_type=EventsMutesArgs,
     result_type=MuteListing,
     run=run,
     render_text=render_text,
-    examples=(OperationExample("events mutes", "all that hold"),),
+    examples=(OperationExample("events mutes", "all active mutes"),),
 )

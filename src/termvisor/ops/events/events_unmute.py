@@ -1,4 +1,4 @@
-"""The op `events_unmute`: end a mute."""
+"""The operation `events_unmute`: remove a mute."""
 
 from typing import Annotated
 
@@ -11,9 +11,9 @@ from termvisor.ops.render.text import RenderOptions
 
 
 class EventsUnmuteArgs(Struct, frozen=True, kw_only=True):
-    """Which one."""
+    """Choose the mute."""
 
-    id: Annotated[int, Meta(description="Its number in `visor events mutes`.", extra={"positional": "one"}, ge=1)]
+    id: Annotated[int, Meta(description="The mute's ID in `visor events mutes`.", extra={"positional": "one"}, ge=1)]
 
 
 class EventsUnmuteResult(Struct, frozen=True, kw_only=True):
@@ -22,23 +22,23 @@ class EventsUnmuteResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: ActingServices, args: EventsUnmuteArgs) -> EventsUnmuteResult:
     if not await services.detections.mutes.end_mute(args.id):
-        raise EventNotFound(f"there is no mute {args.id}", hint="`visor events mutes` lists them.")
+        raise EventNotFound(f"mute {args.id} not found", hint="`visor events mutes` lists them.")
     return EventsUnmuteResult(mute_id=args.id)
 
 
 def render_text(result: EventsUnmuteResult, options: RenderOptions) -> str:
-    return f"mute {result.mute_id} has ended"
+    return f"mute {result.mute_id} removed"
 
 
 OP = Operation(
     name="events_unmute",
-    summary="End a mute.",
-    doc="What is found from now on counts as unhandled again; what was found meanwhile stays handled.",
+    summary="Remove a mute.",
+    doc="New detections are unhandled again; those stored meanwhile stay handled.",
     args_type=EventsUnmuteArgs,
     result_type=EventsUnmuteResult,
     run=run,
     render_text=render_text,
     effect="change",
-    exit_statuses=((4, "There is no such mute."),),
-    examples=(OperationExample("events unmute 3", "be told again"),),
+    exit_statuses=((4, "Mute not found."),),
+    examples=(OperationExample("events unmute 3", "remove mute 3"),),
 )

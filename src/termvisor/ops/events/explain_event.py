@@ -1,4 +1,4 @@
-"""The op `explain_event`: why something was detected, on what evidence, and what became of it."""
+"""The operation `explain_event`: show the rule, evidence and handling of a detection."""
 
 from typing import Annotated
 
@@ -10,9 +10,7 @@ from termvisor.model.detection.rule import Rule
 from termvisor.model.event import Scalar
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.events._event_item import SIGNAL_DESCRIPTIONS
-from termvisor.ops.events.events_ack import find_detection
-from termvisor.ops.events.list_events import EventItem, build_item_of_detection
+from termvisor.ops.events._event_item import SIGNAL_DESCRIPTIONS, EventItem, build_item_of_detection, find_detection
 from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
@@ -21,15 +19,15 @@ _LINES_ABOVE, _LINES_BELOW = 3, 3
 
 
 class ExplainEventArgs(Struct, frozen=True, kw_only=True):
-    """Of which event."""
+    """Choose the event."""
 
     event: Annotated[
-        str, Meta(description="Its cursor, as `visor events` shows it: 120 or event:120.", extra={"positional": "one"})
+        str, Meta(description="The event's cursor in `visor events`: 120 or event:120.", extra={"positional": "one"})
     ]
 
 
 class DetectionRuleItem(Struct, frozen=True, kw_only=True):
-    """The rule as it is now; ``is_in_force`` is false where it was removed or switched off since."""
+    """The current rule; ``is_in_force`` is false if it was removed or disabled since the detection."""
 
     id: str
     is_in_force: bool
@@ -43,7 +41,7 @@ class DetectionRuleItem(Struct, frozen=True, kw_only=True):
 
 
 class EvidenceLineItem(Struct, frozen=True, kw_only=True):
-    """A stored line near the place; ``is_it`` marks the one that was found."""
+    """A stored line around the match; ``is_it`` marks the matching one."""
 
     number: int
     text: str
@@ -51,8 +49,8 @@ class EvidenceLineItem(Struct, frozen=True, kw_only=True):
 
 
 class ExplainEventResult(Struct, frozen=True, kw_only=True):
-    """``evidence`` says where it stands, ``lines`` what is stored there now; ``key`` is what makes it the same thing
-    when it is seen again.
+    """``evidence`` locates the match, ``lines`` are the lines stored there now; a repeated match with the same ``key``
+    within the cooldown is counted instead of stored.
     """
 
     event: EventItem
@@ -65,22 +63,22 @@ class ExplainEventResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ExplainEventArgs) -> ExplainEventResult:
-    one = await find_detection(services, args.event)
+    detection = await find_detection(services, args.event)
     return ExplainEventResult(
-        event=build_item_of_detection(one, services.workflows.find_answering_workflow(one)),
-        rule=_build_rule_item(one, services.detections.rules.get(one.rule)),
-        key=redact(one.key),
-        cooldown=one.cooldown,
-        evidence=redact_fields(one.evidence),
-        lines=await _read_lines(services, one),
-        match_trace=services.detections.trace_match(one),
+        event=build_item_of_detection(detection, services.workflows.find_answering_workflow(detection)),
+        rule=_build_rule_item(detection, services.detections.rules.get(detection.rule)),
+        key=redact(detection.key),
+        cooldown=detection.cooldown,
+        evidence=redact_fields(detection.evidence),
+        lines=await _read_lines(services, detection),
+        match_trace=services.detections.trace_match(detection),
     )
 
 
 def _build_rule_item(detection: Detection, rule: Rule | None) -> DetectionRuleItem:
     if rule is None:
         why = SIGNAL_DESCRIPTIONS.get(detection.rule) or (
-            "A program reported it." if detection.source == "user_var" else ""
+            "A program set this user variable." if detection.source == "user_var" else ""
         )
         return DetectionRuleItem(id=detection.rule, is_in_force=detection.source in ("signal", "user_var"), why=why)
     return DetectionRuleItem(
@@ -97,15 +95,15 @@ def _build_rule_item(detection: Detection, rule: Rule | None) -> DetectionRuleIt
 
 
 async def _read_lines(services: Services, detection: Detection) -> tuple[EvidenceLineItem, ...]:
-    place = detection.evidence.get("line")
-    if not isinstance(place, int):
+    number = detection.evidence.get("line")
+    if not isinstance(number, int):
         return ()
-    low, high = max(0, place - _LINES_ABOVE - 1), place + _LINES_BELOW + 1
+    low, high = max(0, number - _LINES_ABOVE - 1), number + _LINES_BELOW + 1
     lines = await services.history.list_lines(
         detection.pane, after=low, before=high, limit=_LINES_ABOVE + _LINES_BELOW + 1
     )
     return tuple(
-        EvidenceLineItem(number=line.number, text=redact(line.text), is_it=line.number == place) for line in lines
+        EvidenceLineItem(number=line.number, text=redact(line.text), is_it=line.number == number) for line in lines
     )
 
 
@@ -125,58 +123,62 @@ def render_text(result: ExplainEventResult, options: RenderOptions) -> str:
 
 def _format_head(result: ExplainEventResult, options: RenderOptions) -> str:
     event, rule = result.event, result.rule
-    known = event.detection
-    who = f" of {known.agent}" if known is not None and known.agent else ""
+    detection = event.detection
+    agent = f" of {detection.agent}" if detection is not None and detection.agent else ""
     lines = [
-        f"event {event.cursor}: {options.paint('bold', event.kind)}{sanitize(who)} in pane {event.pane}, {event.at}"
+        f"event {event.cursor}: {options.paint('bold', event.kind)}{sanitize(agent)} in pane {event.pane}, {event.at}"
     ]
-    state = "" if rule.is_in_force else " (no longer in force)"
-    lines.append(sanitize(f"Found by {rule.id}{state}: {rule.why}".rstrip(": ")))
+    state = "" if rule.is_in_force else " (no longer active)"
+    lines.append(sanitize(f"Rule {rule.id}{state}: {rule.why}".rstrip(": ")))
     if rule.pattern:
         where = f"{_SCOPE_DESCRIPTIONS.get(rule.scope, rule.scope)} of {rule.agent or 'every pane'}"
-        lines.append(sanitize(f"It looks for {rule.pattern} in {where} ({rule.pack})."))
-    captures = known.captures if known is not None else {}
+        lines.append(sanitize(f"It matches {rule.pattern} in {where} (pack {rule.pack})."))
+    captures = detection.captures if detection is not None else {}
     return "\n".join([*lines, *(f"  {sanitize(name)}: {sanitize(value)}" for name, value in captures.items())])
 
 
 def _format_evidence(result: ExplainEventResult, options: RenderOptions) -> str:
     where = ", ".join(f"{name} {value}" for name, value in result.evidence.items())
     if result.lines:
-        shown = [f"{'>' if one.is_it else ' '} {one.number:>6}  {sanitize(one.text)}" for one in result.lines]
+        shown = [f"{'>' if line.is_it else ' '} {line.number:>6}  {sanitize(line.text)}" for line in result.lines]
     else:
         context = result.event.detection.context if result.event.detection is not None else ""
-        shown = [f"  {sanitize(line)}" for line in context.splitlines()]
+        shown = [f"  {sanitize(text)}" for text in context.splitlines()]
     return "\n".join([sanitize(f"Evidence: {where}" if where else "Evidence:"), *shown])
 
 
 def _format_handling(result: ExplainEventResult) -> str:
-    known = result.event.detection
-    if known is None:
+    detection = result.event.detection
+    if detection is None:
         return ""
-    lines = [f"It was seen {known.seen_again} more times, last {known.last_seen}."] if known.seen_again else []
-    lines += [f"The same within {result.cooldown:g} s is not told again."] if result.cooldown and result.key else []
-    lines += [] if known.proven else ["Anybody could have said it: it starts nothing."]
-    done = known.handled
-    if done is not None:
-        run = f" (run {done.run})" if done.run is not None else ""
-        lines.append(f"Handled by {done.by}{run} at {done.at}{': ' * bool(done.action)}{done.action}")
+    lines = []
+    if detection.seen_again:
+        lines.append(f"Seen {detection.seen_again} more times, last at {detection.last_seen}.")
+    if result.cooldown and result.key:
+        lines.append(f"Repeats within {result.cooldown:g} s are counted, not stored.")
+    if not detection.proven:
+        lines.append("Not proven: any program could have printed it, so it starts no workflow.")
+    handling = detection.handled
+    if handling is not None:
+        run = f" (run {handling.run})" if handling.run is not None else ""
+        lines.append(f"Handled by {handling.by}{run} at {handling.at}{': ' * bool(handling.action)}{handling.action}")
     else:
-        lines.append(f"Nobody has seen to it; {known.remedy or 'no workflow'} would.")
+        lines.append(f"Not handled; {detection.remedy or 'no workflow'} would handle it.")
     return "\n".join(sanitize(line) for line in lines)
 
 
 OP = Operation(
     name="explain_event",
-    summary="Why something was detected, and what became of it.",
-    doc="""The rule with its meaning, what it captured, where the text stands, the stored lines around it with secrets
-taken out, how often it was seen again, and who saw to it. `visor explain event:120` is the same.""",
+    summary="Explain a detection: its rule, evidence and handling.",
+    doc="""Shows the rule and its meaning, the captures, the place of the match, the stored lines around it (redacted),
+how often it was seen again, and who handled it. `visor explain event:120` does the same.""",
     args_type=ExplainEventArgs,
     result_type=ExplainEventResult,
     run=run,
     render_text=render_text,
-    exit_statuses=((4, "There is no such detection."),),
+    exit_statuses=((4, "Detection not found."),),
     examples=(
-        OperationExample("explain event:120", "for people"),
+        OperationExample("explain event:120", "as text"),
         OperationExample("robot explain-event 120", "as JSON"),
     ),
 )

@@ -1,4 +1,7 @@
-"""The op `notify`: tell a person something, by the ways that are set up."""
+"""The operation `notify`: send a notification to a person over the configured channels.
+
+Each channel is a separate action with its own outcome; a failure of one does not affect the others.
+"""
 
 import asyncio
 from typing import Annotated, Literal
@@ -6,14 +9,14 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, Refused, VisorError
-from termvisor.model.action.action import NotificationWay
-from termvisor.model.action.action import Notify as Action
+from termvisor.model.action.action import NotificationWay, Notify
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.input._execute_action import ActionRequest, DryRunResult, dry_run_action, render_dry_run_lines
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane, resolve_pane
+from termvisor.ops.panes._listing import PaneIdentity, identify_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.redaction import redact
 
@@ -21,24 +24,26 @@ NotifyStatus = Literal["done", "suppressed", "failed", "denied", "unknown", "for
 
 
 class NotifyArgs(Struct, frozen=True, kw_only=True):
-    """What is told, and how."""
+    """The notification, and the channels to send it over."""
 
     title: Annotated[
-        str, Meta(description="What it is about.", extra={"positional": "one"}, min_length=1, max_length=200)
+        str, Meta(description="Title of the notification.", extra={"positional": "one"}, min_length=1, max_length=200)
     ]
     text: Annotated[
-        str, Meta(description="What there is to say; all further words.", extra={"positional": "rest"}, max_length=4000)
+        str, Meta(description="Body; all further words.", extra={"positional": "rest"}, max_length=4000)
     ] = ""
-    pane: Annotated[str | None, Meta(description="The pane that it is about; whoever looks at it is not told.")] = None
+    pane: Annotated[
+        str | None, Meta(description="The pane that it is about; not sent to a person who is looking at it.")
+    ] = None
     way: Annotated[
         tuple[NotificationWay, ...],
-        Meta(description="terminal, desktop, webhook or command; may be repeated. None: those of `notify_ways`."),
+        Meta(description="Channel: terminal, desktop, webhook or command; repeatable. Default: setting `notify_ways`."),
     ] = ()
-    dry_run: Annotated[bool, Meta(description="Say what would be decided, and tell nobody.")] = False
+    dry_run: Annotated[bool, Meta(description="Show the decision without sending anything.")] = False
 
 
 class NotifyChannelResult(Struct, frozen=True, kw_only=True):
-    """What came of one way. ``why`` is a stable code; ``correlation`` finds it in the audit."""
+    """The outcome of one channel. ``why`` is a stable code; ``correlation`` finds it in the audit log."""
 
     way: NotificationWay
     status: NotifyStatus
@@ -49,14 +54,14 @@ class NotifyChannelResult(Struct, frozen=True, kw_only=True):
 
 
 class NotifyResult(Struct, frozen=True, kw_only=True):
-    """``ways`` in the order in which they were named."""
+    """``ways`` are the channels in the given order."""
 
     pane: PaneIdentity | None
     ways: tuple[NotifyChannelResult, ...]
 
 
 async def build_request(services: ActingServices, args: NotifyArgs) -> ActionRequest:
-    """That of the first way."""
+    """Build the action for the first channel."""
     pane, ways = await _resolve_pane_and_channels(services, args)
     return ActionRequest(action=_build_action(args, pane, ways[0]), preconditions=Preconditions(), pane=pane)
 
@@ -74,21 +79,19 @@ async def _resolve_pane_and_channels(
 ) -> tuple[PaneView | None, list[NotificationWay]]:
     ways = args.way or services.configuration[1].notify_ways
     if not ways:
-        hint = "Name one with --way, or set `notify_ways`."
-        raise BadRequest("nobody would be told: no way is set up", hint=hint)
+        raise BadRequest("no notification channel is configured", hint="Pass --way, or set `notify_ways`.")
     return None if args.pane is None else await resolve_pane(services, args.pane), list(dict.fromkeys(ways))
 
 
-def _build_action(args: NotifyArgs, pane: PaneView | None, way: NotificationWay) -> Action:
+def _build_action(args: NotifyArgs, pane: PaneView | None, way: NotificationWay) -> Notify:
     title, text = sanitize(args.title), sanitize_lines(args.text)
-    return Action(title=title, text=text, pane=None if pane is None else pane.id, way=way)
+    return Notify(title=title, text=text, pane=None if pane is None else pane.id, way=way)
 
 
-async def _notify_channel(services: ActingServices, action: Action, *, is_dry: bool) -> NotifyChannelResult:
-    """What one way does or fails to do is its own answer, and changes nothing for the others."""
+async def _notify_channel(services: ActingServices, action: Notify, *, is_dry: bool) -> NotifyChannelResult:
     if is_dry:
-        foreseen = await dry_run_action(services, ActionRequest(action=action, preconditions=Preconditions()))
-        return NotifyChannelResult(way=action.way, status="foreseen", foreseen=foreseen)
+        preview = await dry_run_action(services, ActionRequest(action=action, preconditions=Preconditions()))
+        return NotifyChannelResult(way=action.way, status="foreseen", foreseen=preview)
     try:
         outcome = await services.gate.run(action, Preconditions())
     except VisorError as error:
@@ -112,32 +115,32 @@ _OUTCOME_STATUSES: dict[str, NotifyStatus] = {"done": "done", "suppressed": "sup
 
 
 def get_exit_status(result: NotifyResult) -> int:
-    statuses = [telling.status for telling in result.ways]
+    statuses = [channel.status for channel in result.ways]
     return 69 if "failed" in statuses else 77 if "denied" in statuses else 0
 
 
 def render_text(result: NotifyResult, options: RenderOptions) -> str:
-    return "\n".join(line for telling in result.ways for line in _format_channel_lines(telling, options))
+    return "\n".join(line for channel in result.ways for line in _format_channel_lines(channel, options))
 
 
 def _format_channel_lines(channel_result: NotifyChannelResult, options: RenderOptions) -> list[str]:
     if channel_result.foreseen is not None:
         return render_dry_run_lines(channel_result.foreseen, options)
     style = {"done": "green", "suppressed": "yellow"}.get(channel_result.status, "red")
-    word = {"done": "told", "suppressed": "not told", "denied": "denied"}.get(channel_result.status, "failed")
+    label = {"done": "sent", "suppressed": "suppressed", "denied": "denied"}.get(channel_result.status, "failed")
     why = ": ".join(filter(None, (channel_result.why, channel_result.text)))
-    return [options.paint(style, f"{channel_result.way}: {word}") + sanitize(f" ({why})" if why else "")]
+    return [options.paint(style, f"{channel_result.way}: {label}") + sanitize(f" ({why})" if why else "")]
 
 
 OP = Operation(
     name="notify",
     robot_name="notify",
-    summary="Tell a person something: at their terminal, desktop, by webhook or a program.",
-    doc="""Each way has its own answer: `done`, `suppressed` (on purpose; `why` says for what reason), `failed` or
-`denied`. The same is not told twice within `notify_window` seconds, no way is used more often than `notify_rate` times
-a minute, and who has that pane before them and is at the keys is not told at all; what was held back is counted in the
-next one. Control characters and secrets are taken out. Where the policy would ask a person, nobody is asked and nobody
-is told. `policy explain notify` speaks of the first way.""",
+    summary="Send a notification: to the terminal, desktop, a webhook or a program.",
+    doc="""Each channel has its own outcome: `done`, `suppressed` (on purpose; `why` gives the reason), `failed` or
+`denied`. The same notification is not sent twice within `notify_window` seconds, a channel is used at most
+`notify_rate` times a minute, and a person who is active in that pane is not notified; the next notification counts the
+suppressed ones. Control characters are removed and secrets redacted. A notification never requests approval: if the
+policy requires one, it is suppressed. `policy explain notify` explains the first channel.""",
     args_type=NotifyArgs,
     result_type=NotifyResult,
     run=run,
@@ -145,12 +148,12 @@ is told. `policy explain notify` speaks of the first way.""",
     build_request=build_request,
     effect="change",
     get_exit_status=get_exit_status,
-    exit_statuses=((69, "One way at least failed."), (77, "The policy denied one way at least.")),
+    exit_statuses=((69, "At least one channel failed."), (77, "The policy denied at least one channel.")),
     examples=(
-        OperationExample("notify 'tests are green'", "by the ways that are set up"),
+        OperationExample("notify 'tests are green'", "over the configured channels"),
         OperationExample(
             "notify --pane 7 --way desktop build 'it waits for you'", "on the desktop, unless you look at pane 7"
         ),
-        OperationExample("robot notify --way webhook deploy done", "as JSON, for a program"),
+        OperationExample("robot notify --way webhook deploy done", "to the webhook, result as JSON"),
     ),
 )

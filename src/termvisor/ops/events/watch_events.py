@@ -1,6 +1,6 @@
-"""The op `watch_events`: events as they are stored, from a cursor on, without a hole.
+"""The operation `watch_events`: stream stored events from a cursor on, without loss.
 
-The news only wakes; what is told is always read from the store by cursor, so a slow listener misses nothing.
+Updates only wake the reader; events are always read from the store by cursor, so a slow client misses none.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -17,40 +17,39 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import (
     AgentFilter,
+    EventItem,
+    KindFilter,
     RuleFilter,
     SeverityFilter,
     TypeFilter,
     UnhandledFilter,
-    check_detection_type,
-    matches_filter,
-)
-from termvisor.ops.events.list_events import (
-    COLUMNS,
-    EventItem,
-    KindFilter,
     build_event_item,
     can_be_detection,
+    check_detection_type,
     check_event_kind,
     check_rule_and_agent,
+    matches_filter,
     parse_event_cursor,
     read_newest_cursor,
 )
-from termvisor.ops.panes._listing import PaneFilter, resolve_pane_id
+from termvisor.ops.events.list_events import COLUMNS
+from termvisor.ops.panes._listing import PaneFilter
+from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 _PAGE_SIZE = 200
 
 
 class WatchEventsArgs(Struct, frozen=True, kw_only=True):
-    """From where to watch, and for what."""
+    """Choose the start of the stream and the events."""
 
     since_cursor: Annotated[
         str | None,
-        Meta(description="Begin after this cursor; without it, begin now.", extra={"also": ("--cursor",)}),
+        Meta(description="Start after this cursor; default: now.", extra={"also": ("--cursor",)}),
     ] = None
     pane: PaneFilter = None
     kind: KindFilter = None
-    once: Annotated[bool, Meta(description="Tell what is already there, then stop.")] = False
+    once: Annotated[bool, Meta(description="Print the stored events, then exit.")] = False
     unhandled: UnhandledFilter = False
     type: TypeFilter = None
     rule: RuleFilter = None
@@ -63,41 +62,41 @@ async def run(services: Services, args: WatchEventsArgs) -> AsyncIterator[EventI
     check_detection_type(args.type)
     await check_rule_and_agent(services, args.rule, args.agent)
     pane = await resolve_pane_id(services, args.pane)
-    only = DetectionFilter(
+    detection_filter = DetectionFilter(
         type=args.type,
         rule=args.rule,
         agent=args.agent,
         severity=args.severity,
         is_unhandled=args.unhandled,
     )
-    async with aclosing(read_event_pages(services, args, pane)) as found:
-        async for events in found:
+    async with aclosing(read_event_pages(services, args, pane)) as pages:
+        async for events in pages:
             detections = await services.detections.find_by_events(
-                one.id for one in events if can_be_detection(one.kind)
+                event.id for event in events if can_be_detection(event.kind)
             )
             for event in events:
-                if matches_filter(detection := detections.get(event.id), only):
+                if matches_filter(detection := detections.get(event.id), detection_filter):
                     yield build_event_item(event, detection)
 
 
 async def read_event_pages(
     services: Services, args: WatchEventsArgs, pane: PaneId | None
 ) -> AsyncGenerator[list[Event], None]:
-    """The events from the start on, as many together as are stored already."""
-    with services.updates.subscribe_events() as news:
+    """Yield stored events in pages, then new ones as they are stored."""
+    with services.updates.subscribe_events() as updates:
         cursor = await _resolve_start_cursor(services, args)
         while True:
-            reached = await read_newest_cursor(services)  # first: what happens meanwhile lies beyond it
+            reached = await read_newest_cursor(services)  # before the pages: events stored meanwhile lie beyond it
             while events := await services.history.list_events(
                 after=cursor, pane=pane, kind=args.kind, limit=_PAGE_SIZE
             ):
                 cursor = events[-1].id
                 yield events
-            cursor = max(cursor, reached)  # else it would grow too old while others happen
+            cursor = max(cursor, reached)  # a cursor kept behind filtered events could fall out of the retention
             if args.once:
                 return
-            await news.get()
-            news.drain()
+            await updates.get()
+            updates.drain()
 
 
 async def _resolve_start_cursor(services: Services, args: WatchEventsArgs) -> int:
@@ -107,16 +106,16 @@ async def _resolve_start_cursor(services: Services, args: WatchEventsArgs) -> in
 
 
 async def find_start_cursor(services: Services) -> int:
-    """The cursor beyond all that happened."""
+    """Return the cursor after the newest event."""
     return await read_newest_cursor(services) or await _find_oldest_cursor(services)
 
 
 async def _find_oldest_cursor(services: Services) -> int:
-    """The cursor of all that is kept; the first events may have been deleted."""
+    """Return the cursor before the oldest stored event."""
     try:
         await services.history.list_events(after=0, limit=1)
-    except InvalidCursor as told:
-        return int(str(told.details["oldest"]))
+    except InvalidCursor as error:  # retention has deleted the first events
+        return int(str(error.details["oldest"]))
     return 0
 
 
@@ -127,11 +126,11 @@ def render_text(result: EventItem, options: RenderOptions) -> str:
 
 OP = Operation(
     name="watch_events",
-    summary="Events as they happen; resumes from a cursor.",
-    doc="""A stream: one line an event, in JSON one object a line. Each carries its `cursor`; after a break, begin
-again with `--since-cursor` and nothing is lost or doubled. Without a cursor it begins with the next event; with
-`--once` it tells what is stored beyond the cursor and ends. `--type`, `--rule`, `--agent`, `--severity` and
-`--unhandled` pass detections only: what rules found and agents told.""",
+    summary="Stream events as they are stored; resumes from a cursor.",
+    doc="""One line per event, in JSON one object per line. Each has a `cursor`; after an interruption, resume with
+`--since-cursor` and no event is lost or repeated. Without a cursor it starts with the next event; `--once` prints the
+events stored after the cursor and exits. `--type`, `--rule`, `--agent`, `--severity` and `--unhandled` select
+detections only.""",
     args_type=WatchEventsArgs,
     result_type=EventItem,
     run=run,
@@ -139,9 +138,9 @@ again with `--since-cursor` and nothing is lost or doubled. Without a cursor it 
     is_stream=True,
     is_live=True,
     examples=(
-        OperationExample("watch-events", "everything from now on"),
-        OperationExample("watch-events --since-cursor 120 --json", "resume after event 120, one JSON object a line"),
-        OperationExample("watch-events --since-cursor 120 --once", "only what is already stored"),
-        OperationExample("watch-events --type 'usage.*' --severity warning --json", "limits, as they are reached"),
+        OperationExample("watch-events", "all events from now on"),
+        OperationExample("watch-events --since-cursor 120 --json", "resume after event 120, one JSON object per line"),
+        OperationExample("watch-events --since-cursor 120 --once", "only the stored events"),
+        OperationExample("watch-events --type 'usage.*' --severity warning --json", "usage limits as they are reached"),
     ),
 )

@@ -1,1 +1,1 @@
-"""History."""
+"""Operations on stored output: search, export, replay, and the commands that shells ran."""

@@ -1,7 +1,7 @@
-"""A pane's past as an asciicast, version 3: the film format of asciinema. Pure.
+"""Write a pane's recording as an asciicast version 3 file, the format of asciinema. Pure.
 
-Invariant: played from the first line, after each frame's line the player's screen is that frame; only rows that
-changed are painted. The bytes of the pane never get in: rows are clean text and SGR colours.
+Invariant: after the line of a frame, the player's screen equals that frame; only changed rows are painted. No raw bytes
+of the pane are written: rows are sanitized text and SGR colours.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,19 +17,19 @@ from termvisor.ops.render.text import sanitize, sanitize_keep_colours
 from termvisor.redaction import redact
 
 IDLE_TIME_LIMIT_S = 2.0
-"""Players shorten longer pauses to so many seconds."""
+"""Players shorten longer pauses to this many seconds."""
 _SKIPPED_EVENT_KINDS = ("gap_recorded", "pane_resized", "pane_renamed", "epoch_opened", "epoch_closed")
 
 
 class CastMarker(Struct, frozen=True):
-    """A place in the film with a name."""
+    """A named position in the recording."""
 
     at: int
     text: str
 
 
 class AsciicastWriter:
-    """One film: the header, then what happens, in order of time."""
+    """Writes one recording: the header, then events in order of time."""
 
     def __init__(self) -> None:
         self._last_frame: ReplayFrame | None = None
@@ -42,7 +42,7 @@ class AsciicastWriter:
         return _encode_json(head | {"title": sanitize(title)})
 
     def write_frame(self, frame: ReplayFrame) -> Iterator[str]:
-        """The lines that show it; none when nothing of it is new."""
+        """Yield the lines that show the frame; none if it equals the previous one."""
         before, self._last_frame = self._last_frame, frame
         if before is not None and (before.width, before.height) != (frame.width, frame.height):
             yield self._write_event(frame.at, "r", f"{frame.width}x{frame.height}")
@@ -59,14 +59,17 @@ class AsciicastWriter:
         return self._write_event(at, "x", str(status))
 
     def _write_event(self, at: int, code: str, data: str) -> str:
-        """Times are told as the seconds since the event before; whole milliseconds, so that nothing adds up."""
+        """Encode an event with its time relative to the previous event.
+
+        Times are rounded to milliseconds before the subtraction, so that rounding errors do not add up.
+        """
         now = max(self._last_event_ms, at // 1_000_000)
         interval, self._last_event_ms = (now - self._last_event_ms) / 1000, now
         return _encode_json([interval, code, data])
 
 
 def render_repaint(before: ReplayFrame | None, frame: ReplayFrame) -> str:
-    """What a terminal must be told to show this frame after the other one; a new one is wiped first."""
+    """Return the escape sequences that turn one frame into another; without ``before`` the screen is cleared."""
     rows = before.rows if before else ()
     painted = "" if before else "\x1b[?7l\x1b[0m\x1b[2J"
     for index, row in enumerate(frame.rows):
@@ -83,10 +86,13 @@ def _render_cursor(frame: ReplayFrame) -> str:
 
 
 def build_markers(commands: Sequence[ShellCommand], events: Sequence[Event]) -> list[CastMarker]:
-    """The commands and events of a pane; frames tell gaps and sizes, and tmux renames windows all the time."""
-    found = [CastMarker(command.started_at, f"$ {command.line or '?'}") for command in commands]
-    found += [CastMarker(event.at, format_event(event)) for event in events if event.kind not in _SKIPPED_EVENT_KINDS]
-    return sorted(found, key=lambda marker: marker.at)
+    """Return markers for commands and events.
+
+    Gaps and resizes are part of the frames; tmux renames panes too often for a marker.
+    """
+    markers = [CastMarker(command.started_at, f"$ {command.line or '?'}") for command in commands]
+    markers += [CastMarker(event.at, format_event(event)) for event in events if event.kind not in _SKIPPED_EVENT_KINDS]
+    return sorted(markers, key=lambda marker: marker.at)
 
 
 def format_event(event: Event) -> str:
@@ -95,7 +101,7 @@ def format_event(event: Event) -> str:
 
 
 def find_exit_status(events: Sequence[Event]) -> tuple[int, int] | None:
-    """When the pane's program ended, and with which status; a signal counts as shells count it."""
+    """Return when the pane's program exited and its status, 128 + n for signal n as in shells; None if unknown."""
     for event in reversed(events):
         if event.kind == "pane_died":
             status, signal = event.data.get("status"), event.data.get("signal")

@@ -1,25 +1,25 @@
-"""A command as answers tell it, and which one a caller means."""
+"""Describe shell commands in results, and resolve references to them."""
 
 from msgspec import Struct
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.errors import BadRequest, CommandNotFound
 from termvisor.model.ids import CommandId, PaneId
 from termvisor.model.terminal.command import CommandStatus, ShellCommand
-from termvisor.ops.api.envelope import compute_seconds_between
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._listing import format_optional_timestamp
 from termvisor.ops.render.text import format_age
 from termvisor.redaction import redact
 
 _SHORT_COMMAND_S = 10.0
+"""Shorter durations are shown with one decimal."""
 
 
 class CommandFacts(Struct, frozen=True, kw_only=True):
-    """One command. ``seconds`` is how long it ran, or has run until now; of a lost one it is not known.
+    """One command. ``seconds`` is its duration so far; null for a `lost` command, whose end was never reported.
 
-    Its output are the lines ``first_line`` to ``last_line``; ``last_line`` is one less than ``first_line`` where there
-    is none. ``is_proven``: the marks carried our nonce. A lost command is one whose end was never told.
+    Its output is the lines ``first_line`` to ``last_line``; without output ``last_line`` is ``first_line`` - 1.
+    ``is_proven``: the marks carried our nonce.
     """
 
     id: int
@@ -53,26 +53,28 @@ def build_command_facts(command: ShellCommand, now: int) -> CommandFacts:
 
 
 async def resolve_command(services: Services, pane: PaneId, command_reference: str) -> ShellCommand:
-    """The command that `last` or a number means in this pane."""
+    """Return the command for `last` or an id. Raises BadRequest, CommandNotFound."""
     if command_reference != "last" and not (command_reference.isascii() and command_reference.isdecimal()):
         raise BadRequest(
-            f"--command: {command_reference!r} is neither `last` nor a number", hint="`visor list-commands` has them."
+            f"--command: {command_reference!r} is neither `last` nor a command id",
+            hint="`visor list-commands` shows the ids.",
         )
-    number = CommandId(min(int(command_reference), (1 << 63) - 1)) if command_reference != "last" else None
-    found = await services.history.commands.find(pane, "last" if number is None else number)
-    if found is None:
-        what = "no command was heard" if number is None else f"there is no command {number}"
-        raise CommandNotFound(f"{what} in pane {pane}", details={"pane": pane})
-    return found
+    # SQLite integers have 64 bits.
+    command_id = CommandId(min(int(command_reference), (1 << 63) - 1)) if command_reference != "last" else None
+    command = await services.history.commands.find(pane, "last" if command_id is None else command_id)
+    if command is None:
+        problem = "no command recorded" if command_id is None else f"command {command_id} not found"
+        raise CommandNotFound(f"{problem} in pane {pane}", details={"pane": pane})
+    return command
 
 
 def format_exit_code(command: CommandFacts) -> str:
-    """``0``, ``running``, ``lost``; ``?`` when the shell told no status."""
+    """Return ``0``, ``running``, ``lost``, or ``?`` if the shell reported no status."""
     if command.status != "finished":
         return command.status
     return "?" if command.exit_code is None else str(command.exit_code)
 
 
 def format_duration(seconds: float | None) -> str:
-    """``0.4s`` for the short ones, else as an age."""
+    """Format as ``0.4s`` if short, else as an age."""
     return f"{seconds:.1f}s" if seconds is not None and seconds < _SHORT_COMMAND_S else format_age(seconds)

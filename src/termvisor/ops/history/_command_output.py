@@ -1,4 +1,4 @@
-"""The lines that one command printed, and what is missing of them."""
+"""Read the output lines of one command, with its gaps."""
 
 from msgspec import Struct
 
@@ -9,13 +9,13 @@ from termvisor.ops.panes._text_cursor import BEFORE_FIRST_LINE, find_last_line_n
 
 
 class CommandOutput(Struct, frozen=True, kw_only=True):
-    """``position`` is the number of the last line read; ``lines_gone`` were printed, but are no longer kept."""
+    """``position`` is the number of the last line read; ``lines_gone`` counts lines deleted by retention."""
 
     lines: list[Line]
     position: int
     is_complete: bool
     has_pending: bool
-    """Whether the pane's unfinished line belongs to it."""
+    """True if the pane's incomplete last line belongs to the output."""
     lines_gone: int
     gaps: list[Gap]
 
@@ -23,14 +23,14 @@ class CommandOutput(Struct, frozen=True, kw_only=True):
 async def read_command_output(
     services: Services, command: ShellCommand, after: int | None, limit: int
 ) -> CommandOutput:
-    """At most so many of its lines, from its first or from the one that follows ``after``."""
+    """Return at most ``limit`` lines, from the first one or the one after ``after``."""
     pane, first = command.pane, command.first_line
     last = await find_last_line_number(services, pane)
     until = last if command.last_line is None else command.last_line
     start = first - 1 if after is None else max(first - 1, after)
-    found = await services.history.list_lines(pane, after=start, before=until + 1, limit=limit + 1)
-    lines = found[:limit]
-    is_complete = len(found) <= limit
+    stored = await services.history.list_lines(pane, after=start, before=until + 1, limit=limit + 1)
+    lines = stored[:limit]
+    is_complete = len(stored) <= limit
     is_open = command.last_line is None or command.last_line > last
     return CommandOutput(
         lines=[line for line in lines if line.epoch == command.epoch],
@@ -47,13 +47,13 @@ async def read_command_output(
 
 
 async def _count_deleted_lines(services: Services, command: ShellCommand, until: int) -> int:
-    """How many of its lines were deleted: always the oldest."""
-    kept = await services.history.list_lines(command.pane, after=BEFORE_FIRST_LINE, limit=1)
-    oldest = kept[0].number if kept else until + 1
+    """Count the deleted lines of the output; retention deletes the oldest first."""
+    first = await services.history.list_lines(command.pane, after=BEFORE_FIRST_LINE, limit=1)
+    oldest = first[0].number if first else until + 1
     return max(0, min(oldest, until + 1) - command.first_line)
 
 
 def _is_within(gap: Gap, command: ShellCommand) -> bool:
-    """Bytes are missing in its epoch, or its end was, because the epoch ended with this gap."""
-    begins_late = command.ended_at is not None and gap.start_at > command.ended_at
-    return gap.after == command.epoch and gap.start_at >= command.started_at and not begins_late
+    """Return True if the gap is in the command's epoch or ends that epoch, while the command was running."""
+    starts_later = command.ended_at is not None and gap.start_at > command.ended_at
+    return gap.after == command.epoch and gap.start_at >= command.started_at and not starts_later

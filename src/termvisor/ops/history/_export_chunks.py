@@ -1,6 +1,6 @@
-"""What `export` gives piece by piece, and the two forms that come straight from the history: lines and bytes.
+"""Chunks of an export, and the generators for lines and raw bytes.
 
-Every way out redacts again; only ``is_unredacted`` gives raw bytes as they are.
+Everything is redacted again on export; only ``is_unredacted`` yields raw bytes unchanged.
 """
 
 from collections.abc import AsyncGenerator
@@ -20,7 +20,7 @@ ExportFormat = Literal["text", "jsonl", "raw", "cast", "report", "snapshot"]
 
 
 class ExportChunk(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line, some raw bytes (base64 in JSON), a line of a film, a whole report, or where a copy was put."""
+    """A line, raw bytes (base64 in JSON), a line of an asciicast, a report, or the path of a snapshot."""
 
     form: ExportFormat
     pane: int | None = None
@@ -32,7 +32,7 @@ class ExportChunk(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TimeRange(Struct, frozen=True):
-    """From when to when; None is open."""
+    """A time range; None means unbounded."""
 
     since: int | None = None
     until: int | None = None
@@ -42,33 +42,34 @@ class TimeRange(Struct, frozen=True):
 
 
 async def export_lines(
-    services: Services, pane: PaneId, span: TimeRange, format: ExportFormat
+    services: Services, pane: PaneId, span: TimeRange, export_format: ExportFormat
 ) -> AsyncGenerator[ExportChunk, None]:
     after, redactor = BEFORE_FIRST_LINE, Redactor()
-    while found := await services.history.list_lines(pane, after=after, limit=_LINES_PER_PAGE):
-        after = found[-1].number
-        texts = redactor.redact_lines([line.text for line in found])
-        for line, text in zip(found, texts, strict=True):
+    while lines := await services.history.list_lines(pane, after=after, limit=_LINES_PER_PAGE):
+        after = lines[-1].number
+        texts = redactor.redact_lines([line.text for line in lines])
+        for line, text in zip(lines, texts, strict=True):
             if span.contains(line.at):
                 yield ExportChunk(
-                    form=format, pane=line.pane, at=format_timestamp(line.at), number=line.number, text=text
+                    form=export_format, pane=line.pane, at=format_timestamp(line.at), number=line.number, text=text
                 )
 
 
 async def export_raw(
     services: Services, pane: PaneId, span: TimeRange, *, is_unredacted: bool
 ) -> AsyncGenerator[ExportChunk, None]:
-    masking, epoch, at = RawOutputRedactor(), EpochId(0), 0
+    redactor, epoch, at = RawOutputRedactor(), EpochId(0), 0
     async for delta in services.history.recording.read_raw(pane, since=span.since):
         if not span.contains(delta.at):
             break
-        if delta.epoch != epoch and (rest := masking.finish()):
+        # A new epoch is a new stream: a line must not be joined across the gap.
+        if delta.epoch != epoch and (rest := redactor.finish()):
             yield _build_raw_chunk(pane, epoch, at, rest)
         epoch, at = delta.epoch, delta.at
-        data = delta.data if is_unredacted else masking.feed(delta.data)
+        data = delta.data if is_unredacted else redactor.feed(delta.data)
         if data:
             yield _build_raw_chunk(pane, epoch, at, data)
-    if rest := masking.finish():
+    if rest := redactor.finish():
         yield _build_raw_chunk(pane, epoch, at, rest)
 
 

@@ -1,8 +1,8 @@
-"""Secrets out of raw bytes on their way out, line by line, at any chunk border.
+"""Redact raw terminal output for export, in chunks of any size.
 
-Keys are first overwritten where they stand, as in sealed segments, so that those painted over a screen are found too.
-Then every line is judged by its text without escapes. A line without a secret goes out byte for byte; one with a secret
-goes out as its redacted text.
+First keys are overwritten in place, as in sealed segments, which also finds those painted over a screen. Then each line
+is checked by its text without escape sequences: a line without secrets is returned unchanged, one with a secret is
+replaced by its redacted text.
 """
 
 import re
@@ -11,13 +11,13 @@ from termvisor.redaction import Redactor, redact
 from termvisor.redaction.raw_bytes import RawByteMasker
 
 _MAX_LINE_BYTES = 64 << 10
-"""A line longer than this is cut at its last blank, so that memory stays bounded."""
+"""A longer line is cut at its last space, to bound the memory."""
 
 _ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
 
 class RawOutputRedactor:
-    """One per epoch's stream: secrets that go on in the next row are followed."""
+    """Redacts one stream (epoch), including secrets that continue on the next line."""
 
     def __init__(self) -> None:
         self._raw_mask = RawByteMasker()
@@ -25,7 +25,7 @@ class RawOutputRedactor:
         self._unfinished_line = b""
 
     def feed(self, data: bytes) -> bytes:
-        """What may go out now; an unfinished line is held back, and so is what is too little to be worth a look."""
+        """Return the redacted bytes that are ready; incomplete lines and small pieces are buffered."""
         return self._redact_complete_lines(self._raw_mask.feed(data))
 
     def _redact_complete_lines(self, data: bytes) -> bytes:
@@ -39,7 +39,7 @@ class RawOutputRedactor:
         return self._redact_lines(ready)
 
     def finish(self) -> bytes:
-        """The rest; what comes next belongs to another stream."""
+        """Return the buffered rest and reset for another stream."""
         ready = self._redact_complete_lines(self._raw_mask.finish())
         rest, self._unfinished_line = self._redact_lines(self._unfinished_line), b""
         self._redactor, self._raw_mask = Redactor(), RawByteMasker()
@@ -54,7 +54,7 @@ class RawOutputRedactor:
 
 
 def _decode_bytes(data: bytes) -> str:
-    """As UTF-8, or byte by byte where it is none."""
+    """Decode as UTF-8, or as Latin-1 if it is not valid UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -62,7 +62,7 @@ def _decode_bytes(data: bytes) -> str:
 
 
 def _choose_line(raw: bytes, text: str, redacted: str) -> bytes:
-    """The line itself where it holds no secret, in its text or inside an escape sequence."""
+    """Return the raw line if neither its text nor its escape sequences contain a secret."""
     if redacted != text:
         return redacted.encode()
     whole = _decode_bytes(raw)

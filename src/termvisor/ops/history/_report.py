@@ -1,6 +1,6 @@
-"""What happened in a range of time, as Markdown: panes, commands, events, gaps. Pure.
+"""Render a Markdown report of a period: panes, commands, events, gaps. Pure.
 
-Invariant: no cell can leave its cell: whatever came from a pane is redacted, cleaned and escaped.
+Invariant: text from a pane is redacted, sanitized and escaped, so that it cannot break out of its table cell.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, ren
 from termvisor.redaction import redact
 
 MAX_REPORT_ITEMS = 10_000
-"""A report lists so many commands and events at most, the newest ones."""
+"""Maximum number of commands and events in a report; the newest are listed."""
 _MARKDOWN_OPTIONS = RenderOptions(width=0, format="markdown")
 
 
 class ReportPeriod(Struct, frozen=True, kw_only=True):
-    """``since`` is open where nothing older is left out."""
+    """A period; ``since`` None means from the beginning."""
 
     since: int | None
     until: int
@@ -35,7 +35,7 @@ class ReportPeriod(Struct, frozen=True, kw_only=True):
 
 
 class ReportData(Struct, frozen=True, kw_only=True):
-    """All that a report tells."""
+    """Input of a report."""
 
     panes: Sequence[PaneView]
     commands: Sequence[ShellCommand]
@@ -49,7 +49,7 @@ _PANE_COLUMNS = (
     TableColumn("Program", lambda pane: redact(pane.facts.command)),
     TableColumn("First seen", lambda pane: format_timestamp(pane.first_seen_at)),
     TableColumn("Last output", lambda pane: _format_timestamp(pane.last_output_at)),
-    TableColumn("Gone", lambda pane: _format_timestamp(pane.gone_at)),
+    TableColumn("Closed", lambda pane: _format_timestamp(pane.gone_at)),
     TableColumn("Lines", lambda pane: str(pane.lines), is_right_aligned=True),
     TableColumn("Gaps", lambda pane: str(pane.gaps), is_right_aligned=True),
 )
@@ -68,13 +68,13 @@ _COMMAND_COLUMNS = (
     TableColumn("Command", lambda command: redact(command.line or "?")),
 )
 _EVENT_COLUMNS = (
-    TableColumn("When", lambda event: format_timestamp(event.at)),
+    TableColumn("Time", lambda event: format_timestamp(event.at)),
     TableColumn("Pane", lambda event: "" if event.pane is None else str(event.pane), is_right_aligned=True),
-    TableColumn("What", lambda event: redact(format_event(event))),
+    TableColumn("Event", lambda event: redact(format_event(event))),
 )
 _GAP_COLUMNS = (
     TableColumn("From", lambda gap: format_timestamp(gap.start_at)),
-    TableColumn("To", lambda gap: "still open" if gap.end_at is None else format_timestamp(gap.end_at)),
+    TableColumn("To", lambda gap: "open" if gap.end_at is None else format_timestamp(gap.end_at)),
     TableColumn("Pane", lambda gap: str(gap.pane), is_right_aligned=True),
     TableColumn("Cause", lambda gap: gap.cause),
     TableColumn("Detail", lambda gap: redact(gap.detail)),
@@ -82,15 +82,15 @@ _GAP_COLUMNS = (
 
 
 def render_report(data: ReportData, period: ReportPeriod) -> str:
-    """The whole text; what lies outside the range is left out."""
+    """Return the report of a period; data outside of it is omitted."""
     panes = [pane for pane in data.panes if period.overlaps(pane.first_seen_at, pane.gone_at)]
-    commands = [one for one in data.commands if period.overlaps(one.started_at, one.ended_at or one.started_at)]
+    commands = [c for c in data.commands if period.overlaps(c.started_at, c.ended_at or c.started_at)]
     events = [event for event in data.events if period.contains(event.at)]
     gaps = [gap for gap in data.gaps if period.overlaps(gap.start_at, gap.end_at)]
     failed = sum(command.exit_code not in (None, 0) for command in commands)
     begin = "the beginning" if period.since is None else format_timestamp(period.since)
     parts = [
-        f"# What happened from {begin} to {format_timestamp(period.until)}",
+        f"# Report from {begin} to {format_timestamp(period.until)}",
         f"{pluralize(len(panes), 'pane')}, {pluralize(len(commands), 'command')} ({failed} failed), "
         f"{pluralize(len(events), 'event')}, {pluralize(len(gaps), 'gap')}.",
         *_render_section("Panes", _PANE_COLUMNS, panes),
@@ -102,8 +102,8 @@ def render_report(data: ReportData, period: ReportPeriod) -> str:
 
 
 def _render_section(title: str, columns: Sequence[TableColumn], items: Sequence[object]) -> list[str]:
-    cut = [f"Only the newest {MAX_REPORT_ITEMS} are listed."] if len(items) >= MAX_REPORT_ITEMS else []
-    return [f"## {title}", render_table(columns, items, _MARKDOWN_OPTIONS) if items else "None.", *cut]
+    note = [f"Only the newest {MAX_REPORT_ITEMS} are listed."] if len(items) >= MAX_REPORT_ITEMS else []
+    return [f"## {title}", render_table(columns, items, _MARKDOWN_OPTIONS) if items else "None.", *note]
 
 
 def _format_seconds(start: int, end: int | None) -> str:

@@ -1,12 +1,11 @@
-"""The op `list_commands`: what shells ran, where, for how long, and how it ended."""
+"""Operation `list_commands`: list the commands that shells ran, with duration and exit status."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct, structs
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.terminal.command import ShellCommand
-from termvisor.ops.api.envelope import compute_seconds_between
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._command_item import CommandFacts, build_command_facts, format_duration, format_exit_code
@@ -19,30 +18,30 @@ from termvisor.ops.panes._listing import (
     count_values,
     identify_all_panes,
     parse_time_filter,
-    resolve_pane_id,
 )
+from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table
 
 
 class ListCommandsArgs(Struct, frozen=True, kw_only=True):
-    """Which commands to list."""
+    """Filters on commands."""
 
     limit: Annotated[
-        int, Meta(description="At most so many, the newest.", ge=1, le=10_000, extra={"short": ("-n",)})
+        int, Meta(description="Maximum number of commands, newest first.", ge=1, le=10_000, extra={"short": ("-n",)})
     ] = 20
     pane: PaneFilter = None
-    failed: Annotated[bool, Meta(description="Only those that ended with a status other than 0.")] = False
+    failed: Annotated[bool, Meta(description="Only commands with a nonzero exit status.")] = False
     since: Annotated[
-        str | None, Meta(description="Only those started since: ISO 8601, today, or an age such as 10m.")
+        str | None, Meta(description="Only commands started since: ISO 8601, today, or an age such as 10m.")
     ] = None
     text: Annotated[
         Annotated[str, Meta(min_length=1)] | None,
-        Meta(description="Only those whose line holds this text, in any case."),
+        Meta(description="Only commands that contain this text (ignores case)."),
     ] = None
 
 
 class CommandItem(CommandFacts, frozen=True, kw_only=True):
-    """A command and its pane; ``age`` are the seconds since it started."""
+    """A command and its pane; ``age`` is the number of seconds since it started."""
 
     identity: PaneIdentity
     age: float
@@ -64,37 +63,37 @@ class CommandListing(BaseListing, frozen=True, kw_only=True):
 async def run(services: Services, args: ListCommandsArgs) -> CommandListing:
     await services.panes.wait_until_stored()
     now = services.clock.now()
-    found = await services.history.commands.list(
+    commands = await services.history.commands.list(
         pane=await resolve_pane_id(services, args.pane),
         since=parse_time_filter(args.since, now),
         failed=args.failed,
         text=args.text,
         limit=args.limit,
     )
-    who = await identify_all_panes(services)
+    identities = await identify_all_panes(services)
     items = tuple(
-        _build_command_item(command, who.get(command.pane) or build_unknown_identity(command.pane), now)
-        for command in found
+        _build_command_item(command, identities.get(command.pane) or build_unknown_identity(command.pane), now)
+        for command in commands
     )
     summary = CommandsSummary(
         commands=len(items),
         failed=sum(item.exit_code not in (None, 0) for item in items),
         by_status=count_values(item.status for item in items),
     )
-    given = build_filters(pane=args.pane, failed=args.failed, since=args.since, text=args.text)
-    return CommandListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
+    filters = build_filters(pane=args.pane, failed=args.failed, since=args.since, text=args.text)
+    return CommandListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def _build_command_item(command: ShellCommand, identity: PaneIdentity, now: int) -> CommandItem:
-    started = max(0.0, compute_seconds_between(command.started_at, now))
-    return CommandItem(**structs.asdict(build_command_facts(command, now)), identity=identity, age=started)
+    age = max(0.0, compute_seconds_between(command.started_at, now))
+    return CommandItem(**structs.asdict(build_command_facts(command, now)), identity=identity, age=age)
 
 
 COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
     TableColumn("PANE", lambda item: str(item.identity.id), is_right_aligned=True),
     TableColumn("EXIT", format_exit_code, is_right_aligned=True, style="yellow"),
-    TableColumn("TOOK", lambda item: format_duration(item.seconds), is_right_aligned=True),
+    TableColumn("DURATION", lambda item: format_duration(item.seconds), is_right_aligned=True),
     TableColumn("AGE", lambda item: format_age(item.age), is_right_aligned=True),
     TableColumn("CWD", lambda item: item.cwd or "-", can_shrink=True, style="cyan"),
     TableColumn("COMMAND", lambda item: item.command or "-", can_shrink=True),
@@ -106,7 +105,7 @@ def render_text(result: CommandListing, options: RenderOptions) -> str:
     if options.is_quiet:
         return rows
     if not result.items:
-        return "No such command." if result.filters else "No commands: shells tell them after `visor setup shell`."
+        return "No matching commands." if result.filters else "No commands. Run `visor setup shell` to record them."
     return f"{rows}\n\n{pluralize(result.summary.commands, 'command')}, {result.summary.failed} failed"
 
 
@@ -114,18 +113,18 @@ OP = Operation(
     name="list_commands",
     aliases=("commands",),
     robot_name="commands",
-    summary="What shells ran: when, where, for how long, with which status.",
-    doc="""Shells tell by marks when a command starts and ends (OSC 133, 633); `visor setup shell` makes yours do so.
-`status` is `running`, `finished`, or `lost` when the end was never told: another prompt came without it, or listening
-ended. Any program can print marks: only what carries our nonce is `is_proven`. The output of a command is read with
-`get-text <pane> --command <id>`.""",
+    summary="List commands that shells ran, with duration and exit status.",
+    doc="""Shells report the start and end of commands by marks (OSC 133, 633); `visor setup shell` enables them.
+`status` is `running`, `finished`, or `lost` if the end was never reported: the next prompt came without it, or the
+capture ended. Any program can print marks: `is_proven` is true only if they carried our nonce. `get-text <pane>
+--command <id>` shows the output of a command.""",
     args_type=ListCommandsArgs,
     result_type=CommandListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("commands", "the newest commands of all panes"),
-        OperationExample("commands --failed --since today", "what failed today"),
-        OperationExample("robot commands --pane 7 --text 'make test'", "runs of one command in one pane, as JSON"),
+        OperationExample("commands", "list the newest commands of all panes"),
+        OperationExample("commands --failed --since today", "list today's failed commands"),
+        OperationExample("robot commands --pane 7 --text 'make test'", "find a command in one pane, as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `replay`: the screens that a pane showed, drawn anew from what it printed, one after the other."""
+"""Operation `replay`: render the past screens of a pane from its recording, frame by frame."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -11,27 +11,28 @@ from termvisor.errors import BadRequest
 from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import parse_time_filter, resolve_pane
+from termvisor.ops.panes._listing import parse_time_filter
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions
 
 
 class ReplayArgs(Struct, frozen=True, kw_only=True):
-    """Which part of a pane's past to show."""
+    """The pane, the period and the speed."""
 
-    pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
+    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
     at: Annotated[
         str | None,
-        Meta(description="Begin here: ISO 8601, today, or an age such as 10m. Without it: at the beginning."),
+        Meta(description="Start time: ISO 8601, today, or an age such as 10m. Default: the beginning."),
     ] = None
-    until: Annotated[str | None, Meta(description="End here: ISO 8601, or an age such as 5m.")] = None
+    until: Annotated[str | None, Meta(description="End time: ISO 8601, or an age such as 5m.")] = None
     speed: Annotated[
         float,
-        Meta(description="How many times as fast as it happened. Without it programs get all at once.", ge=0, le=1000),
+        Meta(description="Speed factor; 0 (the default for programs) means as fast as possible.", ge=0, le=1000),
     ] = 0.0
 
 
 class FrameItem(Struct, frozen=True, kw_only=True):
-    """``rows`` hold text and SGR colours, nothing else; ``note`` says what cannot be seen, for example a gap."""
+    """``rows`` contain only text and SGR colours; ``note`` reports what is not visible, for example a gap."""
 
     pane: int
     at: str
@@ -51,17 +52,17 @@ async def run(services: Services, args: ReplayArgs) -> AsyncIterator[FrameItem]:
     now = services.clock.now()
     since, until = parse_time_filter(args.at, now), parse_time_filter(args.until, now)
     if since is not None and until is not None and until < since:
-        raise BadRequest("--until lies before --at")
+        raise BadRequest("--until is before --at")
     pane = (await resolve_pane(services, args.pane)).id
-    pace = _ReplayPacer(services.clock, args.speed)
+    pacer = _ReplayPacer(services.clock, args.speed)
     async with aclosing(services.history.recording.render_frames(pane, since=since, until=until)) as frames:
         async for frame in frames:
-            await pace.wait_until(frame.at)
+            await pacer.wait_until(frame.at)
             yield build_frame_item(frame)
 
 
 class _ReplayPacer:
-    """Time as it went by when all this happened, or faster."""
+    """Delays frames to the recorded pace, times ``speed``; 0 does not delay."""
 
     def __init__(self, clock: Clock, speed: float):
         self._clock, self._speed = clock, speed
@@ -70,9 +71,9 @@ class _ReplayPacer:
     async def wait_until(self, at: int) -> None:
         if not self._speed:
             return
-        first, began = self._start = self._start or (at, self._clock.monotonic())
-        late = self._clock.monotonic() - began
-        await self._clock.sleep(max(0.0, (at - first) / NS / self._speed - late))
+        first_at, started_at = self._start = self._start or (at, self._clock.monotonic())
+        elapsed = self._clock.monotonic() - started_at
+        await self._clock.sleep(max(0.0, (at - first_at) / NS / self._speed - elapsed))
 
 
 def build_frame_item(frame: ReplayFrame) -> FrameItem:
@@ -94,20 +95,20 @@ def build_frame_item(frame: ReplayFrame) -> FrameItem:
 
 def render_text(result: FrameItem, options: RenderOptions) -> str:
     raise BadRequest(
-        "replay needs a terminal to play on",
-        hint=f"`visor export {result.pane} --cast --output pane.cast` writes a film; --json gives programs the screens.",
+        "replay requires a terminal",
+        hint=f"Write a recording with `visor export {result.pane} --cast --output pane.cast`, or use --json.",
     )
 
 
 OP = Operation(
     name="replay",
     robot_name="replay",
-    summary="Play what a pane showed, like a film: pause, seek, step.",
-    doc="""On a terminal it is a player: space pauses, the arrows go back and forth (10 s left and right, 1 min up and
-down), `.` steps to the next output, `e` and `E` go to the next and the previous event of the pane, `+` and `-` change
-the speed, `i` shows idle time in full or shortens it to 2 s, `q` leaves. For programs each screen is one JSON object;
-they come as fast as they can be drawn, or at `--speed`. Secrets are taken out of every screen, and nothing of the
-recording but text and colours reaches your terminal. What could not be captured is told in `note`.""",
+    summary="Play the recording of a pane: pause, seek, step.",
+    doc="""In a terminal it is a player: space pauses, the arrow keys seek (left and right 10 s, up and down 1 min), `.`
+steps to the next output, `e` and `E` seek to the next and the previous event, `+` and `-` change the speed, `i` toggles
+between full idle time and at most 2 s, `q` quits. For programs each screen is one JSON object, as fast as possible or
+at `--speed`. Secrets are redacted, and only text and colours of the recording reach your terminal. `note` reports
+output that was not captured.""",
     args_type=ReplayArgs,
     result_type=FrameItem,
     run=run,
@@ -115,8 +116,10 @@ recording but text and colours reaches your terminal. What could not be captured
     is_stream=True,
     is_live=True,
     examples=(
-        OperationExample("replay 7", "from the beginning of what is kept"),
-        OperationExample("replay 7 --at 10m --speed 2", "the last ten minutes, twice as fast"),
-        OperationExample("replay 7 --at 2026-11-15T21:00 --until 2026-11-15T21:05 --json", "five minutes, as data"),
+        OperationExample("replay 7", "play from the oldest stored output"),
+        OperationExample("replay 7 --at 10m --speed 2", "play the last ten minutes at double speed"),
+        OperationExample(
+            "replay 7 --at 2026-11-15T21:00 --until 2026-11-15T21:05 --json", "print five minutes as JSON"
+        ),
     ),
 )

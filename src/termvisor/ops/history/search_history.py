@@ -1,4 +1,4 @@
-"""The op `search_history`: find text in everything that was ever printed."""
+"""Operation `search_history`: full-text search in captured output, screens and transcripts."""
 
 from typing import Annotated
 
@@ -20,17 +20,17 @@ from termvisor.ops.panes._listing import (
     format_optional_timestamp,
     identify_all_panes,
     parse_time_filter,
-    resolve_pane_id,
 )
+from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
 from termvisor.redaction import Redactor
 
 _SNIPPET_CONTEXT_CHARS = 60
-"""Characters of a snippet before and after the first match."""
+"""Characters before and after the first match of a snippet."""
 
 
 class SearchHistoryArgs(Struct, frozen=True, kw_only=True):
-    """The question."""
+    """The query and its filters."""
 
     text: Annotated[
         str,
@@ -39,25 +39,25 @@ class SearchHistoryArgs(Struct, frozen=True, kw_only=True):
             extra={"positional": "rest"},
         ),
     ]
-    limit: Annotated[int, Meta(description="At most so many hits.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
+    limit: Annotated[int, Meta(description="Maximum number of hits.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
     pane: PaneFilter = None
-    since: Annotated[str | None, Meta(description="Not older than this: ISO 8601, today, or an age such as 10m.")] = (
-        None
-    )
-    until: Annotated[str | None, Meta(description="Not newer than this.")] = None
-    snippets: Annotated[bool, Meta(description="A short piece around the match instead of the whole line.")] = False
+    since: Annotated[
+        str | None, Meta(description="Only hits since this time: ISO 8601, today, or an age such as 10m.")
+    ] = None
+    until: Annotated[str | None, Meta(description="Only hits until this time.")] = None
+    snippets: Annotated[bool, Meta(description="Show an excerpt around the match instead of the whole line.")] = False
     rank: Annotated[SearchRanking, Meta(description="Newest first, or best match first.")] = "recency"
     context: Annotated[
-        int, Meta(description="Lines before and after each hit.", ge=0, le=100, extra={"short": ("-C",)})
+        int, Meta(description="Lines of context before and after each hit.", ge=0, le=100, extra={"short": ("-C",)})
     ] = 0
 
 
 class HitItem(Struct, frozen=True, kw_only=True):
-    """``spans`` are the (start, end) characters of ``text`` that matched; ``number`` is the line's number.
+    """``spans`` are the (start, end) offsets of the matches in ``text``; ``number`` is the line number.
 
-    A row that a repainting program showed has no number: it was first seen ``at`` and last at ``last_at``, and stood
-    in the stored ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it there. Nor
-    has a line of what was said in a conversation: by whom says its ``role``, with whom its ``agent``.
+    A row of a full-screen program has no number: it was first seen ``at`` and last at ``last_at``, in the stored
+    ``screen`` that `get-screen --at` shows; ``before`` and ``after`` are the rows around it. A line of a transcript has
+    no number either; ``role`` is its author, ``agent`` the agent of the conversation.
     """
 
     identity: PaneIdentity
@@ -76,7 +76,7 @@ class HitItem(Struct, frozen=True, kw_only=True):
 
 
 class HitsSummary(Struct, frozen=True, kw_only=True):
-    """``is_complete`` is false when there may be older hits that were not looked at."""
+    """``is_complete`` is false if older hits may exist that were not searched."""
 
     hits: int
     panes: int
@@ -84,7 +84,7 @@ class HitsSummary(Struct, frozen=True, kw_only=True):
 
 
 class HitListing(BaseListing, frozen=True, kw_only=True):
-    """What was found: newest first, or best first."""
+    """Hits, newest first or best match first."""
 
     summary: HitsSummary
     items: tuple[HitItem, ...]
@@ -93,7 +93,7 @@ class HitListing(BaseListing, frozen=True, kw_only=True):
 async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
     now = services.clock.now()
     await services.panes.wait_until_stored()
-    found = await services.history.search(
+    result = await services.history.search(
         SearchQuery(
             text=args.text,
             pane=await resolve_pane_id(services, args.pane),
@@ -104,20 +104,20 @@ async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
             context=args.context,
         )
     )
-    who = await identify_all_panes(services)
-    items = tuple(_build_hit_item(hit, who, now, is_snippet=args.snippets) for hit in found.hits)
-    given = build_filters(text=args.text, pane=args.pane, since=args.since, until=args.until, rank=args.rank)
+    identities = await identify_all_panes(services)
+    items = tuple(_build_hit_item(hit, identities, now, is_snippet=args.snippets) for hit in result.hits)
+    filters = build_filters(text=args.text, pane=args.pane, since=args.since, until=args.until, rank=args.rank)
     summary = HitsSummary(
-        hits=len(items), panes=len({item.identity.id for item in items}), is_complete=found.is_complete
+        hits=len(items), panes=len({item.identity.id for item in items}), is_complete=result.is_complete
     )
-    return HitListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
+    return HitListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def _build_hit_item(hit: SearchHit, identities: dict[int, PaneIdentity], now: int, *, is_snippet: bool) -> HitItem:
     line = hit.line
     rows = Redactor().redact_lines([*hit.before, line.text, *hit.after])
     before, text, after = rows[: len(hit.before)], rows[len(hit.before)], rows[len(hit.before) + 1 :]
-    # Where redaction changed the line, the positions no longer fit it.
+    # Redaction changed the line, so the offsets no longer apply.
     spans = hit.spans if text == line.text else ()
     text, spans = cut_snippet(text, spans) if is_snippet else (text, spans)
     return HitItem(
@@ -138,7 +138,7 @@ def _build_hit_item(hit: SearchHit, identities: dict[int, PaneIdentity], now: in
 
 
 def cut_snippet(text: str, spans: tuple[tuple[int, int], ...]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """A piece around the first match, with the spans that lie in it."""
+    """Return an excerpt around the first match, and the spans inside it."""
     start = max(0, spans[0][0] - _SNIPPET_CONTEXT_CHARS) if spans else 0
     end = min(len(text), (spans[0][1] if spans else start) + _SNIPPET_CONTEXT_CHARS)
     lead = "…" if start else ""
@@ -152,22 +152,20 @@ def render_text(result: HitListing, options: RenderOptions) -> str:
     rows = ("\n--\n" if has_context else "\n").join(groups)
     if options.is_quiet:
         return rows
-    told = pluralize(result.summary.hits, "hit")
-    more = "" if result.summary.is_complete else "; there may be more, narrow the question"
-    return f"{rows}\n\n{told}{more}" if groups else f"Nothing found{more}."
+    more = "" if result.summary.is_complete else "; there may be more, narrow the query"
+    return f"{rows}\n\n{pluralize(result.summary.hits, 'hit')}{more}" if groups else f"No hits{more}."
 
 
 def _render_hit(item: HitItem, options: RenderOptions) -> str:
-    who = f"{item.identity.id} {item.identity.session_name}"
-    place = _format_location(item)
-    where = "" if item.number is not None else f", {place}" if item.role is not None else f" on {place}"
-    head = options.paint("cyan", sanitize(f"{who} {format_age(item.age)} ago{where}"))
+    pane = f"{item.identity.id} {item.identity.session_name}"
+    location = _format_location(item)
+    suffix = "" if item.number is not None else f", {location}" if item.role is not None else f" on {location}"
+    head = options.paint("cyan", sanitize(f"{pane} {format_age(item.age)} ago{suffix}"))
     if options.format == "markdown":
         rows = "\n".join([*item.before, item.text, *item.after])
-        return f"- **{sanitize(who)}**, {place}, {item.at}: `` {sanitize(rows)} ``"
-    indent = "    "
-    around = [[indent + sanitize(row) for row in part] for part in (item.before, item.after)]
-    return "\n".join([*around[0], f"{head}: {_highlight_spans(item, options)}", *around[1]])
+        return f"- **{sanitize(pane)}**, {location}, {item.at}: `` {sanitize(rows)} ``"
+    before, after = ([f"    {sanitize(row)}" for row in rows] for rows in (item.before, item.after))
+    return "\n".join([*before, f"{head}: {_highlight_spans(item, options)}", *after])
 
 
 def _format_location(item: HitItem) -> str:
@@ -188,28 +186,28 @@ OP = Operation(
     name="search_history",
     aliases=("search", "query"),
     robot_name="search",
-    summary="Find text in all that panes printed or showed and agents were told or said.",
-    doc="""Words find whole words and parts of identifiers (`limit` finds `usage_limit`); quotes make a phrase, `*`
-a prefix, AND OR NOT combine. Filters may stand in the question: `pane: session: target: agent: role: since: until:
-source: event: rule: severity:`. With the last three, lines are found in which an event of that type was detected
-(`usage.*` is a glob), by that rule, or at least so severe; they need no word beside them.
-`source:stream` is what was printed, `source:screen` what programs that repaint (editors, full-screen agents) showed:
-such a hit names its stored screen, which `get-screen <pane> --at <screen>` shows, and when it was first and last seen;
-`since:` and `until:` then ask whether it was on the screen in that time. `source:transcript` is what people and agents
-said to each other, as the agent itself wrote it down, `role:user` and `role:assistant` by whom; what tools answered is
-not in it.""",
+    summary="Search the output and screens of all panes and agent transcripts.",
+    doc="""Words match whole words and parts of identifiers (`limit` finds `usage_limit`). Quotes make a phrase, `*` a
+prefix; combine terms with AND, OR, NOT. The query may contain filters: `pane: session: target: agent: role: since:
+until: source: event: rule: severity:`. The last three match lines with a detection of that event type (a glob such as
+`usage.*`), by that rule, or of at least that severity; they need no other word.
+
+`source:stream` searches printed lines. `source:screen` searches screens of full-screen programs (editors, agents): such
+a hit has the id of its stored screen, for `get-screen <pane> --at <screen>`, and the times when it was first and last
+seen; `since:` and `until:` then select rows that were visible in that period. `source:transcript` searches the
+conversations that agents store, by `role:user` and `role:assistant`; results of tools are not included.""",
     args_type=SearchHistoryArgs,
     result_type=HitListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("search error since:1h", "every line with `error` of the last hour"),
-        OperationExample("search '\"usage limit\"' --pane 7 -C 2", "a phrase in one pane, with two lines around it"),
+        OperationExample("search error since:1h", "find `error` in the last hour"),
         OperationExample(
-            "search proceed source:screen -C 3", "what agents asked on their screens, with the rows around it"
+            "search '\"usage limit\"' --pane 7 -C 2", "find a phrase in one pane, with two lines of context"
         ),
-        OperationExample("search migration role:user agent:claude_code", "what somebody asked an agent for"),
-        OperationExample("search event:usage.* since:today", "where usage limits were told today"),
-        OperationExample("robot search panic* --limit 5 --snippets", "short pieces, as JSON"),
+        OperationExample("search proceed source:screen -C 3", "search screens, with three rows of context"),
+        OperationExample("search migration role:user agent:claude_code", "search prompts to one kind of agent"),
+        OperationExample("search event:usage.* since:today", "find today's usage limit detections"),
+        OperationExample("robot search panic* --limit 5 --snippets", "show excerpts, as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""What every op that acts takes: the terms on which something is done, and who is asked where a person must be."""
+"""Arguments that all acting operations share: approval, reservation owner and preconditions."""
 
 from typing import Annotated, Literal
 
@@ -6,65 +6,71 @@ from msgspec import Meta, Struct, structs
 
 from termvisor.model.action.preconditions import Preconditions
 
-PaneReference = Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
+PaneReference = Annotated[
+    str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})
+]
 
 ApprovalMode = Literal["none", "once", "session"]
-"""Whether a person has said yes already, and for how long."""
+"""Whether the caller approves in advance: not at all, this action, or this kind of action for the session."""
 
 
 class ActionArgs(Struct, frozen=True, kw_only=True):
-    """How it is done."""
+    """How the action is executed."""
 
-    dry_run: Annotated[bool, Meta(description="Say what would be decided and done, and do nothing.")] = False
-    yes: Annotated[bool, Meta(description="A person at a terminal says yes to what would be asked.")] = False
+    dry_run: Annotated[bool, Meta(description="Show the policy decision and the action without executing it.")] = False
+    yes: Annotated[bool, Meta(description="Approve the action, if it requires approval (terminal only).")] = False
     yes_for_session: Annotated[
         bool,
-        Meta(description="As --yes, and for eight hours: this kind of action of theirs in this pane."),
+        Meta(description="Like --yes, and for eight hours also this kind of action in this pane."),
     ] = False
-    owner: Annotated[str, Meta(description="Under whose reservation it is done.")] = ""
+    owner: Annotated[str, Meta(description="Owner of the reservation to act under.")] = ""
     wait_answer_secs: Annotated[
-        float, Meta(description="Wait so many seconds for a person, where one must be asked.", ge=0, le=86_400)
+        float, Meta(description="Wait this many seconds for approval, if it is required.", ge=0, le=86_400)
     ] = 0.0
     force_stale: Annotated[
-        bool, Meta(description="Also where what is known of the pane is old or incomplete; it is recorded.")
+        bool, Meta(description="Execute even if the pane's state is outdated or incomplete; this is logged.")
     ] = False
 
 
 class PreconditionArgs(ActionArgs, frozen=True, kw_only=True):
-    """What must hold, or nothing is done."""
+    """Preconditions; if one fails, nothing is executed."""
 
-    if_runtime: Annotated[int | None, Meta(description="Only if the pane's process has this id.")] = None
+    if_runtime: Annotated[int | None, Meta(description="Require this process id in the pane.")] = None
     if_state: Annotated[
-        str | None, Meta(description="Only if the pane's activity is this: prompt, command, alt_screen, …")
+        str | None, Meta(description="Require this activity of the pane: prompt, command, alt_screen, …")
     ] = None
     if_updated_within: Annotated[
-        Annotated[float, Meta(gt=0)] | None, Meta(description="Only if it printed within so many seconds.")
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
     ] = None
     if_screen: Annotated[
         Annotated[str, Meta(min_length=1)] | None,
-        Meta(description="Only if the screen shows this text, or /pattern/ between slashes."),
+        Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
     ] = None
-    if_prompt: Annotated[bool, Meta(description="Only if a shell's prompt is shown.")] = False
-    if_ready: Annotated[bool, Meta(description="Only if it said `ready` since its last command began.")] = False
+    if_prompt: Annotated[bool, Meta(description="Require a shell at its prompt.")] = False
+    if_ready: Annotated[
+        bool, Meta(description="Require that the program reported `ready` since its last command started.")
+    ] = False
     if_tail: Annotated[
-        Annotated[str, Meta(min_length=1)] | None, Meta(description="Only if the last lines fit this pattern.")
+        Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
     ] = None
-    lines: Annotated[int, Meta(description="How many last lines --if-tail looks at.", ge=1, le=1000)] = 5
-    stable: Annotated[float, Meta(description="Seconds for which they must not have changed.", ge=0, le=3600)] = 0.0
+    lines: Annotated[int, Meta(description="Number of last lines that --if-tail checks.", ge=1, le=1000)] = 5
+    stable: Annotated[
+        float, Meta(description="Require that they have not changed for this many seconds.", ge=0, le=3600)
+    ] = 0.0
 
 
 def get_approval_mode(args: ActionArgs) -> ApprovalMode:
-    """What the caller says beforehand to what would be asked."""
+    """Return how the caller approves in advance."""
     return "session" if args.yes_for_session else "once" if args.yes else "none"
 
 
 def build_preconditions(args: ActionArgs) -> Preconditions:
-    """The terms that an Input states."""
-    terms = Preconditions(owner=args.owner, force_stale=args.force_stale, wait_for_answer=args.wait_answer_secs)
+    """Return the preconditions given by the arguments."""
+    preconditions = Preconditions(owner=args.owner, force_stale=args.force_stale, wait_for_answer=args.wait_answer_secs)
     if not isinstance(args, PreconditionArgs):
-        return terms
+        return preconditions
     return structs.replace(
-        terms,
+        preconditions,
         runtime=args.if_runtime,
         state=args.if_state,
         updated_within=args.if_updated_within,

@@ -1,4 +1,4 @@
-"""What the ops have in common that say something to an agent."""
+"""Shared code of operations that command an agent: interrupt, quit, answer a dialog."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from termvisor.errors import NotFound
 from termvisor.model.action.action import Action
-from termvisor.model.action.outcome import AgentChannel, Outcome
+from termvisor.model.action.outcome import AgentChannel
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.input._action_args import ActionArgs, PreconditionArgs, build_preconditions
@@ -17,13 +17,13 @@ from termvisor.ops.input._execute_action import (
     extend_result,
     render_action_result,
 )
-from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions
 
 
 class AgentCommandResult(ActionResult, frozen=True, kw_only=True):
-    """``agent`` is who was spoken to; ``channel`` is `native` where its own server was, `keys` where keys were pressed
-    in its terminal, and null where nothing was done.
+    """``channel`` is `native` if the agent's own server was used, `keys` if keys were pressed in its terminal, null if
+    nothing was executed.
     """
 
     agent: str = ""
@@ -31,38 +31,35 @@ class AgentCommandResult(ActionResult, frozen=True, kw_only=True):
 
 
 class AgentInPane(Struct, frozen=True):
-    """An agent, and the pane that it lives in."""
+    """An agent and its pane."""
 
     pane: PaneView
     agent: str
 
 
 async def resolve_agent(services: ActingServices, reference: str) -> AgentInPane:
+    """Return the agent in a pane. Raises NotFound."""
     pane = await resolve_pane(services, reference)
     view = (await services.agents.list_views(pane.id)).get(pane.id)
     if view is None:
-        raise NotFound(f"no agent is known to be in pane {pane.id}", hint="`visor panes` shows where agents are.")
+        raise NotFound(f"no agent found in pane {pane.id}", hint="`visor panes` shows which panes run an agent.")
     return AgentInPane(pane, view.state.agent)
 
 
 async def build_agent_request(
     services: ActingServices, args: PreconditionArgs, reference: str, build_action: Callable[[AgentInPane], Action]
 ) -> ActionRequest:
-    """What is wanted of the agent in that pane."""
-    found = await resolve_agent(services, reference)
-    return ActionRequest(action=build_action(found), preconditions=build_preconditions(args), pane=found.pane)
+    """Build the request of an action on the agent in a pane. Raises NotFound."""
+    target = await resolve_agent(services, reference)
+    return ActionRequest(action=build_action(target), preconditions=build_preconditions(args), pane=target.pane)
 
 
 async def execute_agent_command(
     services: ActingServices, args: ActionArgs, request: ActionRequest
 ) -> AgentCommandResult:
     agent = str(getattr(request.action, "agent", ""))
-    deed, outcome = await execute_action(services, args, request)
-    return extend_result(deed, AgentCommandResult, agent=agent, channel=_get_channel(outcome))
-
-
-def _get_channel(outcome: Outcome | None) -> AgentChannel | None:
-    return None if outcome is None else outcome.channel
+    result, outcome = await execute_action(services, args, request)
+    return extend_result(result, AgentCommandResult, agent=agent, channel=None if outcome is None else outcome.channel)
 
 
 def get_exit_status(result: ActionResult) -> int:
@@ -74,8 +71,8 @@ def render_text(result: AgentCommandResult, options: RenderOptions) -> str:
 
 
 EXIT_STATUSES = (
-    (4, "There is no such pane, or no agent in it."),
-    (6, "It cannot be proven that it had its effect."),
-    (75, "Nothing was done: reserved, or the pane or its screen is not as expected."),
-    (77, "Nothing was done: denied, or a person must allow it first."),
+    (4, "Pane not found, or no agent in it."),
+    (6, "Executed, but the effect could not be verified."),
+    (75, "Not executed: the pane is reserved, or a precondition failed."),
+    (77, "Not executed: denied by the policy, or requires approval."),
 )

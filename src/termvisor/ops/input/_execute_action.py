@@ -1,4 +1,4 @@
-"""How an op acts: through the door, with the question put to the person at the terminal where there is one."""
+"""Execute an action through the gate, with interactive approval for users at a terminal."""
 
 from typing import Literal, TypeVar
 
@@ -10,7 +10,7 @@ from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.action.verdict import PolicyAnswer
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.gate_service import ActingServices, GatePreview
+from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.approvals import _approval_item
 from termvisor.ops.input._action_args import ActionArgs, ApprovalMode, get_approval_mode
 from termvisor.ops.panes._listing import PaneIdentity, identify_pane
@@ -22,7 +22,7 @@ ActionStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "s
 
 
 class ActionRequest(Struct, frozen=True, kw_only=True):
-    """What an Input asks for; ``pane`` is the one it names, as it was found."""
+    """An action with its preconditions; ``pane`` is the resolved pane reference."""
 
     action: Action
     preconditions: Preconditions
@@ -30,9 +30,7 @@ class ActionRequest(Struct, frozen=True, kw_only=True):
 
 
 class DryRunResult(Struct, frozen=True, kw_only=True):
-    """What would be said of it now: the policy's ``answer`` with its ``path``, and ``refused``, the first thing about
-    the pane itself that speaks against it; empty when nothing does.
-    """
+    """The policy's ``answer`` with its trace (``path``), and in ``refused`` the first failed precondition, or ""."""
 
     what: str
     by: str
@@ -44,8 +42,8 @@ class DryRunResult(Struct, frozen=True, kw_only=True):
 
 
 class ActionResult(Struct, frozen=True, kw_only=True):
-    """What came of it. ``why`` is a stable code; ``correlation`` finds the whole story in the audit. ``foreseen`` is
-    all there is of a dry run.
+    """Outcome of an action. ``why`` is a stable code; ``correlation`` identifies the action in the audit log.
+    ``foreseen`` is set only by a dry run.
     """
 
     status: ActionStatus
@@ -62,12 +60,12 @@ D = TypeVar("D", bound=ActionResult)
 async def execute_action(
     services: ActingServices, args: ActionArgs, request: ActionRequest
 ) -> tuple[ActionResult, Outcome | None]:
-    """The deed, or what is foreseen of it."""
-    who_it_is = None if request.pane is None else identify_pane(request.pane)
+    """Execute an action, or preview it on a dry run; a preview has no outcome."""
+    pane = None if request.pane is None else identify_pane(request.pane)
     if args.dry_run:
-        return ActionResult(status="foreseen", pane=who_it_is, foreseen=await dry_run_action(services, request)), None
+        return ActionResult(status="foreseen", pane=pane, foreseen=await dry_run_action(services, request)), None
     outcome = await execute_with_approval(services, request, get_approval_mode(args))
-    return build_action_result(outcome, who_it_is), outcome
+    return build_action_result(outcome, pane), outcome
 
 
 def build_action_result(outcome: Outcome, pane: PaneIdentity | None) -> ActionResult:
@@ -83,30 +81,27 @@ def build_action_result(outcome: Outcome, pane: PaneIdentity | None) -> ActionRe
 async def execute_with_approval(
     services: ActingServices, request: ActionRequest, approval_mode: ApprovalMode
 ) -> Outcome:
-    """Do it. Where a person must be asked and a person calls, they are asked here; their consent is their answer."""
-    door = services.gate
-    terms = (
-        structs.replace(request.preconditions, wait_for_answer=0.0)
-        if approval_mode != "none"
-        else request.preconditions
-    )
+    """Execute an action; if it requires approval and the caller approved in advance, approve it and retry.
+
+    Raises NeedsApproval for other callers, with the text of the request if the caller is a user.
+    """
+    gate, preconditions = services.gate, request.preconditions
+    if approval_mode != "none":  # the caller itself answers, so there is nothing to wait for
+        preconditions = structs.replace(preconditions, wait_for_answer=0.0)
     try:
-        return await door.run(request.action, terms)
+        return await gate.run(request.action, preconditions)
     except NeedsApproval as error:
-        number = error.details.get("question")
-        if door.actor.kind != "human" or not isinstance(number, int):
+        approval_id = error.details.get("question")
+        if gate.actor.kind != "human" or not isinstance(approval_id, int):
             raise
         if approval_mode == "none":
-            raise await _add_approval_text(services, error, number) from error
-    await door.approvals.answer(number, "allow", is_lasting=approval_mode == "session")
-    return await door.run(request.action, terms)
+            raise await _add_approval_text(services, error, approval_id) from error
+    await gate.approvals.answer(approval_id, "allow", is_lasting=approval_mode == "session")
+    return await gate.run(request.action, preconditions)
 
 
 async def dry_run_action(services: ActingServices, request: ActionRequest) -> DryRunResult:
-    return _build_dry_run_result(services, request, await services.gate.preview(request.action, request.preconditions))
-
-
-def _build_dry_run_result(services: ActingServices, request: ActionRequest, preview: GatePreview) -> DryRunResult:
+    preview = await services.gate.preview(request.action, request.preconditions)
     return DryRunResult(
         what=describe_action(request.action),
         by=format_actor(services.gate.actor),
@@ -119,23 +114,21 @@ def _build_dry_run_result(services: ActingServices, request: ActionRequest, prev
 
 
 async def _add_approval_text(services: ActingServices, error: NeedsApproval, approval_id: int) -> NeedsApproval:
-    """The same error with the question in it, which a terminal shows."""
+    """Return the error with the text of the approval request, for display in a terminal."""
     approval = await services.gate.approvals.find(approval_id)
     if approval is None:
         return error
-    shown = "\n".join(
-        _approval_item.format_approval_lines(_approval_item.build_approval_item(approval, services.clock.now()))
-    )
-    return NeedsApproval(error.message, hint=error.hint, details={**error.details, "shown": shown})
+    lines = _approval_item.format_approval_lines(_approval_item.build_approval_item(approval, services.clock.now()))
+    return NeedsApproval(error.message, hint=error.hint, details={**error.details, "shown": "\n".join(lines)})
 
 
 def extend_result(result: ActionResult, result_type: type[D], **fields: object) -> D:
-    """A deed with what its own op adds."""
+    """Return the result as a subclass, with additional fields."""
     return result_type(**{**structs.asdict(result), **fields})
 
 
 def render_action_result(result: ActionResult, options: RenderOptions, done_text: str) -> str:
-    """A deed for a person; ``words`` tell one that was done."""
+    """Render a result; ``done_text`` describes the executed action."""
     if result.foreseen is not None:
         return "\n".join(render_dry_run_lines(result.foreseen, options))
     styles = {"typed_not_submitted": "yellow", "unknown": "red"}
@@ -144,14 +137,14 @@ def render_action_result(result: ActionResult, options: RenderOptions, done_text
 
 
 def render_dry_run_lines(dry_run: DryRunResult, options: RenderOptions, *, is_brief: bool = False) -> list[str]:
-    """The verdict, unless brief the way to it, and what speaks against it in the pane."""
+    """Render the verdict, its trace unless ``is_brief``, and the failed precondition."""
     styles = {"allow": "green", "ask": "yellow", "deny": "red"}
     head = f"{dry_run.what}, by {dry_run.by}"
     lines = [sanitize(head), *(f"  {sanitize(line)}" for line in dry_run.path if not is_brief)]
     why = f": {dry_run.why}" if dry_run.why else ""
-    lines.append(options.paint(styles[dry_run.answer], sanitize(f"policy says {dry_run.answer}{why}")))
+    lines.append(options.paint(styles[dry_run.answer], sanitize(f"policy: {dry_run.answer}{why}")))
     if dry_run.refused:
         lines.append(
-            options.paint("red", sanitize(f"nothing would be done: {dry_run.refused_why} ({dry_run.refused})"))
+            options.paint("red", sanitize(f"would not be executed: {dry_run.refused_why} ({dry_run.refused})"))
         )
     return lines

@@ -1,4 +1,4 @@
-"""The op `answer_dialog`: pick a choice of the dialog that an agent shows, by keys that fit exactly that dialog."""
+"""Operation `answer_dialog`: select a choice in the dialog that an agent shows, by pressing its keys."""
 
 from typing import Annotated
 
@@ -20,13 +20,13 @@ from termvisor.ops.input._execute_action import ActionRequest
 
 
 class AnswerDialogArgs(PreconditionArgs, frozen=True, kw_only=True):
-    """Which dialog, and what to pick."""
+    """The pane of the agent, and the choice."""
 
     pane: PaneReference
     choice: Annotated[
         str,
         Meta(
-            description="`allow` (this once), `deny`, or the label of a choice, as it is shown.",
+            description="`allow` (once), `deny`, or the label of a choice as shown.",
             extra={"positional": "rest"},
             min_length=1,
         ),
@@ -35,7 +35,7 @@ class AnswerDialogArgs(PreconditionArgs, frozen=True, kw_only=True):
 
 async def build_request(services: ActingServices, args: AnswerDialogArgs) -> ActionRequest:
     return await build_agent_request(
-        services, args, args.pane, lambda found: Action(pane=found.pane.id, agent=found.agent, choice=args.choice)
+        services, args, args.pane, lambda target: Action(pane=target.pane.id, agent=target.agent, choice=args.choice)
     )
 
 
@@ -48,11 +48,11 @@ OP = Operation(
     aliases=("answer",),
     robot_name="answer",
     summary="Answer the dialog that an agent shows in its pane.",
-    doc="""For dialogs that nothing but the keyboard answers. A permission request stands in `visor inbox` as a rule,
-and is answered there. What is judged, asked about and recorded is the very dialog that is shown; every key is pressed
-only while its rows still stand on the screen, the choice that is pointed at among them, and the dialog must be seen to
-go away. Never is Enter pressed on whatever happens to be marked. `details.why` of a refusal: `no_such_choice` (it is
-not offered, or what the keys would do cannot be said surely), `dialog_changed` (another one is shown by now).""",
+    doc="""For dialogs that can only be answered by the keyboard; permission requests are usually in `visor inbox` and
+are answered there. Policy, approval and audit log refer to the dialog as shown. A key is pressed only while the rows of
+that dialog, including the selected choice, are on the screen, and the dialog must disappear afterwards; Enter is never
+pressed on an unverified choice. If nothing was executed, `details.why` is `no_such_choice` (not offered, or the effect
+of its keys is not certain) or `dialog_changed` (another dialog is shown).""",
     args_type=AnswerDialogArgs,
     result_type=AgentCommandResult,
     run=run,
@@ -62,8 +62,8 @@ not offered, or what the keys would do cannot be said surely), `dialog_changed` 
     get_exit_status=get_exit_status,
     exit_statuses=EXIT_STATUSES,
     examples=(
-        OperationExample("answer 7 allow", "yes, this once"),
-        OperationExample("answer 7 deny", "no"),
-        OperationExample("robot answer 7 SQLite", "the choice of this name, as JSON"),
+        OperationExample("answer 7 allow", "allow once"),
+        OperationExample("answer 7 deny", "deny"),
+        OperationExample("robot answer 7 SQLite", "select the choice `SQLite`, as JSON"),
     ),
 )

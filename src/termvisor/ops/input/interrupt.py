@@ -1,4 +1,4 @@
-"""The op `interrupt`: an agent stops what it is at, and stays."""
+"""Operation `interrupt`: stop the current turn of an agent; the agent keeps running."""
 
 from termvisor.model.action.action import Interrupt as Action
 from termvisor.ops.api.gate_service import ActingServices
@@ -16,14 +16,14 @@ from termvisor.ops.input._execute_action import ActionRequest
 
 
 class InterruptArgs(PreconditionArgs, frozen=True, kw_only=True):
-    """Whom to interrupt."""
+    """The pane of the agent."""
 
     pane: PaneReference
 
 
 async def build_request(services: ActingServices, args: InterruptArgs) -> ActionRequest:
     return await build_agent_request(
-        services, args, args.pane, lambda found: Action(pane=found.pane.id, agent=found.agent)
+        services, args, args.pane, lambda target: Action(pane=target.pane.id, agent=target.agent)
     )
 
 
@@ -34,10 +34,11 @@ async def run(services: ActingServices, args: InterruptArgs) -> AgentCommandResu
 OP = Operation(
     name="interrupt",
     robot_name="interrupt",
-    summary="Have an agent stop what it is doing.",
-    doc="""By the agent's own server where it has one (Codex, opencode); else its own key is pressed, and only while
-its screen shows that it works: at rest the same key would do something else. It is done when the agent was seen to
-stop. `details.why` is `not_at_work` where there is nothing to interrupt. For other programs there is `visor kill`.""",
+    summary="Interrupt the current turn of an agent.",
+    doc="""Uses the agent's own server if it has one (Codex, opencode). Otherwise its interrupt key is pressed, only
+while the screen shows that it is working: when idle, the same key has another meaning. The result is `done` once the
+agent was seen to stop. `details.why` is `not_at_work` if there is nothing to interrupt. For other programs use `visor
+kill`.""",
     args_type=InterruptArgs,
     result_type=AgentCommandResult,
     run=run,
@@ -47,7 +48,7 @@ stop. `details.why` is `not_at_work` where there is nothing to interrupt. For ot
     get_exit_status=get_exit_status,
     exit_statuses=EXIT_STATUSES,
     examples=(
-        OperationExample("interrupt 7", "stop its turn"),
-        OperationExample("robot interrupt 7 --dry-run", "what would be said of it"),
+        OperationExample("interrupt 7", "interrupt the agent in pane 7"),
+        OperationExample("robot interrupt 7 --dry-run", "show the policy decision only"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `quit_agent`: an agent that rests leaves in its own way."""
+"""Operation `quit_agent`: exit an idle agent with its own quit command."""
 
 from termvisor.model.action.action import QuitAgent as Action
 from termvisor.ops.api.gate_service import ActingServices
@@ -16,14 +16,14 @@ from termvisor.ops.input._execute_action import ActionRequest
 
 
 class QuitAgentArgs(PreconditionArgs, frozen=True, kw_only=True):
-    """Who is to leave."""
+    """The pane of the agent."""
 
     pane: PaneReference
 
 
 async def build_request(services: ActingServices, args: QuitAgentArgs) -> ActionRequest:
     return await build_agent_request(
-        services, args, args.pane, lambda found: Action(pane=found.pane.id, agent=found.agent)
+        services, args, args.pane, lambda target: Action(pane=target.pane.id, agent=target.agent)
     )
 
 
@@ -35,10 +35,11 @@ OP = Operation(
     name="quit_agent",
     aliases=("quit",),
     robot_name="quit",
-    summary="Have an agent leave in its own way.",
-    doc="""Its own keys for that are pressed, and only while it rests with an empty composer; it is done when its
-process has ended. `details.why` of a refusal: `at_work` (interrupt it first), `dialog_open`, `composer_not_empty`. The
-pane stays if a shell is under it. `visor resume` takes the conversation up again.""",
+    summary="Quit an agent with its own quit command.",
+    doc="""Presses the agent's own keys for quitting, only while it is idle with an empty composer. The result is `done`
+once its process has exited. If nothing was executed, `details.why` is `at_work` (interrupt it first), `dialog_open` or
+`composer_not_empty`. The pane stays open if the agent was started from a shell. `visor resume` continues the
+conversation.""",
     args_type=QuitAgentArgs,
     result_type=AgentCommandResult,
     run=run,
@@ -48,7 +49,7 @@ pane stays if a shell is under it. `visor resume` takes the conversation up agai
     get_exit_status=get_exit_status,
     exit_statuses=EXIT_STATUSES,
     examples=(
-        OperationExample("quit 7", "it leaves, and its session can be resumed"),
+        OperationExample("quit 7", "quit the agent; its session can be resumed"),
         OperationExample("robot quit 7", "as JSON"),
     ),
 )

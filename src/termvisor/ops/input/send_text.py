@@ -1,6 +1,6 @@
-"""The op `send_text`: type a text into a pane, press Enter once it was seen there, and say what came of it.
+"""Operation `send_text`: type text into a pane, press Enter once it is visible, and verify the submission.
 
-It may also wait for an answer. A text is typed at most once, whatever fails.
+Optionally waits for output. Invariant: a text is typed at most once, whatever fails.
 """
 
 from typing import Annotated, Literal
@@ -23,10 +23,10 @@ from termvisor.ops.input._execute_action import (
     extend_result,
     render_action_result,
 )
-from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes import wait_for
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor
 from termvisor.ops.panes.wait_for import WaitForArgs, WaitForResult, build_matcher
-from termvisor.ops.panes.wait_for import run as wait
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
@@ -34,46 +34,46 @@ _LINES_PER_PAGE = 1000
 
 
 class SendTextArgs(PreconditionArgs, frozen=True, kw_only=True):
-    """What to type, where, and what must hold."""
+    """The pane, the text and preconditions."""
 
     pane: PaneReference
     text: Annotated[
-        str, Meta(description="The text; all further words. `-`: read it from stdin.", extra={"positional": "rest"})
+        str, Meta(description="The text (all remaining words); `-` reads it from stdin.", extra={"positional": "rest"})
     ] = ""
     stdin: StdinFlag = False
     file: TextFileOption = None
-    no_newline: Annotated[bool, Meta(description="Type it and do not press Enter.")] = False
+    no_newline: Annotated[bool, Meta(description="Type the text without pressing Enter.")] = False
     key: Annotated[
-        str, Meta(description="A name for this call; the same one again types nothing twice.", max_length=200)
+        str, Meta(description="Idempotency key: a repeated call with the same key types nothing.", max_length=200)
     ] = ""
     program: Annotated[
-        bool, Meta(description="It is for the program that reads there, not for a shell at its prompt.")
+        bool, Meta(description="Send to the program that reads input, not to a shell at its prompt.")
     ] = False
-    into_screen: Annotated[bool, Meta(description="With --program: also for one that fills the screen.")] = False
+    into_screen: Annotated[bool, Meta(description="With --program: also if it is a full-screen program.")] = False
     wait_for: Annotated[
         Annotated[str, Meta(min_length=1)] | None,
-        Meta(description="Once it is delivered, wait until a line holds this text."),
+        Meta(description="After delivery, wait until a line contains this text."),
     ] = None
     wait_for_regex: Annotated[bool, Meta(description="--wait-for is a regular expression (RE2 syntax).")] = False
-    timeout_secs: Annotated[float, Meta(description="Wait so many seconds at most.", ge=0, le=604_800)] = 30.0
+    timeout_secs: Annotated[float, Meta(description="Maximum seconds to wait.", ge=0, le=604_800)] = 30.0
 
 
 class SendTextResult(ActionResult, frozen=True, kw_only=True):
-    """``status`` is `delivered` (the program took it), `typed_not_submitted` (it stands in the input), `unknown` (it
-    cannot be proven; it is not tried again), or `foreseen`. ``key`` names the call; ``is_repeated``: it was used
-    before, and this is what came of it then. ``would_type`` is what a dry run would type, as Python writes it.
+    """``status`` is `delivered` (accepted by the program), `typed_not_submitted` (still in the input), `unknown` (could
+    not be verified; not retried), or `foreseen` (dry run). ``is_repeated``: the ``key`` was used before, and this is
+    the outcome of that call. ``would_type`` is the text of a dry run as a Python literal.
 
-    ``pattern_matched`` is null where nothing was waited for; ``wait_ended`` says how the waiting ended.
+    ``pattern_matched`` is null without `--wait-for`; ``wait_ended`` says how the wait ended.
     """
 
     key: str = ""
     channel: AgentChannel | None = None
-    """To an agent: `native` by its own server, `keys` typed into its composer. Null for a shell or another program."""
+    """To an agent: `native` through its own server, `keys` typed into its composer. Else null."""
     bytes_sent: int = 0
     is_repeated: bool = False
     would_type: str | None = None
     cursor: str | None = None
-    """Where what was printed since then begins."""
+    """Output after this cursor was printed after the text was typed."""
     pattern_matched: bool | None = None
     wait_ended: Literal["matched", "timeout", "pane_gone"] | None = None
     waited: WaitForResult | None = None
@@ -85,28 +85,30 @@ async def build_request(services: ActingServices, args: SendTextArgs) -> ActionR
 
 def _build_pane_request(pane: PaneView, args: SendTextArgs) -> ActionRequest:
     if not args.text:
-        raise BadRequest("missing: <text>", hint="Give the text itself; on the command line also --stdin or --file.")
+        raise BadRequest("missing argument: <text>", hint="Pass the text; on the command line also --stdin or --file.")
     action = Action(
         pane=pane.id,
         text=args.text,
         enter=not args.no_newline,
         into_screen=args.into_screen,
     )
-    terms = structs.replace(build_preconditions(args), key=args.key, into="program" if args.program else "prompt")
-    return ActionRequest(action=action, preconditions=terms, pane=pane)
+    preconditions = structs.replace(
+        build_preconditions(args), key=args.key, into="program" if args.program else "prompt"
+    )
+    return ActionRequest(action=action, preconditions=preconditions, pane=pane)
 
 
 async def run(services: ActingServices, args: SendTextArgs) -> SendTextResult:
     view = await resolve_pane(services, args.pane)
-    pane, wished = view.id, _build_pane_request(view, args)
-    waiting = _build_wait_args(pane, args)
-    deed, outcome = await execute_action(services, args, wished)
+    pane, request = view.id, _build_pane_request(view, args)
+    wait_args = _build_wait_args(pane, args)
+    result, outcome = await execute_action(services, args, request)
     if outcome is None:
         end = "" if args.no_newline else "\r"
-        return extend_result(deed, SendTextResult, would_type=repr(redact(args.text) + end))
+        return extend_result(result, SendTextResult, would_type=repr(redact(args.text) + end))
     before = await find_last_line_number(services, pane) if outcome.lines is None else outcome.lines
     sent = extend_result(
-        deed,
+        result,
         SendTextResult,
         key=outcome.key,
         channel=outcome.channel,
@@ -114,28 +116,28 @@ async def run(services: ActingServices, args: SendTextArgs) -> SendTextResult:
         is_repeated=outcome.is_repeated,
         cursor=format_cursor(pane, before),
     )
-    if waiting is None or outcome.status != "delivered":
+    if wait_args is None or outcome.status != "delivered":
         return sent
     return await _wait_for_answer(
-        services, sent, waiting, await _find_echo_cursor(services, pane, before, args.text, outcome)
+        services, sent, wait_args, await _find_echo_cursor(services, pane, before, args.text, outcome)
     )
 
 
 def _build_wait_args(pane: PaneId, args: SendTextArgs) -> WaitForArgs | None:
-    """What to wait for; a pattern that cannot be understood is told before anything is typed."""
+    """Return the arguments of the wait, None without one. Raises BadRequest for an invalid pattern, before typing."""
     if args.wait_for is None:
         return None
-    waiting = WaitForArgs(
+    wait_args = WaitForArgs(
         pane=str(pane), pattern=args.wait_for, regex=args.wait_for_regex, timeout_secs=args.timeout_secs
     )
-    build_matcher(waiting)
-    return waiting
+    build_matcher(wait_args)
+    return wait_args
 
 
 async def _find_echo_cursor(
     services: ActingServices, pane: PaneId, last_line: int, text: str, outcome: Outcome
 ) -> str | None:
-    """From where on an answer counts: behind the row that shows what was typed, where it is found."""
+    """Return the cursor after which output counts as an answer: the line that echoes the text, if it is found."""
     if outcome.is_repeated:
         return None
     await services.panes.wait_until_stored(pane)
@@ -149,7 +151,7 @@ async def _wait_for_answer(
     services: ActingServices, result: SendTextResult, wait_args: WaitForArgs, since: str | None
 ) -> SendTextResult:
     try:
-        waited = await wait(services, structs.replace(wait_args, since=since))
+        waited = await wait_for.run(services, structs.replace(wait_args, since=since))
     except TimedOut:
         return structs.replace(result, pattern_matched=False, wait_ended="timeout")
     except NotFound:
@@ -171,20 +173,20 @@ def get_exit_status(result: SendTextResult) -> int:
 _STATUS_LABELS = {
     "delivered": "delivered",
     "typed_not_submitted": "typed, not submitted",
-    "unknown": "unknown whether it was taken",
+    "unknown": "could not verify whether it was submitted",
 }
 
 
 def render_text(result: SendTextResult, options: RenderOptions) -> str:
-    again = " (the same key again: nothing was typed now)" if result.is_repeated else ""
-    lines = [render_action_result(result, options, _STATUS_LABELS.get(result.status, result.status) + again)]
+    note = " (repeated key: nothing was typed)" if result.is_repeated else ""
+    lines = [render_action_result(result, options, _STATUS_LABELS.get(result.status, result.status) + note)]
     if result.would_type is not None:
-        lines.append(f"it would type {sanitize(result.would_type)}")
+        lines.append(f"would type {sanitize(result.would_type)}")
     if result.waited is not None:
-        found = result.waited.line.text if result.waited.line else result.waited.pending or result.waited.shown
-        lines.append(sanitize(found or ""))
+        match = result.waited.line.text if result.waited.line else result.waited.pending or result.waited.shown
+        lines.append(sanitize(match or ""))
     elif result.wait_ended is not None:
-        ends = {"timeout": "the text waited for did not come in time", "pane_gone": "the pane ended first"}
+        ends = {"timeout": "timed out waiting for the text", "pane_gone": "the pane closed first"}
         lines.append(options.paint("yellow", ends[result.wait_ended]))
     return "\n".join(lines)
 
@@ -193,27 +195,27 @@ OP = Operation(
     name="send_text",
     aliases=("send",),
     robot_name="send",
-    summary="Type a text into a pane, press Enter, and prove that it was taken.",
-    doc="""Policy, then a person where one must be asked, then the record, then the deed. The text goes to a shell at
-its prompt with nothing typed yet; `--program` sends it to whatever program reads there instead. Enter is pressed only
-after the text was seen in that very program's input. Nothing is typed while somebody types there, in copy mode, into
-another program than the one that was judged, or into the pane that the caller runs in; then the error is
-`stale_snapshot`, `details.why` says which, and nothing was done.
+    summary="Type text into a pane, press Enter and verify that it was submitted.",
+    doc="""Checks the policy, requests approval if required, writes the audit log, then types. The text goes to a shell
+at its empty prompt; `--program` sends it to any other program that reads input. Enter is pressed only after the text
+was seen in the input of that program. Nothing is typed while a user types there, in copy mode, into another program
+than the one that was checked, or into the caller's own pane; the error is then `stale_snapshot` with the reason in
+`details.why`.
 
-Where an agent has the pane before it, the text is a prompt for that agent, and `--program` need not be said: by its own
-server where it has one and rests (`channel` is `native`), else typed, and only into an empty composer of a screen that
-we know. `details.why` is `dialog_open`, `composer_not_empty` or `unknown_screen` where that is not so.
+If an agent is in the foreground, the text is a prompt for it, with or without `--program`. It is sent through the
+agent's own server if it has one and is idle (`channel` is `native`), else typed, only into an empty composer on a known
+screen. Otherwise `details.why` is `dialog_open`, `composer_not_empty` or `unknown_screen`.
 
-`status` says what is proven: `delivered`, `typed_not_submitted` (look, then decide) or `unknown` (never send it again
-blindly). With `--key` a repeated call gives the first one's answer and types nothing.
+`status` says what was verified: `delivered`, `typed_not_submitted` (check the pane before you continue) or `unknown`
+(do not resend without checking). With `--key`, a repeated call returns the result of the first one and types nothing.
 
-`--wait-for` then waits for a line that was printed after the row that shows the text itself. `pattern_matched` says
-whether it came. Words that begin with - stand after `--`.
+`--wait-for` then waits for a line printed after the echo of the text; `pattern_matched` says whether it appeared. Put
+words that begin with - after `--`.
 
-`--file`, `--stdin` and a text of just `-` take the text from your side: UTF-8, no NUL, up to 1 MB (1,048,576 bytes);
-the one newline at its end is dropped. Several lines go only to a program that asked for bracketed paste.
+`--file`, `--stdin` and `-` as text read the text on the client's side: UTF-8, no NUL, at most 1 MB (1,048,576 bytes);
+the final newline is dropped. Text of several lines is sent only to programs that enabled bracketed paste.
 
-A person at a terminal who must be asked answers there: once, for the session, edit the text, or no.""",
+If approval is required, a user at a terminal can approve once or for the session, edit the text, or deny.""",
     args_type=SendTextArgs,
     result_type=SendTextResult,
     run=run,
@@ -223,23 +225,22 @@ A person at a terminal who must be asked answers there: once, for the session, e
     accepts_text_input=True,
     get_exit_status=get_exit_status,
     exit_statuses=(
-        (0, "Delivered; with --no-newline: typed. With --wait-for: and the text came."),
-        (4, "There is no such pane, or it ended before what was waited for."),
-        (5, "Typed and not submitted: it stands in the input."),
-        (6, "It cannot be proven whether it was taken."),
-        (75, "Nothing was done: reserved, or the pane is not as expected."),
-        (77, "Nothing was done: denied, or a person must allow it first."),
-        (124, "Delivered, but what was waited for did not come in time."),
+        (0, "Delivered (typed, with --no-newline); with --wait-for also matched."),
+        (4, "Pane not found, or it closed before the awaited text."),
+        (5, "Typed but not submitted: the text is still in the input."),
+        (6, "Could not verify whether the text was submitted."),
+        (75, "Not executed: the pane is reserved, or a precondition failed."),
+        (77, "Not executed: denied by the policy, or requires approval."),
+        (124, "Delivered, but timed out waiting for the text."),
     ),
     examples=(
-        OperationExample("send 7 make test", "type it at the shell's prompt and press Enter"),
-        OperationExample("send 7 --wait-for passed --timeout-secs 300 make test", "and wait for the answer"),
+        OperationExample("send 7 make test", "run a command at the shell prompt"),
+        OperationExample("send 7 --wait-for passed --timeout-secs 300 make test", "and wait for its output"),
         OperationExample(
-            "robot send 7 --program --key fix-42 'fix the failing test'", "an instruction to the program there"
+            "robot send 7 --program --key fix-42 'fix the failing test'",
+            "send a prompt to the program, with an idempotency key",
         ),
-        OperationExample(
-            "send 7 --program --file task.md", "the text of a file, to a program that takes several lines"
-        ),
-        OperationExample("send 7 --dry-run -- rm -rf build", "what would be said of it"),
+        OperationExample("send 7 --program --file task.md", "send the text of a file"),
+        OperationExample("send 7 --dry-run -- rm -rf build", "show the policy decision only"),
     ),
 )

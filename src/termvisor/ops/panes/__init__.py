@@ -1,1 +1,1 @@
-"""Panes."""
+"""Operations that list, read, wait for, start, close and reserve panes."""

@@ -1,28 +1,25 @@
-"""What all listings share: the shape, who a pane, window or session is, and the filters."""
+"""Base structs, identities and filters that all listings share."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import format_timestamp, parse_timestamp
-from termvisor.model.ids import PaneId
+from termvisor.clock import compute_seconds_between, format_timestamp, parse_timestamp
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.envelope import SCHEMA_VERSION, compute_seconds_between
+from termvisor.ops.api.envelope import SCHEMA_VERSION
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._pane_reference import find_pane_by_reference
+from termvisor.ops.panes._pane_reference import resolve_pane
 
-_PANE_NUMBER = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 ListingFilters = dict[str, str | int | bool]
-SessionFilter = Annotated[str | None, Meta(description="Only this session.")]
-TargetFilter = Annotated[str | None, Meta(description="Only this target.")]
-PaneFilter = Annotated[str | None, Meta(description="Only this pane; any reference.")]
+SessionFilter = Annotated[str | None, Meta(description="Only panes of this session.")]
+TargetFilter = Annotated[str | None, Meta(description="Only panes of this target.")]
+PaneFilter = Annotated[str | None, Meta(description="Only this pane: id, %id or session:window.pane.")]
 
 
 class PaneIdentity(Struct, frozen=True, kw_only=True):
-    """``id`` is our number, never reused; ``pane_id`` is the multiplexer's own, such as `%5`."""
+    """``id`` is assigned by Termvisor and never reused; ``pane_id`` is the multiplexer's id, such as `%5`."""
 
     target: str
     session_name: str
@@ -43,7 +40,7 @@ class SessionIdentity(Struct, frozen=True, kw_only=True):
 
 
 class BaseListing(Struct, frozen=True, kw_only=True):
-    """Every listing has these, then a summary and its items."""
+    """Fields of every listing; subclasses add `summary` and `items`."""
 
     schema_version: int = SCHEMA_VERSION
     generated_at: str
@@ -61,37 +58,17 @@ def identify_pane(pane: PaneView) -> PaneIdentity:
 
 
 async def identify_all_panes(services: Services) -> dict[int, PaneIdentity]:
-    """Who every pane is that we ever saw, by id."""
+    """Return the identities of all panes ever seen, by id."""
     return {pane.id: identify_pane(pane) for pane in await services.panes.list_panes(include_gone=True)}
 
 
 def build_unknown_identity(pane: int) -> PaneIdentity:
-    """A pane of which only the number is left."""
+    """Build the identity of a pane that is no longer stored."""
     return PaneIdentity(target="", session_name="", window_id="", pane_id="", id=pane)
 
 
-async def resolve_pane(services: Services, reference: str) -> PaneView:
-    """The pane that a reference means; a number is looked up alone, and also finds a pane that ended."""
-    text = reference.strip()
-    number = await _find_agent_pane(services, text) if text.startswith("runtime:") else text
-    if _PANE_NUMBER.fullmatch(number) and (found := await services.panes.find_pane(PaneId(int(number)))):
-        return found
-    return find_pane_by_reference(text, await services.panes.list_panes())
-
-
-async def _find_agent_pane(services: Services, reference: str) -> str:
-    """The number of the pane in which a runtime lives; empty where none does."""
-    views = await services.agents.list_views()
-    return next((str(pane) for pane, view in views.items() if f"runtime:{view.state.runtime}" == reference), "")
-
-
-async def resolve_pane_id(services: Services, reference: str | None) -> PaneId | None:
-    """The id of the pane that a filter means, where there is one."""
-    return None if reference is None else (await resolve_pane(services, reference)).id
-
-
 async def filter_panes(services: Services, filters: ListingFilters, *, include_gone: bool = False) -> list[PaneView]:
-    """The panes that pass `session`, `target` and `pane` of the filters."""
+    """Return the panes that match `session`, `target` and `pane` of the filters."""
     if "pane" in filters:
         panes = [await resolve_pane(services, str(filters["pane"]))]
     else:
@@ -105,7 +82,7 @@ async def filter_panes(services: Services, filters: ListingFilters, *, include_g
 
 
 def build_filters(**values: str | int | bool | None) -> ListingFilters:
-    """What the caller really asked for."""
+    """Return the filters that are set."""
     return {name: value for name, value in values.items() if value is not None and value is not False}
 
 
@@ -118,7 +95,7 @@ def format_optional_timestamp(at: int | None) -> str | None:
 
 
 def find_last_output_at(panes: Sequence[PaneView]) -> int | None:
-    """When the newest output of these panes was heard."""
+    """Return the time of the newest output of these panes."""
     return max((pane.last_output_at for pane in panes if pane.last_output_at is not None), default=None)
 
 
@@ -127,10 +104,10 @@ def compute_age(at: int | None, now: int) -> float | None:
 
 
 def parse_time_filter(text: str | None, now: int) -> int | None:
-    """The instant that `--since` or `--until` means."""
+    """Parse `--since` or `--until`. Raises BadRequest."""
     return None if text is None else parse_timestamp(text, now)
 
 
 def render_empty_listing(noun: str, listing: BaseListing) -> str:
-    """For people, where nothing is listed."""
-    return f"No {noun} fits." if listing.filters else f"No {noun}s."
+    """Return the message for a listing without items."""
+    return f"No matching {noun}s." if listing.filters else f"No {noun}s."

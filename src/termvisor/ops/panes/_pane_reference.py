@@ -1,22 +1,48 @@
-"""What a person may call a pane, and which pane that is. Pure.
+"""Resolve pane references.
 
-`7` · `runtime:<id>` · `pane:<target>/<session>/<window>/<pane>` · `%5` · `session`, `session:window`,
-`session:window.pane`. No match is `NotFound`, more than one is `Ambiguous`: nothing is ever guessed.
+Forms: `7` · `runtime:<id>` · `pane:<target>/<session>/<window>/<pane>` · `%5` · `session`, `session:window`,
+`session:window.pane`. Without a match NotFound is raised, with several AmbiguousReference: nothing is ever guessed.
 """
 
+import re
 from collections.abc import Sequence
 
 from termvisor.errors import AmbiguousReference, NotFound
+from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneView
+from termvisor.ops.api.services import Services
+
+_PANE_ID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+"""At most 18 digits: larger numbers do not fit SQLite's 64-bit integers."""
+
+
+async def resolve_pane(services: Services, reference: str) -> PaneView:
+    """Return the pane that a reference names; an id also finds a closed pane. Raises NotFound, AmbiguousReference."""
+    text = reference.strip()
+    pane_id = await _find_agent_pane(services, text) if text.startswith("runtime:") else text
+    if _PANE_ID.fullmatch(pane_id) and (pane := await services.panes.find_pane(PaneId(int(pane_id)))):
+        return pane
+    return find_pane_by_reference(text, await services.panes.list_panes())
+
+
+async def resolve_pane_id(services: Services, reference: str | None) -> PaneId | None:
+    """Return the id of the pane that an optional filter names. Raises NotFound, AmbiguousReference."""
+    return None if reference is None else (await resolve_pane(services, reference)).id
+
+
+async def _find_agent_pane(services: Services, reference: str) -> str:
+    """Return the id of the pane of the agent process `runtime:<id>`; empty if it is not running."""
+    views = await services.agents.list_views()
+    return next((str(pane) for pane, view in views.items() if f"runtime:{view.state.runtime}" == reference), "")
 
 
 def find_pane_by_reference(reference: str, panes: Sequence[PaneView]) -> PaneView:
-    """The one pane that is meant. A number also finds a pane that ended; every other form only those that exist."""
+    """Return the pane that a reference names. An id also finds a closed pane, other forms only existing ones."""
     text = reference.strip()
     if text.startswith("runtime:"):
         raise NotFound(
-            f"no agent runtime {text.removeprefix('runtime:')!r} is known",
-            hint="Name the pane instead; `visor list-panes` shows them.",
+            f"agent process {text.removeprefix('runtime:')!r} not found",
+            hint="Use a pane id instead; `visor list-panes` shows them.",
         )
     for pane in panes:
         if str(pane.id) == text:
@@ -45,7 +71,7 @@ def _is_path_match(path: str, pane: PaneView) -> bool:
 
 
 def _is_place_match(place: str, pane: PaneView) -> bool:
-    """``window``, ``window.pane``; a window's name may itself hold dots."""
+    """Match ``window`` or ``window.pane``; the name of a window may contain dots itself."""
     window, dot, index = place.rpartition(".")
     exact = bool(dot) and _is_window_match(window, pane) and index in (pane.facts.mux_id, str(pane.facts.pane_index))
     return exact or _is_window_match(place, pane)
@@ -58,16 +84,16 @@ def _is_window_match(window: str, pane: PaneView) -> bool:
 
 def _require_single_match(text: str, matches: Sequence[PaneView]) -> PaneView:
     if not matches:
-        raise NotFound(f"no pane is called {text!r}")
+        raise NotFound(f"pane {text!r} not found")
     if len(matches) > 1:
         raise AmbiguousReference(
-            f"{text!r} may mean {len(matches)} panes: {', '.join(str(pane.id) for pane in matches[:8])}",
+            f"{text!r} matches {len(matches)} panes: {', '.join(str(pane.id) for pane in matches[:8])}",
             details={"candidates": [f"{pane.id} {format_pane_path(pane)}" for pane in matches]},
         )
     return matches[0]
 
 
 def format_pane_path(pane: PaneView) -> str:
-    """The full reference: `pane:local/work/@1/%5`."""
+    """Return the full reference: `pane:local/work/@1/%5`."""
     facts = pane.facts
     return f"pane:{pane.instance.server.target}/{facts.session_name}/{facts.window_id}/{facts.mux_id}"

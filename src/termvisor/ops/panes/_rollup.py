@@ -1,4 +1,4 @@
-"""What listings of windows, sessions and groups share: which panes they gather, and what is summed up of them."""
+"""Group panes by window, session or agent, and compute totals of each group."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -36,14 +36,14 @@ Grouping = Literal["target-session", "session-name", "window", "target", "agent"
 
 
 class PaneGroupArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
-    """Which panes count."""
+    """Filters on the panes that are grouped."""
 
     pane: PaneFilter = None
 
 
 class AgentTotals(Struct, frozen=True, kw_only=True):
-    """Agents together. ``top_state`` is the one that speaks for all, by precedence; null where there is no agent.
-    ``waiting`` counts those that wait for a permission or an answer, ``needs_action`` all that need a person.
+    """Totals over agents. ``top_state`` is the state with the highest precedence; null without agents. ``waiting``
+    counts agents that wait for a permission or an answer, ``needs_action`` all that need a person.
     """
 
     agents: int
@@ -56,9 +56,9 @@ class AgentTotals(Struct, frozen=True, kw_only=True):
 
 
 class PaneGroupRow(AgentTotals, frozen=True, kw_only=True):
-    """What is said of the panes in one place. ``representative`` is the one of them that stands for all, and ``title``
-    is its title: the agent's own where it has one. ``state_age`` is how long an agent has been in the top state, of
-    several the longest. ``tokens`` and ``cost`` are sums of what was told, ``context_used`` is the fullest.
+    """Totals of one group of panes. ``title`` is that of the ``representative`` pane, or of its agent. ``state_age`` is
+    the longest time an agent has been in the top state. ``tokens`` and ``cost`` are sums over the agents that report
+    them, ``context_used`` is the maximum.
     """
 
     server: str
@@ -82,7 +82,7 @@ def get_window_key(member: PaneWithAgent) -> GroupKey:
 
 
 def get_session_key(member: PaneWithAgent) -> GroupKey:
-    """Sessions of one name on two servers are two."""
+    """Return the key of a session; equal names on two servers are two sessions."""
     server = member.pane.instance.server
     return server.target, server.socket, member.pane.facts.session_name
 
@@ -95,13 +95,13 @@ GROUP_KEY_FUNCTIONS: dict[Grouping, Callable[[PaneWithAgent], GroupKey]] = {
     "target-session": get_session_key,
     "session-name": get_session_name_key,
     "window": get_window_key,
-    "target": lambda one: (one.pane.instance.server.target,),
-    "agent": lambda one: (one.view.state.agent if one.view is not None else "",),
+    "target": lambda member: (member.pane.instance.server.target,),
+    "agent": lambda member: (member.view.state.agent if member.view is not None else "",),
 }
 
 
 def format_group_name(member: PaneWithAgent, grouping: Grouping) -> str:
-    """What the panes of one group have in common, in words: `local/work`, `local/work:2`, `codex`."""
+    """Return the name of a group: `local/work`, `local/work:2`, `codex`."""
     facts, server = member.pane.facts, member.pane.instance.server
     session = f"{server.target}/{facts.session_name}"
     names = {"target-session": session, "window": f"{session}:{facts.window_index}"}
@@ -111,75 +111,72 @@ def format_group_name(member: PaneWithAgent, grouping: Grouping) -> str:
 async def group_panes(
     services: Services, filters: ListingFilters, get_key: Callable[[PaneWithAgent], GroupKey]
 ) -> list[list[PaneWithAgent]]:
-    """The living panes that pass the filters, those of one place together."""
+    """Return the existing panes that match the filters, grouped by key."""
     return group_members(
-        [one for one in await _pane_agents.select_panes_with_agents(services, filters) if one.pane.gone_at is None],
-        get_key,
+        [m for m in await _pane_agents.select_panes_with_agents(services, filters) if m.pane.gone_at is None], get_key
     )
 
 
 def group_members(
     members: Sequence[PaneWithAgent], get_key: Callable[[PaneWithAgent], GroupKey]
 ) -> list[list[PaneWithAgent]]:
-    """In the order of their places."""
+    """Return groups of equal key, ordered by key."""
     return [list(group) for _, group in groupby(sorted(members, key=get_key), key=get_key)]
 
 
 def sum_agents(members: Sequence[PaneWithAgent]) -> dict[str, Any]:
-    """The fields of `Summed`."""
-    found: AgentRollup = summarize_states(_pane_agents.list_agent_states(members))
+    """Return the fields of `AgentTotals`."""
+    rollup: AgentRollup = summarize_states(_pane_agents.list_agent_states(members))
     return {
-        "agents": found.total,
-        "top_state": found.top if found.total else None,
-        "waiting": found.waiting,
-        "running": found.running,
-        "needs_action": found.needs_action,
-        "by_state": found.by_state,
-        "by_agent": found.by_agent,
+        "agents": rollup.total,
+        "top_state": rollup.top if rollup.total else None,
+        "waiting": rollup.waiting,
+        "running": rollup.running,
+        "needs_action": rollup.needs_action,
+        "by_state": rollup.by_state,
+        "by_agent": rollup.by_agent,
     }
 
 
 def pick_representative(members: Sequence[PaneWithAgent]) -> PaneWithAgent:
-    """The pane whose agent was last heard itself, then the one that printed last, then the first by its id."""
+    """Return the pane with the newest agent event, else the newest output, else the lowest id."""
 
-    def rank(one: PaneWithAgent) -> tuple[int, int, str]:
-        state = one.view.state if one.view is not None else None
-        spoke_at = state.last_event if state is not None and state.evidence_mode == "deterministic" else None
-        return -(spoke_at or 0), -(one.pane.last_output_at or 0), one.pane.facts.mux_id
+    def rank(member: PaneWithAgent) -> tuple[int, int, str]:
+        state = member.view.state if member.view is not None else None
+        event_at = state.last_event if state is not None and state.evidence_mode == "deterministic" else None
+        return -(event_at or 0), -(member.pane.last_output_at or 0), member.pane.facts.mux_id
 
     return min(members, key=rank)
 
 
 def _sum_usage(members: Sequence[PaneWithAgent], now: int) -> dict[str, Any]:
-    """How long, how much, how full: None where nobody told."""
+    """Return state age, tokens, cost and context use; None where no agent reports a value."""
     states = _pane_agents.list_agent_states(members)
-    since = [
-        one.since
-        for one in states
-        if one.value == select_top_state(state.value for state in states) and one.since is not None
-    ]
-    spent = [one.view.session.usage for one in members if one.view is not None and one.view.session is not None]
-    tokens = [one.total for one in spent if one.total is not None]
-    costs = [one.cost for one in spent if one.cost is not None]
+    top_state = select_top_state(state.value for state in states)
+    since = [state.since for state in states if state.value == top_state and state.since is not None]
+    usages = [m.view.session.usage for m in members if m.view is not None and m.view.session is not None]
+    tokens = [usage.total for usage in usages if usage.total is not None]
+    costs = [usage.cost for usage in usages if usage.cost is not None]
     return {
         "state_age": compute_age(min(since), now) if since else None,
         "tokens": sum(tokens) if tokens else None,
         "cost": sum(costs) if costs else None,
-        "cost_is_estimated": any(one.is_estimated for one in spent),
-        "context_used": max((one.context_used for one in spent if one.context_used is not None), default=None),
+        "cost_is_estimated": any(usage.is_estimated for usage in usages),
+        "context_used": max((u.context_used for u in usages if u.context_used is not None), default=None),
     }
 
 
 def build_group_fields(members: Sequence[PaneWithAgent], now: int) -> dict[str, Any]:
-    """The fields of `PlaceRow`."""
-    panes = [one.pane for one in members]
+    """Return the fields of `PaneGroupRow`."""
+    panes = [member.pane for member in members]
     newest, servers = find_last_output_at(panes), {pane.instance.server.socket for pane in panes}
-    spokesman = pick_representative(members)
+    representative = pick_representative(members)
+    agent_title = representative.view.title if representative.view is not None else ""
     return {
         "server": min(servers) if len(servers) == 1 else "",
         "panes": tuple(pane.id for pane in panes),
-        "representative": spokesman.pane.id,
-        "title": redact(spokesman.view.title if spokesman.view is not None else "") or spokesman.pane.facts.title,
+        "representative": representative.pane.id,
+        "title": redact(agent_title) or representative.pane.facts.title,
         **_sum_usage(members, now),
         "by_activity": count_values(pane.activity.kind for pane in panes),
         "last_output_at": format_optional_timestamp(newest),
@@ -190,17 +187,17 @@ def build_group_fields(members: Sequence[PaneWithAgent], now: int) -> dict[str, 
 
 
 def format_counts(counts: dict[str, int]) -> str:
-    """`2 command, 1 prompt`."""
+    """Format as `2 command, 1 prompt`."""
     return ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in counts.items())
 
 
 def format_name_counts(counts: dict[str, int]) -> str:
-    """`2 claude_code, 1 codex`: names stay as they are."""
+    """Format as `2 claude_code, 1 codex`, with names unchanged."""
     return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def _render_top_state(item: AgentTotals) -> str:
-    """`! waiting approval`: the mark stands where a person must act."""
+    """Format as `! waiting approval`; `!` marks states that need a person."""
     return f"{'! ' if item.needs_action else ''}{format_state(item.top_state)}" or "-"
 
 
@@ -228,7 +225,7 @@ _USAGE_COLUMNS = (TOKENS_COLUMN, CONTEXT_COLUMN, COST_COLUMN)
 def build_columns(
     leading: Sequence[TableColumn], items: Sequence[AgentTotals], agents_column: TableColumn = AGENTS_COLUMN
 ) -> tuple[TableColumn, ...]:
-    """What stands before, what agents do where there are any, and what panes do. ``who`` names the agents."""
+    """Return the leading columns, agent columns if any item has agents, and pane columns."""
     has_agents = any(item.agents for item in items)
     return (
         *leading,

@@ -1,6 +1,6 @@
-"""The op `attach`: allow and record that somebody looks at a pane in their own terminal, and say how they get there.
+"""Operation `attach`: authorize and log attaching to a pane, and return the tmux command for it.
 
-The caller's own terminal does it: `visor attach` on a terminal runs what this op answers.
+The client runs that command: the daemon has no access to its terminal.
 """
 
 from termvisor.model.action.action import Attach as Action
@@ -14,18 +14,18 @@ from termvisor.ops.input._execute_action import (
     extend_result,
     render_dry_run_lines,
 )
-from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class AttachArgs(PreconditionArgs, frozen=True, kw_only=True):
-    """Which pane, and what must hold."""
+    """The pane to attach to, and preconditions."""
 
     pane: PaneReference
 
 
 class AttachResult(ActionResult, frozen=True, kw_only=True):
-    """``outside`` is the program to run in a terminal of its own, ``inside`` in one that shows the same tmux server."""
+    """``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same tmux server."""
 
     socket: str = ""
     outside: tuple[str, ...] = ()
@@ -39,13 +39,13 @@ async def build_request(services: ActingServices, args: AttachArgs) -> ActionReq
 
 async def run(services: ActingServices, args: AttachArgs) -> AttachResult:
     pane = await resolve_pane(services, args.pane)
-    deed, outcome = await execute_action(services, args, await build_request(services, args))
+    result, outcome = await execute_action(services, args, await build_request(services, args))
     if outcome is None:
-        return extend_result(deed, AttachResult)
+        return extend_result(result, AttachResult)
     socket, tmux = pane.instance.server.socket, ("tmux", "-S", pane.instance.server.socket)
     target = f"{pane.facts.session_id}:{pane.facts.window_id}.{pane.facts.mux_id}"
     return extend_result(
-        deed,
+        result,
         AttachResult,
         socket=socket,
         outside=(*tmux, "attach-session", "-t", target),
@@ -61,10 +61,10 @@ def render_text(result: AttachResult, options: RenderOptions) -> str:
 
 OP = Operation(
     name="attach",
-    summary="Look at a pane in this terminal, with tmux itself.",
-    doc="""On a terminal it attaches to the pane's session, or switches to it when the terminal shows the same tmux
-server already. Elsewhere, and with `--json`, it only says which program to run. It is judged and recorded like every
-other action.""",
+    summary="Attach this terminal to a pane, with tmux.",
+    doc="""In a terminal it attaches to the pane's session, or switches the client if the terminal is already inside the
+same tmux server. Elsewhere, and with `--json`, it prints the command to run. Like every action, it is subject to the
+policy and written to the audit log.""",
     args_type=AttachArgs,
     result_type=AttachResult,
     run=run,
@@ -72,7 +72,7 @@ other action.""",
     build_request=build_request,
     effect="change",
     examples=(
-        OperationExample("attach 7", "go there; C-b d comes back"),
-        OperationExample("attach 7 --json", "how to get there"),
+        OperationExample("attach 7", "attach to pane 7; C-b d detaches"),
+        OperationExample("attach 7 --json", "print the commands as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `get_screen`: what a person sees in a pane right now, or saw in it when it repainted."""
+"""Operation `get_screen`: capture the screen of a pane, or return a stored one."""
 
 from typing import Annotated
 
@@ -11,31 +11,30 @@ from termvisor.model.terminal.pane import PaneView
 from termvisor.model.terminal.screen import Screen
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane, parse_time_filter, resolve_pane
+from termvisor.ops.panes._listing import PaneIdentity, identify_pane, parse_time_filter
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions, render_code_block, sanitize, sanitize_keep_colours
 from termvisor.redaction import Redactor
 
 _MAX_SCREEN_ID = (1 << 63) - 1
+"""Largest integer of SQLite."""
 
 
 class GetScreenArgs(Struct, frozen=True, kw_only=True):
-    """Whose screen to take, and which one."""
+    """The pane, and optionally which stored screen."""
 
-    pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
-    escapes: Annotated[bool, Meta(description="Keep colours (SGR sequences only).")] = False
+    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
+    escapes: Annotated[bool, Meta(description="Keep colours (SGR escape sequences).")] = False
     at: Annotated[
         str | None,
-        Meta(
-            description="Not now, but as it was: the number of a stored screen (a search hit has one), or a time: "
-            "ISO 8601, today, or an age such as 10m."
-        ),
+        Meta(description="Show a stored screen: its id (from a search hit), ISO 8601, today, or an age such as 10m."),
     ] = None
 
 
 class ScreenText(Struct, frozen=True, kw_only=True):
     """``cursor_x`` and ``cursor_y`` count from 0 at the top left.
 
-    ``screen`` is the number of a stored screen; of the rows in ``left_out`` the text was not kept: people type there.
+    ``screen`` is the id of a stored screen; the rows in ``left_out`` were not stored, because users type there.
     """
 
     identity: PaneIdentity
@@ -55,7 +54,7 @@ async def run(services: Services, args: GetScreenArgs) -> ScreenText:
     if args.at is None:
         return _build_result(pane, await services.panes.capture_screen(pane.id, escapes=args.escapes))
     if args.escapes:
-        raise BadRequest("stored screens have no colours", hint="Leave out --escapes, or --at.")
+        raise BadRequest("stored screens have no colours", hint="Omit --escapes or --at.")
     return _build_result(pane, await _find_stored_screen(services, pane, args.at))
 
 
@@ -65,16 +64,16 @@ async def _find_stored_screen(services: Services, pane: PaneView, at: str) -> Sc
         screen = await recording.find_screen(ScreenId(min(int(at), _MAX_SCREEN_ID)))
         if screen is None or screen.pane != pane.id:
             raise BadRequest(
-                f"pane {pane.id} has no stored screen {at}",
-                hint="It may be gone by its age. Give a time instead, or a number that `visor search` shows.",
+                f"screen {at} of pane {pane.id} not found",
+                hint="It may have been deleted by retention. Pass a time, or an id from `visor search`.",
             )
         return screen
     when = parse_time_filter(at, services.clock.now()) or 0
     screen = await recording.find_screen_at(pane.id, when)
     if screen is None:
         raise BadRequest(
-            f"no screen of pane {pane.id} was stored by {format_timestamp(when)}",
-            hint=f"Screens are stored of programs that repaint; `visor get-text {pane.id}` shows what was printed.",
+            f"no screen of pane {pane.id} was stored before {format_timestamp(when)}",
+            hint=f"Only screens of full-screen programs are stored; `visor get-text {pane.id}` shows printed lines.",
         )
     return screen
 
@@ -95,12 +94,12 @@ def _build_result(pane: PaneView, screen: Screen) -> ScreenText:
 
 
 def render_text(result: ScreenText, options: RenderOptions) -> str:
-    tidy = sanitize_keep_colours if options.colour else sanitize
-    rows = [tidy(row) for row in result.rows]
+    sanitize_row = sanitize_keep_colours if options.colour else sanitize
+    rows = [sanitize_row(row) for row in result.rows]
     if result.screen is None:
         return render_code_block("\n".join(rows), options)
     for number in result.left_out:
-        rows[number] = options.paint("dim", "[not kept: people type here]")
+        rows[number] = options.paint("dim", "[input row, not stored]")
     head = f"screen {result.screen} of pane {result.identity.id}, {result.at}"
     text = render_code_block("\n".join(rows), options)
     return text if options.is_quiet else f"{options.paint('cyan', head)}\n{text}"
@@ -110,19 +109,19 @@ OP = Operation(
     name="get_screen",
     aliases=("screen",),
     robot_name="get-screen",
-    summary="What a person sees in a pane now, or saw in it before.",
-    doc="""Rendered by the multiplexer itself, so it is right for programs that repaint. Secrets are taken out. For
-what scrolled by, use `get-text`. With `--at` it is a stored screen, the nearest at or before that time; it says its
-own time. Screens are stored of programs that repaint, each time a row appears that was not there before; the row in
-which people type is left out. To see every moment, `visor replay` draws a pane's past from its bytes.""",
+    summary="Show the current screen of a pane, or a stored one.",
+    doc="""The multiplexer renders the screen, so it is also correct for full-screen programs. Secrets are redacted. For
+scrolled output use `get-text`. `--at` shows the last screen stored at or before a time, with its own time. Screens of
+full-screen programs are stored each time a new row appears; the row in which users type is omitted. `visor replay`
+renders every moment from the recorded bytes.""",
     args_type=GetScreenArgs,
     result_type=ScreenText,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("get-screen 7", "the screen of pane 7"),
+        OperationExample("get-screen 7", "show the screen of pane 7"),
         OperationExample("screen work:editor --escapes", "with colours"),
-        OperationExample("get-screen 7 --at 10m", "as it was ten minutes ago, if it repaints"),
-        OperationExample("get-screen 7 --at 412", "the screen that a search hit names"),
+        OperationExample("get-screen 7 --at 10m", "show the screen of ten minutes ago"),
+        OperationExample("get-screen 7 --at 412", "show the stored screen of a search hit"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `get_text`: what a pane printed, as plain lines, from its end or from a cursor on."""
+"""Operation `get_text`: return the lines that a pane printed, the last ones or those after a cursor."""
 
 from typing import Annotated, Literal
 
@@ -11,29 +11,30 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._command_item import CommandFacts, build_command_facts, resolve_command
 from termvisor.ops.history._command_output import read_command_output
-from termvisor.ops.panes._listing import PaneIdentity, format_optional_timestamp, identify_pane, resolve_pane
+from termvisor.ops.panes._listing import PaneIdentity, format_optional_timestamp, identify_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
 from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_keep_colours
 from termvisor.redaction import Redactor, redact
 
 
 class GetTextArgs(Struct, frozen=True, kw_only=True):
-    """Which text to read."""
+    """The pane, and which part of its text."""
 
-    pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
+    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
     tail: Annotated[
-        int, Meta(description="How many of the last lines.", ge=1, le=100_000, extra={"short": ("-n",)})
+        int, Meta(description="Number of lines from the end.", ge=1, le=100_000, extra={"short": ("-n",)})
     ] = 50
-    since: Annotated[str | None, Meta(description="Only what follows this cursor (from an earlier answer).")] = None
-    limit: Annotated[int, Meta(description="With --since: at most so many lines.", ge=1, le=100_000)] = 1000
+    since: Annotated[str | None, Meta(description="Only lines after this cursor (from an earlier result).")] = None
+    limit: Annotated[int, Meta(description="Maximum number of lines with --since or --command.", ge=1, le=100_000)] = (
+        1000
+    )
     command: Annotated[
         str | None,
-        Meta(description="Only the output of one command: `last` (started last) or a number from list-commands."),
+        Meta(description="Only the output of one command: `last` or an id from list-commands."),
     ] = None
-    numbers: Annotated[bool, Meta(description="Also each line with its number and time.")] = False
-    escapes: Annotated[
-        bool, Meta(description="With colours: answered from the screen, since stored text has none.")
-    ] = False
+    numbers: Annotated[bool, Meta(description="Also return each line with its number and time.")] = False
+    escapes: Annotated[bool, Meta(description="Return the screen with colours; stored text has none.")] = False
 
 
 class TextLine(Struct, frozen=True, kw_only=True):
@@ -43,7 +44,7 @@ class TextLine(Struct, frozen=True, kw_only=True):
 
 
 class GapNote(Struct, frozen=True, kw_only=True):
-    """Something is missing after ``position`` lines of the text."""
+    """Output is missing after ``position`` lines of the text."""
 
     position: int
     cause: GapCause
@@ -52,7 +53,7 @@ class GapNote(Struct, frozen=True, kw_only=True):
 
 
 class PaneText(Struct, frozen=True, kw_only=True):
-    """``text`` are settled lines; ``pending`` is the unfinished last one. ``cursor`` is where to go on reading."""
+    """``text`` has the complete lines, ``pending`` the incomplete last one. Continue reading at ``cursor``."""
 
     identity: PaneIdentity
     source: Literal["stream", "screen"]
@@ -62,13 +63,13 @@ class PaneText(Struct, frozen=True, kw_only=True):
     first_at: str | None = None
     last_at: str | None = None
     is_complete: bool = True
-    """False when more lines wait beyond the limit: ask again with ``cursor``."""
+    """False if there are more lines beyond the limit: call again with ``cursor``."""
     command: CommandFacts | None = None
     """The command whose output this is."""
     lines_gone: int = 0
-    """How many lines of that output, its first ones, are no longer kept."""
+    """Number of lines at the start of that output that were deleted by retention."""
     is_repainting: bool = False
-    """The program shows the alternate screen: what stands there is no line; see `get-screen`."""
+    """The program uses the alternate screen, which has no lines: use `get-screen`."""
     gaps: tuple[GapNote, ...] = ()
     lines: tuple[TextLine, ...] = ()
 
@@ -106,7 +107,7 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
 
 
 def _redact_lines(lines: list[Line], pending: str) -> tuple[list[Line], str]:
-    """The lines and what follows them, read as one stream: a secret may begin in one row and end in the next."""
+    """Redact the lines and the pending one as one stream: a secret may be wrapped over two lines."""
     *texts, last = Redactor().redact_lines([*(line.text for line in lines), pending])
     return [structs.replace(line, text=text) for line, text in zip(lines, texts, strict=True)], last
 
@@ -167,8 +168,8 @@ def _build_gap_note(gap: Gap, lines: list[Line]) -> GapNote:
 
 def render_text(result: PaneText, options: RenderOptions) -> str:
     if result.source == "screen":
-        tidy = sanitize_keep_colours if options.colour else sanitize
-        return render_code_block("\n".join(tidy(row) for row in result.text.split("\n")), options)
+        sanitize_row = sanitize_keep_colours if options.colour else sanitize
+        return render_code_block("\n".join(sanitize_row(row) for row in result.text.split("\n")), options)
     rows = [sanitize(row) for row in result.text.split("\n")] if result.first_at is not None else []
     for gap in sorted(result.gaps, key=lambda note: note.position, reverse=True):
         rows.insert(
@@ -177,7 +178,7 @@ def render_text(result: PaneText, options: RenderOptions) -> str:
     if result.pending:
         rows.append(sanitize(result.pending))
     if result.lines_gone:
-        rows.insert(0, options.paint("yellow", f"[{pluralize(result.lines_gone, 'line')} no longer kept]"))
+        rows.insert(0, options.paint("yellow", f"[{pluralize(result.lines_gone, 'line')} deleted by retention]"))
     if not rows and result.is_repainting and not options.is_quiet:
         return _render_repaint_hint(result.identity.id)
     return render_code_block("\n".join(rows), options)
@@ -185,8 +186,8 @@ def render_text(result: PaneText, options: RenderOptions) -> str:
 
 def _render_repaint_hint(pane: int) -> str:
     return (
-        f"Pane {pane} printed no lines: its program repaints the screen.\n"
-        f"`visor get-screen {pane}` shows it; `visor search <words> source:screen --pane {pane}` finds what it showed."
+        f"Pane {pane} has no lines: its program uses the full screen.\n"
+        f"`visor get-screen {pane}` shows it; `visor search <words> source:screen --pane {pane}` searches its screens."
     )
 
 
@@ -194,20 +195,21 @@ OP = Operation(
     name="get_text",
     aliases=("text", "view-output"),
     robot_name="get-text",
-    summary="The last lines a pane printed, or what is new since a cursor.",
-    doc="""Settled lines without escapes and without secrets. Every answer carries a `cursor`; give it back with
-`--since` to read only what is new. A cursor that is foreign or too old is `invalid_cursor` and names the oldest valid
-one. Places where output could not be captured stand in `gaps`. A line that is not finished yet is `pending`.
-With `--command` it is the output of one command, from its first line on; `--limit` and `--since` page through it. What
-is no longer kept of it is counted in `lines_gone`. `last` is the command that started last, whether it runs or not.""",
+    summary="Show the last lines of a pane, or the new ones since a cursor.",
+    doc="""Returns complete lines without escape sequences, with secrets redacted. Every result has a `cursor`; pass it
+with `--since` to read only new lines. An invalid or outdated cursor is the error `invalid_cursor`, which names the
+oldest valid one. Output that could not be captured is listed in `gaps`. An incomplete last line is in `pending`.
+
+`--command` selects the output of one command, from its first line; page through it with `--limit` and `--since`.
+`lines_gone` counts its lines deleted by retention. `last` is the command that started last, running or not.""",
     args_type=GetTextArgs,
     result_type=PaneText,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("get-text 7", "the last 50 lines of pane 7"),
-        OperationExample("get-text work:1.0 --tail 200", "more of them, by tmux place"),
-        OperationExample("get-text 7 --command last", "what the last command printed"),
-        OperationExample("robot get-text 7 --since 7:1042", "what is new since an earlier answer, as JSON"),
+        OperationExample("get-text 7", "show the last 50 lines of pane 7"),
+        OperationExample("get-text work:1.0 --tail 200", "show 200 lines, by tmux position"),
+        OperationExample("get-text 7 --command last", "show the output of the last command"),
+        OperationExample("robot get-text 7 --since 7:1042", "read new lines after a cursor, as JSON"),
     ),
 )

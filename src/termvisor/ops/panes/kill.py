@@ -1,4 +1,4 @@
-"""The op `kill`: a signal to what runs in the foreground of a pane, or the end of the whole pane."""
+"""Operation `kill`: send a signal to the foreground program of a pane, or close the pane."""
 
 from typing import Annotated, Literal
 
@@ -17,20 +17,20 @@ from termvisor.ops.input._execute_action import (
     render_action_result,
     render_dry_run_lines,
 )
-from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class KillArgs(PreconditionArgs, frozen=True, kw_only=True):
-    """What to end, and how."""
+    """The pane, and the signal or --close."""
 
     pane: PaneReference
     signal: Annotated[
-        Literal["INT", "TERM", "KILL", "HUP", "QUIT"], Meta(description="The signal for the foreground program.")
+        Literal["INT", "TERM", "KILL", "HUP", "QUIT"], Meta(description="Signal for the foreground program.")
     ] = "INT"
-    close: Annotated[
-        bool, Meta(description="Close the pane itself, with all that runs in it.", extra={"also": ("--pane",)})
-    ] = False
+    close: Annotated[bool, Meta(description="Close the pane and everything in it.", extra={"also": ("--pane",)})] = (
+        False
+    )
 
 
 async def build_request(services: ActingServices, args: KillArgs) -> ActionRequest:
@@ -43,20 +43,20 @@ async def build_request(services: ActingServices, args: KillArgs) -> ActionReque
 
 
 async def run(services: ActingServices, args: KillArgs) -> ActionResult:
-    wished = await build_request(services, args)
+    request = await build_request(services, args)
     if not (args.yes or args.dry_run):
-        raise await _build_confirmation(services, args, wished)
-    deed, _ = await execute_action(services, args, wished)
-    return deed
+        raise await _build_confirmation(services, args, request)
+    result, _ = await execute_action(services, args, request)
+    return result
 
 
 async def _build_confirmation(services: ActingServices, args: KillArgs, request: ActionRequest) -> ConfirmationRequired:
     pane = await resolve_pane(services, args.pane)
     facts = pane.facts
-    place = f"{facts.session_name}:{facts.window_index}.{facts.pane_index} {facts.title}".rstrip()
-    shown = render_dry_run_lines(await dry_run_action(services, request), RenderOptions(), is_brief=True)
-    what = "close pane" if args.close else f"send SIG{args.signal} to pane"
-    return ConfirmationRequired(sanitize(f"{what} {pane.id} ({place})?"), shown="\n".join(shown))
+    location = f"{facts.session_name}:{facts.window_index}.{facts.pane_index} {facts.title}".rstrip()
+    preview = render_dry_run_lines(await dry_run_action(services, request), RenderOptions(), is_brief=True)
+    action = "close pane" if args.close else f"send SIG{args.signal} to pane"
+    return ConfirmationRequired(sanitize(f"{action} {pane.id} ({location})?"), shown="\n".join(preview))
 
 
 def render_text(result: ActionResult, options: RenderOptions) -> str:
@@ -66,10 +66,10 @@ def render_text(result: ActionResult, options: RenderOptions) -> str:
 OP = Operation(
     name="kill",
     robot_name="kill",
-    summary="Interrupt or end what runs in a pane, or close the pane.",
-    doc="""The signal goes to the process group in the foreground of the pane's terminal, never to the shell itself;
-`--close` (or `--pane`) ends the pane with everything in it. On a terminal it shows what would happen and asks;
-elsewhere it needs `--yes`. Policy is asked in any case.""",
+    summary="Send a signal to the foreground program of a pane, or close the pane.",
+    doc="""The signal goes to the foreground process group of the pane's terminal, never to the shell itself; `--close`
+(or `--pane`) closes the pane with everything in it. In a terminal the command shows a preview and asks for
+confirmation; elsewhere it requires `--yes`. The policy applies in any case.""",
     args_type=KillArgs,
     result_type=ActionResult,
     run=run,
@@ -77,13 +77,13 @@ elsewhere it needs `--yes`. Policy is asked in any case.""",
     build_request=build_request,
     effect="change",
     exit_statuses=(
-        (2, "Not confirmed: nothing was done."),
-        (75, "Nothing was done: nothing runs in the foreground, or the pane is not as expected."),
-        (77, "Nothing was done: denied, or a person must allow it first."),
+        (2, "Not confirmed; not executed."),
+        (75, "Not executed: no foreground program, or a precondition failed."),
+        (77, "Not executed: denied by the policy, or requires approval."),
     ),
     examples=(
         OperationExample("kill 7", "interrupt the program in pane 7"),
-        OperationExample("kill 7 --signal TERM --yes", "end it without a question"),
+        OperationExample("kill 7 --signal TERM --yes", "terminate it without confirmation"),
         OperationExample("robot kill 7 --pane --yes", "close the pane"),
     ),
 )

@@ -1,12 +1,11 @@
-"""The op `list_gaps`: what could not be captured, where and why."""
+"""Operation `list_gaps`: list the periods in which output was not captured, with their causes."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.terminal.output import Gap, GapCause
-from termvisor.ops.api.envelope import compute_seconds_between
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._listing import (
@@ -21,39 +20,40 @@ from termvisor.ops.panes._listing import (
     format_optional_timestamp,
     identify_all_panes,
     parse_time_filter,
-    resolve_pane_id,
+    render_empty_listing,
 )
+from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table
 
 GAP_CAUSE_TEXTS: dict[GapCause, str] = {
-    "pipe_stolen": "Somebody else took the pane's pipe; we listen another way from then on.",
-    "pipe_closed": "The pane's pipe was closed by somebody; we do not pipe that pane again.",
-    "recorder_restart": "The recorder process ended and was started again.",
-    "client_paused": "The multiplexer paused us because we read too slowly.",
-    "server_gone": "The multiplexer server ended or no longer answered.",
-    "scrollback_truncated": "More was printed than the multiplexer kept before we listened.",
-    "cursor_jump": "A polled screen moved on in a way that proves no continuity.",
-    "pane_reset": "The pane was reset or its history cleared while we only saw its screen.",
+    "pipe_stolen": "Another program took over the pane's pipe; capture continues through another channel.",
+    "pipe_closed": "Another program closed the pane's pipe; it is not reopened for this pane.",
+    "recorder_restart": "The recorder process exited and was restarted.",
+    "client_paused": "The multiplexer paused its output because it was read too slowly.",
+    "server_gone": "The multiplexer server exited or stopped responding.",
+    "scrollback_truncated": "The pane printed more than its scrollback held before the capture started.",
+    "cursor_jump": "A polled screen changed so much that lines may be missing.",
+    "pane_reset": "The pane was reset or its history cleared while its screen was polled.",
     "link_down": "The connection to the target was down.",
-    "disk_full": "There was no room left, or the recorder's limit was reached while no daemon ran.",
-    "log_truncated": "The raw log on disk is shorter than what was already read from it.",
-    "tail_uncertain": "A program ended and its last bytes may not have reached us.",
+    "disk_full": "The disk was full, or the recorder reached its limit while no daemon was running.",
+    "log_truncated": "The raw log is shorter than what was already read from it.",
+    "tail_uncertain": "A program exited and its last bytes may not have been captured.",
 }
 
 
 class ListGapsArgs(Struct, frozen=True, kw_only=True):
-    """Which gaps to list."""
+    """Filters on gaps."""
 
     session: SessionFilter = None
     target: TargetFilter = None
     pane: PaneFilter = None
-    since: Annotated[str | None, Meta(description="Not older than this: ISO 8601, today, or an age such as 10m.")] = (
-        None
-    )
+    since: Annotated[
+        str | None, Meta(description="Only gaps since this time: ISO 8601, today, or an age such as 10m.")
+    ] = None
 
 
 class GapItem(Struct, frozen=True, kw_only=True):
-    """``after_epoch`` and ``before_epoch`` are the unbroken stretches on both sides."""
+    """``after_epoch`` and ``before_epoch`` are the epochs (periods of continuous capture) around the gap."""
 
     identity: PaneIdentity
     cause: GapCause
@@ -84,19 +84,19 @@ async def run(services: Services, args: ListGapsArgs) -> GapListing:
         pane=await resolve_pane_id(services, args.pane),
         since=parse_time_filter(args.since, now),
     )
-    who = await identify_all_panes(services)
+    identities = await identify_all_panes(services)
     items = tuple(
         item
-        for item in (_build_gap_item(gap, who.get(gap.pane) or build_unknown_identity(gap.pane)) for gap in gaps)
+        for item in (_build_gap_item(gap, identities.get(gap.pane) or build_unknown_identity(gap.pane)) for gap in gaps)
         if args.session in (None, item.identity.session_name) and args.target in (None, item.identity.target)
     )
-    given = build_filters(session=args.session, target=args.target, pane=args.pane, since=args.since)
+    filters = build_filters(session=args.session, target=args.target, pane=args.pane, since=args.since)
     summary = GapsSummary(
         gaps=len(items),
         open=sum(item.end_at is None for item in items),
         by_cause=count_values(item.cause for item in items),
     )
-    return GapListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
+    return GapListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def _build_gap_item(gap: Gap, identity: PaneIdentity) -> GapItem:
@@ -117,9 +117,9 @@ COLUMNS = (
     TableColumn("SESSION", lambda gap: gap.identity.session_name, can_shrink=True, style="cyan"),
     TableColumn("CAUSE", lambda gap: gap.cause, style="yellow"),
     TableColumn("FROM", lambda gap: gap.start_at),
-    TableColumn("TO", lambda gap: gap.end_at or "still open"),
-    TableColumn("LENGTH", lambda gap: format_age(gap.seconds), is_right_aligned=True),
-    TableColumn("WHAT", lambda gap: gap.detail or GAP_CAUSE_TEXTS[gap.cause], can_shrink=True),
+    TableColumn("TO", lambda gap: gap.end_at or "open"),
+    TableColumn("DURATION", lambda gap: format_age(gap.seconds), is_right_aligned=True),
+    TableColumn("DETAIL", lambda gap: gap.detail or GAP_CAUSE_TEXTS[gap.cause], can_shrink=True),
 )
 
 
@@ -127,22 +127,23 @@ def render_text(result: GapListing, options: RenderOptions) -> str:
     rows = render_table(COLUMNS, result.items, options)
     if options.is_quiet:
         return rows
-    told = f"{pluralize(result.summary.gaps, 'gap')}, {result.summary.open} open"
-    return f"{rows}\n\n{told}" if result.items else "No gaps: everything was captured."
+    if not result.items:
+        return render_empty_listing("gap", result)
+    return f"{rows}\n\n{pluralize(result.summary.gaps, 'gap')}, {result.summary.open} open"
 
 
 OP = Operation(
     name="list_gaps",
     aliases=("gaps",),
     robot_name="gaps",
-    summary="What could not be captured: where, when and why.",
-    doc="Everything outside these gaps was captured exactly. The causes are a closed list, in the gaps reference.",
+    summary="List the gaps: periods in which output was not captured, and why.",
+    doc="Output outside these gaps was captured completely. The gaps reference explains the causes.",
     args_type=ListGapsArgs,
     result_type=GapListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("gaps", "all gaps"),
-        OperationExample("gaps --pane 7 --since today", "today's gaps of one pane"),
+        OperationExample("gaps", "list all gaps"),
+        OperationExample("gaps --pane 7 --since today", "list today's gaps of one pane"),
     ),
 )

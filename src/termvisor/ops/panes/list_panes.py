@@ -1,12 +1,12 @@
-"""The op `list_panes`: every pane that exists, what it is doing, and what was heard of it."""
+"""Operation `list_panes`: list panes with their activity, agent and captured output."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.identification import AgentSignature
-from termvisor.model.agent.session import AgentView
 from termvisor.model.terminal.pane import ActivityKind, CaptureChannel, PaneActivity, PaneView
 from termvisor.ops.agents import _agent_row, _pane_agents
 from termvisor.ops.api.operation import Operation, OperationExample
@@ -33,14 +33,14 @@ from termvisor.ops.render.text import (
 
 
 class ListPanesArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
-    """Which panes to list."""
+    """Filters on panes."""
 
     pane: PaneFilter = None
-    gone: Annotated[bool, Meta(description="Also panes that ended.")] = False
+    gone: Annotated[bool, Meta(description="Also list closed panes.")] = False
 
 
 class ActivityItem(Struct, frozen=True, kw_only=True):
-    """What a pane is doing, from marks and the stream. ``is_proven``: the marks carried our nonce."""
+    """Activity of a pane, from shell marks and its output. ``is_proven``: the marks carried our nonce."""
 
     kind: ActivityKind
     since: str | None
@@ -91,13 +91,13 @@ class PaneListing(BaseListing, frozen=True, kw_only=True):
     summary: PanesSummary
     items: tuple[PaneItem, ...]
     notes: tuple[str, ...] = ()
-    """Where there are no panes at all: what may be the reason."""
+    """Possible reasons why there are no panes at all."""
 
 
 async def run(services: Services, args: ListPanesArgs) -> PaneListing:
-    given = _pane_agents.collect_agent_filters(args, pane=args.pane, gone=args.gone)
-    members = await _pane_agents.select_panes_with_agents(services, given, gone=args.gone)
-    panes, now = [one.pane for one in members], services.clock.now()
+    filters = _pane_agents.collect_agent_filters(args, pane=args.pane, gone=args.gone)
+    members = await _pane_agents.select_panes_with_agents(services, filters, gone=args.gone)
+    panes, now = [member.pane for member in members], services.clock.now()
     summary = PanesSummary(
         panes=len(panes),
         by_activity=count_values(pane.activity.kind for pane in panes),
@@ -106,16 +106,16 @@ async def run(services: Services, args: ListPanesArgs) -> PaneListing:
         agents=_rollup.AgentTotals(**_rollup.sum_agents(members)),
     )
     signatures = await services.agents.list_signatures()
-    items = tuple(build_pane_item(one.pane, one.view, now, signatures.get(one.pane.id)) for one in members)
-    notes = () if items or given else await _find_empty_reasons(services)
-    return PaneListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items, notes=notes)
+    items = tuple(build_pane_item(m.pane, m.view, now, signatures.get(m.pane.id)) for m in members)
+    notes = () if items or filters else await _find_empty_reasons(services)
+    return PaneListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items, notes=notes)
 
 
 async def _find_empty_reasons(services: Services) -> tuple[str, ...]:
-    """Why nothing may be there to be listed."""
+    """Return reasons why there are no panes: alerts, and tmux servers that do not respond."""
     health = await services.maintenance.get_health()
-    silent = [f"No tmux server answers on {server.socket}" for server in health.servers if not server.mux_ok]
-    return (*health.alerts, *silent)
+    unresponsive = [f"No tmux server responds on {server.socket}" for server in health.servers if not server.mux_ok]
+    return (*health.alerts, *unresponsive)
 
 
 def build_pane_item(
@@ -163,12 +163,12 @@ def _build_activity_item(activity: PaneActivity, now: int) -> ActivityItem:
 
 
 def format_activity(pane: PaneItem) -> str:
-    """A few words on what a pane is doing: `! waiting approval`, `prompt (1)`, `$ make test`, `alt screen`, `ended`."""
+    """Format the activity: `! waiting approval`, `prompt (1)`, `$ make test`, `alt screen`, `closed`."""
     activity = pane.activity
     if pane.state is not None:
         return _agent_row.format_state_cell(pane)
     if pane.gone_at is not None:
-        return "ended"
+        return "closed"
     if pane.is_dead:
         return f"dead ({'signal ' + str(pane.exit_signal) if pane.exit_signal else pane.exit_status})"
     if activity.kind == "command":
@@ -179,7 +179,7 @@ def format_activity(pane: PaneItem) -> str:
 
 
 def get_activity_age(pane: PaneItem) -> float | None:
-    """Seconds for which the pane has been doing that."""
+    """Return the seconds since the state or activity began."""
     return pane.state_age if pane.state is not None else pane.activity.age
 
 
@@ -213,7 +213,7 @@ _AGENT_COLUMNS = (_agent_row.AGENT_COLUMN, *_agent_row.USAGE_COLUMNS)
 
 
 def choose_columns(listing: PaneListing) -> list[TableColumn]:
-    """Those of agents are left out where they would say nothing."""
+    """Return the columns, without agent columns that would be empty."""
     return [column for column in COLUMNS if column not in _AGENT_COLUMNS or _has_values(column, listing)]
 
 
@@ -240,11 +240,11 @@ def _render_summary(summary: PanesSummary) -> str:
     if agents.agents:
         parts.append(f"{pluralize(agents.agents, 'agent')} ({_rollup.format_counts(agents.by_state)})")
     if agents.needs_action:
-        parts.append(f"{agents.needs_action} need{'s' * (agents.needs_action == 1)} a person: `visor next`")
+        parts.append(f"{agents.needs_action} need{'s' * (agents.needs_action == 1)} action: `visor next`")
     return ", ".join(parts)
 
 
-_DEMO_HINT = "`visor demo` starts some to try things on."
+_DEMO_HINT = "`visor demo` starts example panes."
 
 
 def _render_notes(listing: PaneListing, options: RenderOptions) -> str:
@@ -255,24 +255,22 @@ OP = Operation(
     name="list_panes",
     aliases=("panes",),
     robot_name="state",
-    summary="All panes: where they are, what they do, what was heard.",
-    doc="""Lists the panes of every watched multiplexer server by our own number, which is never reused and is the
+    summary="List panes with their state, agent and output.",
+    doc="""Lists the panes of all watched multiplexer servers. The id in the first column is never reused and is the
 shortest reference to a pane.
 
-A pane with an agent shows the agent's `state`, how long it holds, and a `!` where a person is needed; `visor explain`
-says why a state is believed. What is not known is `unknown` with its `reason`, never `idle`. A pane without an
-agent shows its `activity`, which comes from shell marks and the stream, never from text that looks like a prompt.""",
+A pane with an agent shows the agent's `state`, its age, and a `!` if a person is needed; `visor explain` shows the
+evidence. A state that is not known is `unknown` with a `reason`, never `idle`. A pane without an agent shows its
+`activity`, which is derived from shell marks and the output stream, never from text that looks like a prompt.""",
     args_type=ListPanesArgs,
     result_type=PaneListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("list-panes", "all panes"),
-        OperationExample("list-panes --session work", "the panes of one session"),
-        OperationExample("panes --needs-action", "the agents that wait for you"),
-        OperationExample(
-            "robot state --state waiting,error --agent codex", "those of one agent in these states, as JSON"
-        ),
-        OperationExample("robot state --pane 7", "one pane, as JSON"),
+        OperationExample("list-panes", "list all panes"),
+        OperationExample("list-panes --session work", "list the panes of one session"),
+        OperationExample("panes --needs-action", "list the agents that need you"),
+        OperationExample("robot state --state waiting,error --agent codex", "filter by state and agent, as JSON"),
+        OperationExample("robot state --pane 7", "show one pane, as JSON"),
     ),
 )

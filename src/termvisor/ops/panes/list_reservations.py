@@ -1,4 +1,4 @@
-"""The op `list_reservations`: who has which pane for themselves."""
+"""Operation `list_reservations`: list the active pane reservations."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, re
 
 
 class ListReservationsArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class ReservationsSummary(Struct, frozen=True, kw_only=True):
@@ -19,7 +19,7 @@ class ReservationsSummary(Struct, frozen=True, kw_only=True):
 
 
 class ReservationListing(BaseListing, frozen=True, kw_only=True):
-    """Reservations that hold, oldest first."""
+    """Active reservations, oldest first."""
 
     summary: ReservationsSummary
     items: tuple[ReservationItem, ...]
@@ -27,32 +27,32 @@ class ReservationListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: ActingServices, _args: ListReservationsArgs) -> ReservationListing:
     now = services.clock.now()
-    items = tuple(build_reservation_item(one, now) for one in await services.gate.reservations.list())
+    items = tuple(build_reservation_item(item, now) for item in await services.gate.reservations.list())
     summary = ReservationsSummary(reservations=len(items))
     return ReservationListing(generated_at=format_timestamp(now), summary=summary, items=items)
 
 
 COLUMNS = (
-    TableColumn("ID", lambda one: str(one.reservation_id), is_right_aligned=True, style="bold"),
-    TableColumn("PANE", lambda one: str(one.pane), is_right_aligned=True),
-    TableColumn("OWNER", lambda one: one.owner, can_shrink=True, style="cyan"),
-    TableColumn("LEFT", lambda one: format_age(one.left), is_right_aligned=True),
+    TableColumn("ID", lambda item: str(item.reservation_id), is_right_aligned=True, style="bold"),
+    TableColumn("PANE", lambda item: str(item.pane), is_right_aligned=True),
+    TableColumn("OWNER", lambda item: item.owner, can_shrink=True, style="cyan"),
+    TableColumn("LEFT", lambda item: format_age(item.left), is_right_aligned=True),
 )
 
 
 def render_text(result: ReservationListing, options: RenderOptions) -> str:
     rows = render_table(COLUMNS, result.items, options)
-    return rows if rows or options.is_quiet else "No pane is reserved."
+    return rows if rows or options.is_quiet else "No reservations."
 
 
 OP = Operation(
     name="list_reservations",
     aliases=("reservations",),
-    summary="Who has which pane for themselves, and for how long.",
-    doc="`reserve` makes one, `release` ends it, and so does its time.",
+    summary="List reserved panes with their owners and remaining time.",
+    doc="`reserve` creates a reservation; it ends by `release` or when its time is over.",
     args_type=ListReservationsArgs,
     result_type=ReservationListing,
     run=run,
     render_text=render_text,
-    examples=(OperationExample("reservations", "all that hold"),),
+    examples=(OperationExample("reservations", "list all reservations"),),
 )

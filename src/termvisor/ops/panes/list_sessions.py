@@ -1,4 +1,4 @@
-"""The op `list_sessions`: the sessions that hold panes, with totals."""
+"""Operation `list_sessions`: list sessions with totals of their panes and agents."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -15,17 +15,17 @@ from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, ren
 
 
 class ListSessionsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
-    """Which sessions to list."""
+    """Filters, and how sessions are grouped."""
 
     group_by: Annotated[
-        _rollup.SessionGrouping, Meta(description="What is one session: that of one server, or all of one name.")
+        _rollup.SessionGrouping, Meta(description="Group sessions per server, or merge those of the same name.")
     ] = "target-session"
-    agent_summary: Annotated[bool, Meta(description="With the states of each kind of agent.")] = False
+    agent_summary: Annotated[bool, Meta(description="Show the states of each kind of agent.")] = False
 
 
 class SessionItem(_rollup.PaneGroupRow, frozen=True, kw_only=True):
-    """``agent_states`` are there with `--agent-summary`. Sessions that were merged by name may have several targets:
-    then ``identity.target`` is empty.
+    """``agent_states`` is set with `--agent-summary`. Sessions merged by name may have several targets; then
+    ``identity.target`` is empty.
     """
 
     identity: SessionIdentity
@@ -50,22 +50,22 @@ class SessionListing(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ListSessionsArgs) -> SessionListing:
-    given = _pane_agents.collect_agent_filters(args, pane=args.pane)
-    groups = await _rollup.group_panes(services, given, _rollup.GROUP_KEY_FUNCTIONS[args.group_by])
+    filters = _pane_agents.collect_agent_filters(args, pane=args.pane)
+    groups = await _rollup.group_panes(services, filters, _rollup.GROUP_KEY_FUNCTIONS[args.group_by])
     now = services.clock.now()
     items = tuple(_build_session_item(members, now, has_states=args.agent_summary) for members in groups)
-    panes = [one.pane for members in groups for one in members]
+    panes = [member.pane for members in groups for member in members]
     summary = SessionsSummary(
         sessions=len(items),
         windows=sum(item.windows for item in items),
         panes=len(panes),
         by_target=count_values(target for item in items for target in item.by_target),
     )
-    return SessionListing(generated_at=format_timestamp(now), filters=given, summary=summary, items=items)
+    return SessionListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def _build_session_item(members: Sequence[_pane_agents.PaneWithAgent], now: int, *, has_states: bool) -> SessionItem:
-    panes = [one.pane for one in members]
+    panes = [member.pane for member in members]
     by_target = count_values(pane.instance.server.target for pane in panes)
     servers = {pane.instance.server: pane.facts.session_attached for pane in panes}
     target = next(iter(by_target)) if len(by_target) == 1 else ""
@@ -81,7 +81,7 @@ def _build_session_item(members: Sequence[_pane_agents.PaneWithAgent], now: int,
 
 def _count_agent_states(members: Sequence[_pane_agents.PaneWithAgent]) -> dict[str, dict[str, int]]:
     groups = _rollup.group_members(
-        [one for one in members if one.view is not None], _rollup.GROUP_KEY_FUNCTIONS["agent"]
+        [member for member in members if member.view is not None], _rollup.GROUP_KEY_FUNCTIONS["agent"]
     )
     return {
         state.agent: _rollup.sum_agents(group)["by_state"]
@@ -102,7 +102,7 @@ COLUMNS = (
 
 
 def _format_agent_states(item: SessionItem) -> str:
-    """`claude_code: 1 waiting approval, 2 running; codex: 1 idle`."""
+    """Format as `claude_code: 1 waiting approval, 2 running; codex: 1 idle`."""
     return "; ".join(f"{agent}: {_rollup.format_counts(states)}" for agent, states in item.agent_states.items()) or "-"
 
 
@@ -110,29 +110,29 @@ _AGENT_STATES_COLUMN = TableColumn("AGENTS", _format_agent_states, can_shrink=Tr
 
 
 def render_text(result: SessionListing, options: RenderOptions) -> str:
-    who = _AGENT_STATES_COLUMN if any(item.agent_states for item in result.items) else _rollup.AGENTS_COLUMN
-    rows = render_table(_rollup.build_columns(COLUMNS, result.items, who), result.items, options)
+    agents = _AGENT_STATES_COLUMN if any(item.agent_states for item in result.items) else _rollup.AGENTS_COLUMN
+    rows = render_table(_rollup.build_columns(COLUMNS, result.items, agents), result.items, options)
     if options.is_quiet:
         return rows
-    told = f"{pluralize(result.summary.sessions, 'session')}, {pluralize(result.summary.panes, 'pane')}"
-    return f"{rows}\n\n{told}" if result.items else render_empty_listing("session", result)
+    footer = f"{pluralize(result.summary.sessions, 'session')}, {pluralize(result.summary.panes, 'pane')}"
+    return f"{rows}\n\n{footer}" if result.items else render_empty_listing("session", result)
 
 
 OP = Operation(
     name="list_sessions",
     aliases=("sessions",),
-    summary="All sessions, with totals.",
-    doc="""`attached` counts the people looking at the session, as the multiplexer tells it. `top_state` is the state
-that matters most among its agents. Sessions of one name on two servers are two, unless `--group-by session-name` merges
-them.""",
+    summary="List sessions with totals of their panes and agents.",
+    doc="""`attached` is the number of attached clients, as the multiplexer reports it. `top_state` is the most
+important state among the agents. Sessions of the same name on two servers are listed separately, unless
+`--group-by session-name` merges them.""",
     args_type=ListSessionsArgs,
     result_type=SessionListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("list-sessions", "all sessions"),
-        OperationExample("sessions --target local", "those of one target"),
-        OperationExample("list sessions --agent-summary", "with the states of each kind of agent"),
-        OperationExample("sessions --group-by session-name", "those of one name on all servers as one"),
+        OperationExample("list-sessions", "list all sessions"),
+        OperationExample("sessions --target local", "list the sessions of one target"),
+        OperationExample("list sessions --agent-summary", "show the states of each kind of agent"),
+        OperationExample("sessions --group-by session-name", "merge sessions of the same name"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `release`: end a reservation."""
+"""Operation `release`: end a pane reservation."""
 
 from typing import Annotated
 
@@ -11,9 +11,9 @@ from termvisor.ops.render.text import RenderOptions
 
 
 class ReleaseArgs(Struct, frozen=True, kw_only=True):
-    """Which reservation."""
+    """The reservation to end."""
 
-    id: Annotated[int, Meta(description="The number that `reserve` gave.", extra={"positional": "one"}, ge=1)]
+    id: Annotated[int, Meta(description="Id of the reservation, from `reserve`.", extra={"positional": "one"}, ge=1)]
 
 
 class ReleaseResult(Struct, frozen=True, kw_only=True):
@@ -22,23 +22,23 @@ class ReleaseResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: ActingServices, args: ReleaseArgs) -> ReleaseResult:
     if not await services.gate.reservations.release(args.id):
-        raise BadRequest(f"no reservation {args.id} holds", hint="`visor reservations` lists them.")
+        raise BadRequest(f"reservation {args.id} not found", hint="`visor reservations` lists active reservations.")
     return ReleaseResult(reservation_id=args.id)
 
 
 def render_text(result: ReleaseResult, options: RenderOptions) -> str:
-    return f"reservation {result.reservation_id} has ended"
+    return f"reservation {result.reservation_id} released"
 
 
 OP = Operation(
     name="release",
     robot_name="release",
-    summary="End a reservation.",
-    doc="Anybody who may call Termvisor may end any reservation: it keeps programs apart, it locks nobody out.",
+    summary="End a pane reservation.",
+    doc="Every caller may end every reservation: reservations coordinate programs, they are not access control.",
     args_type=ReleaseArgs,
     result_type=ReleaseResult,
     run=run,
     render_text=render_text,
     effect="change",
-    examples=(OperationExample("release 3", "the pane is free again"),),
+    examples=(OperationExample("release 3", "release reservation 3"),),
 )

@@ -1,4 +1,4 @@
-"""The op `set_title`: give a pane a title."""
+"""Operation `set_title`: set the title of a pane."""
 
 from typing import Annotated
 
@@ -9,16 +9,16 @@ from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.input._action_args import ActionArgs, PaneReference, build_preconditions
 from termvisor.ops.input._execute_action import ActionRequest, ActionResult, execute_action, render_action_result
-from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class SetTitleArgs(ActionArgs, frozen=True, kw_only=True):
-    """Which pane, and its title."""
+    """The pane and its new title."""
 
     pane: PaneReference
     title: Annotated[
-        str, Meta(description="The title; all further words.", extra={"positional": "rest"}, max_length=500)
+        str, Meta(description="The title (all remaining words).", extra={"positional": "rest"}, max_length=500)
     ]
 
 
@@ -30,8 +30,8 @@ async def build_request(services: ActingServices, args: SetTitleArgs) -> ActionR
 
 
 async def run(services: ActingServices, args: SetTitleArgs) -> ActionResult:
-    deed, _ = await execute_action(services, args, await build_request(services, args))
-    return deed
+    result, _ = await execute_action(services, args, await build_request(services, args))
+    return result
 
 
 def render_text(result: ActionResult, options: RenderOptions) -> str:
@@ -40,14 +40,14 @@ def render_text(result: ActionResult, options: RenderOptions) -> str:
 
 OP = Operation(
     name="set_title",
-    summary="Give a pane a title.",
-    doc="""`list-panes` and tmux itself show it. A program in the pane may set another one at any time. Control
-characters are left out.""",
+    summary="Set the title of a pane.",
+    doc="""`list-panes` and tmux show the title. A program in the pane may change it at any time. Control characters are
+removed.""",
     args_type=SetTitleArgs,
     result_type=ActionResult,
     run=run,
     render_text=render_text,
     build_request=build_request,
     effect="change",
-    examples=(OperationExample("set-title 7 release build", "a name that people see"),),
+    examples=(OperationExample("set-title 7 release build", "set the title of pane 7"),),
 )

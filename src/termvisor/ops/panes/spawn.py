@@ -1,9 +1,10 @@
-"""The op `spawn`: start a program in a new session, window or pane."""
+"""Operation `spawn`: start a program in a new session, window or pane."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from termvisor.bus import wait_for_update
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import Spawn as Action
 from termvisor.model.action.outcome import Outcome
@@ -19,48 +20,45 @@ from termvisor.ops.input._execute_action import (
     extend_result,
     render_action_result,
 )
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane, resolve_pane
-from termvisor.ops.panes._wait_update import wait_for_update
+from termvisor.ops.panes._listing import PaneIdentity, identify_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions
 
 _NEW_PANE_TIMEOUT_S = 5.0
-"""Seconds that a new pane has to get its number."""
-
+"""Seconds to wait until the new pane is discovered and has an id."""
 
 CommandWords = Annotated[
     tuple[str, ...],
-    Meta(description="The program and its arguments, after --; none: your shell.", extra={"positional": "rest"}),
+    Meta(description="Program and arguments, after --. Default: your shell.", extra={"positional": "rest"}),
 ]
 
 
 class ProgramStartArgs(ActionArgs, frozen=True, kw_only=True):
-    """In which surroundings a program starts."""
+    """Environment of a new program."""
 
-    cwd: Annotated[str, Meta(description="The folder it starts in.", extra={"is_path": True})] = ""
-    env: Annotated[tuple[str, ...], Meta(description="NAME=value for its environment; may be repeated.")] = ()
-    name: Annotated[str, Meta(description="The new window's name.", max_length=200)] = ""
-    account: Annotated[
-        str, Meta(description="The account under which it starts, by name or `service/name`.", max_length=200)
-    ] = ""
+    cwd: Annotated[str, Meta(description="Working directory.", extra={"is_path": True})] = ""
+    env: Annotated[tuple[str, ...], Meta(description="Environment variable NAME=value; may be repeated.")] = ()
+    name: Annotated[str, Meta(description="Name of the new window.", max_length=200)] = ""
+    account: Annotated[str, Meta(description="Account to start it with: name or `service/name`.", max_length=200)] = ""
 
 
 class SpawnArgs(ProgramStartArgs, frozen=True, kw_only=True):
-    """What to start, and where."""
+    """The program, and where to start it."""
 
     command: CommandWords = ()
-    where: Annotated[Literal["session", "window", "pane"], Meta(description="What is made for it.")] = "window"
+    where: Annotated[Literal["session", "window", "pane"], Meta(description="What to create for it.")] = "window"
     session: Annotated[
-        str, Meta(description="A new session's name; or the session in which the window opens.", max_length=200)
+        str, Meta(description="Name of the new session, or the session for the new window.", max_length=200)
     ] = ""
     beside: Annotated[
-        str | None, Meta(description="The pane that is split, or by whose session.", extra={"names": "pane"})
+        str | None, Meta(description="The pane to split, or whose session is used.", extra={"names": "pane"})
     ] = None
-    horizontal: Annotated[bool, Meta(description="Split side by side.")] = False
-    server: Annotated[str, Meta(description="The socket of the tmux server, where there are several.")] = ""
+    horizontal: Annotated[bool, Meta(description="Place the panes side by side.")] = False
+    server: Annotated[str, Meta(description="Socket of the tmux server, if there are several.")] = ""
 
 
 class SpawnResult(ActionResult, frozen=True, kw_only=True):
-    """``pane`` is the pane beside which it was made; ``new`` is the new one once it was seen."""
+    """``pane`` is the pane given by --beside; ``new`` is the new pane, null if it was not discovered in time."""
 
     new: PaneIdentity | None = None
     mux_pane: str = ""
@@ -70,7 +68,7 @@ class SpawnResult(ActionResult, frozen=True, kw_only=True):
 async def build_request(services: ActingServices, args: SpawnArgs) -> ActionRequest:
     beside = None if args.beside is None else await resolve_pane(services, args.beside)
     if args.where == "pane" and beside is None:
-        raise BadRequest("a new pane needs --beside", hint="`visor split <pane>` is shorter.")
+        raise BadRequest("--where pane requires --beside", hint="`visor split <pane>` does the same.")
     action = Action(
         where=args.where,
         server=args.server,
@@ -87,20 +85,20 @@ async def build_request(services: ActingServices, args: SpawnArgs) -> ActionRequ
 
 
 async def resolve_account_ref(services: ActingServices, account: str, command: tuple[str, ...]) -> str:
-    """Its whole name. Raises ``NotFound``."""
+    """Return the full name of an account, "" if none is given. Raises NotFound, BadRequest."""
     if account and not command:
-        raise BadRequest("--account needs a command that starts under it")
+        raise BadRequest("--account requires a command to start")
     return (await find_account_status(services, account)).account.ref if account else ""
 
 
 def parse_environment(pairs: tuple[str, ...]) -> dict[str, str]:
-    found = {}
+    variables = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not (name and sign):
             raise BadRequest(f"--env: {name!r} is not NAME=value")
-        found[name] = value
-    return found
+        variables[name] = value
+    return variables
 
 
 async def run(services: ActingServices, args: SpawnArgs) -> SpawnResult:
@@ -108,17 +106,22 @@ async def run(services: ActingServices, args: SpawnArgs) -> SpawnResult:
 
 
 async def start_program(services: ActingServices, args: ActionArgs, request: ActionRequest) -> SpawnResult:
+    """Execute the spawn and wait until the new pane is discovered."""
     with services.updates.subscribe_events() as events:
-        deed, outcome = await execute_action(services, args, request)
+        result, outcome = await execute_action(services, args, request)
         if outcome is None:
-            return extend_result(deed, SpawnResult)
-        until = services.clock.monotonic() + (_NEW_PANE_TIMEOUT_S if outcome.mux_pane else 0.0)
+            return extend_result(result, SpawnResult)
+        deadline = services.clock.monotonic() + (_NEW_PANE_TIMEOUT_S if outcome.mux_pane else 0.0)
         while (new := await _find_new_pane(services, outcome)) is None and (
-            left := until - services.clock.monotonic()
+            left := deadline - services.clock.monotonic()
         ) > 0:
             await wait_for_update(services.clock, left, events)
     return extend_result(
-        deed, SpawnResult, new=None if new is None else identify_pane(new), mux_pane=outcome.mux_pane, pid=outcome.pid
+        result,
+        SpawnResult,
+        new=None if new is None else identify_pane(new),
+        mux_pane=outcome.mux_pane,
+        pid=outcome.pid,
     )
 
 
@@ -137,22 +140,22 @@ OP = Operation(
     name="spawn",
     robot_name="spawn",
     summary="Start a program in a new session, window or pane.",
-    doc="""The new place is made without switching anybody's window. `new.id` is the number by which `send`, `get-text`
-and all others know it. The arguments are passed as they stand; no shell reads them. Without a command the user's shell
-starts. `spawn` needs a tmux server that runs.""",
+    doc="""The new pane is created without switching the window of any client. `new.id` is its id, for `send`,
+`get-text` and other commands. The arguments are passed unchanged; no shell parses them. Without a command the user's
+shell is started. `spawn` requires a running tmux server.""",
     args_type=SpawnArgs,
     result_type=SpawnResult,
     run=run,
     render_text=render_text,
     build_request=build_request,
     effect="change",
-    exit_statuses=((77, "Nothing was done: denied, or a person must allow it first."),),
+    exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),
     examples=(
-        OperationExample("spawn --session work -- claude", "an agent in a new window of the session `work`"),
-        OperationExample("spawn --where session --session ci --cwd . -- make watch", "a new session in this folder"),
-        OperationExample("spawn --account work -- codex", "an agent that works under another account"),
+        OperationExample("spawn --session work -- claude", "start an agent in a new window of the session `work`"),
         OperationExample(
-            "robot spawn --beside 7 --env PORT=8080 -- ./serve", "in a new window of pane 7's session, as JSON"
+            "spawn --where session --session ci --cwd . -- make watch", "start it in a new session in this folder"
         ),
+        OperationExample("spawn --account work -- codex", "start an agent with another account"),
+        OperationExample("robot spawn --beside 7 --env PORT=8080 -- ./serve", "use the session of pane 7, as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `split`: a new pane beside another one."""
+"""Operation `split`: split a pane and start a program in the new one."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.input._action_args import PaneReference, build_preconditions
 from termvisor.ops.input._execute_action import ActionRequest
-from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.panes.spawn import (
     CommandWords,
     ProgramStartArgs,
@@ -22,11 +22,13 @@ from termvisor.ops.panes.spawn import (
 
 
 class SplitArgs(ProgramStartArgs, frozen=True, kw_only=True):
-    """Which pane to split, and what to start in the new one."""
+    """The pane to split, and the program to start."""
 
     pane: PaneReference
     command: CommandWords = ()
-    horizontal: Annotated[bool, Meta(description="Side by side, not one above the other.")] = False
+    horizontal: Annotated[bool, Meta(description="Place the panes side by side instead of one above the other.")] = (
+        False
+    )
 
 
 async def build_request(services: ActingServices, args: SplitArgs) -> ActionRequest:
@@ -51,8 +53,8 @@ async def run(services: ActingServices, args: SplitArgs) -> SpawnResult:
 OP = Operation(
     name="split",
     robot_name="split",
-    summary="Split a pane, and start a program in the new half.",
-    doc="Like `spawn --where pane --beside <pane>`. Without a command the user's shell starts.",
+    summary="Split a pane and start a program in the new one.",
+    doc="Same as `spawn --where pane --beside <pane>`. Without a command the user's shell is started.",
     args_type=SplitArgs,
     result_type=SpawnResult,
     run=run,
@@ -60,11 +62,11 @@ OP = Operation(
     build_request=build_request,
     effect="change",
     exit_statuses=(
-        (75, "Nothing was done: the pane is reserved, or not as expected."),
-        (77, "Nothing was done: denied, or a person must allow it first."),
+        (75, "Not executed: the pane is reserved, or a precondition failed."),
+        (77, "Not executed: denied by the policy, or requires approval."),
     ),
     examples=(
-        OperationExample("split 7", "a shell below pane 7"),
-        OperationExample("split 7 --horizontal -- htop", "a program beside it"),
+        OperationExample("split 7", "start a shell below pane 7"),
+        OperationExample("split 7 --horizontal -- htop", "start a program beside it"),
     ),
 )

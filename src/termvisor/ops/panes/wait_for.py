@@ -1,79 +1,76 @@
-"""The op `wait_for`: wait until a pane shows some text, finishes a command, falls quiet or ends, or its agent is in a
-state.
+"""Operation `wait_for`: wait for text, the end of a command, an agent state, silence, or the end of a pane.
 
-It looks back first, so an answer printed between two calls is found; and it always returns: on what was waited for,
-on the pane's end, or on the timeout.
+It checks past output first, so that text printed between two calls is found, and it always returns: when the condition
+is met, when the pane closes, or on timeout.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct, structs
 
-from termvisor.bus import Subscription
-from termvisor.clock import NS
+from termvisor.bus import Subscription, wait_for_update
 from termvisor.errors import BadRequest, ConfigError, NotFound, TimedOut
-from termvisor.model.agent.session import AgentView
 from termvisor.model.agent.state import StateChange
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.command import ShellCommand
-from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_state_cell
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._command_item import CommandFacts, build_command_facts, format_duration, format_exit_code
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane, resolve_pane
+from termvisor.ops.panes._listing import PaneIdentity, identify_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
-from termvisor.ops.panes._wait_command import (
-    AwaitedCommand,
+from termvisor.ops.panes._wait_conditions import (
+    CommandCondition,
+    ConditionResult,
+    GoneCondition,
+    PatternCondition,
+    QuietCondition,
+    StateCondition,
+    WaitCondition,
+    WaitOutcome,
     choose_awaited_command,
     explain_missed_command,
-    find_ended_command,
-    get_command_outcome,
 )
-from termvisor.ops.panes._wait_screen import ScreenTextMatcher
-from termvisor.ops.panes._wait_state import AgentStateMatcher
-from termvisor.ops.panes._wait_update import wait_for_update
 from termvisor.ops.panes.get_text import TextLine, build_text_line
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
-_LINES_PER_PAGE = 1000
-WaitOutcome = Literal["matched", "finished", "lost", "quiet", "gone", "died", "state"]
-
 
 class WaitForArgs(Struct, frozen=True, kw_only=True):
-    """What to wait for: a pattern, or `--command-finished`, `--state`, `--gone`, `--quiet-for`."""
+    """Exactly one condition: a pattern, `--command-finished`, `--state`, `--gone` or `--quiet-for`."""
 
-    pane: Annotated[str, Meta(description="The pane; any reference.", extra={"positional": "one"})]
+    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
     pattern: Annotated[
         Annotated[str, Meta(min_length=1)] | None,
-        Meta(description="Text that a line must hold.", extra={"positional": "rest"}),
+        Meta(description="Text that a line must contain.", extra={"positional": "rest"}),
     ] = None
     regex: Annotated[bool, Meta(description="The pattern is a regular expression (RE2 syntax).")] = False
-    timeout_secs: Annotated[float, Meta(description="Give up after so many seconds.", ge=0, le=604_800)] = 30.0
-    tail: Annotated[int, Meta(description="RenderOptions back over so many lines first.", ge=0, le=100_000)] = 200
-    since: Annotated[str | None, Meta(description="RenderOptions back to this cursor instead.")] = None
+    timeout_secs: Annotated[float, Meta(description="Time out after this many seconds.", ge=0, le=604_800)] = 30.0
+    tail: Annotated[int, Meta(description="Search this many past lines first.", ge=0, le=100_000)] = 200
+    since: Annotated[str | None, Meta(description="Search the output after this cursor first, instead of --tail.")] = (
+        None
+    )
     command_finished: Annotated[
-        bool, Meta(description="Wait until a command is over: the one that runs now, or that starts after --since.")
+        bool, Meta(description="Wait until a command ends: the running one, or the first one started after --since.")
     ] = False
     state: Annotated[
         str | None,
-        Meta(description="Wait until its agent is in this state or one of these: waiting,completed,idle."),
+        Meta(description="Wait until the agent is in one of these states, for example waiting,completed,idle."),
     ] = None
-    gone: Annotated[bool, Meta(description="Wait until the pane, or the program in it, ends.")] = False
+    gone: Annotated[bool, Meta(description="Wait until the pane closes or its program exits.")] = False
     quiet_for: Annotated[
         Annotated[float, Meta(gt=0, le=604_800)] | None,
-        Meta(description="Wait until it printed nothing for so many seconds."),
+        Meta(description="Wait until the pane printed nothing for this many seconds."),
     ] = None
 
 
 class WaitForResult(Struct, frozen=True, kw_only=True):
-    """What matched is ``line``, or ``pending`` while the line is unfinished, or ``shown``: a row of a screen that
-    repaints. ``command`` is what finished, or was lost. ``agent`` is the one whose state was waited for. ``cursor`` is
-    where to read on.
+    """The match is in ``line``, in ``pending`` if the line is incomplete, or in ``shown`` if it is a row of the
+    alternate screen. ``command`` is the command that ended; ``agent`` the agent that reached the state. Continue
+    reading at ``cursor``.
     """
 
     identity: PaneIdentity
@@ -86,26 +83,7 @@ class WaitForResult(Struct, frozen=True, kw_only=True):
     command: CommandFacts | None = None
     agent: AgentRow | None = None
     exit_status: int | None = None
-    """Of the program in a pane that ended. A command has its own ``exit_code``."""
-
-
-class ConditionResult(Struct, frozen=True, kw_only=True):
-    """What a look at the pane gave, when it was what we wait for."""
-
-    outcome: WaitOutcome
-    line: Line | None = None
-    pending: str | None = None
-    shown: str | None = None
-    command: ShellCommand | None = None
-    view: AgentView | None = None
-
-
-class WaitCondition(Protocol):
-    async def check(self, pane: PaneView) -> ConditionResult | None:
-        """What happened, or nothing yet."""
-
-    def get_retry_delay(self, pane: PaneView) -> float:
-        """Seconds after which to look again even without news."""
+    """Of the program of a dead pane. A command has its own ``exit_code``."""
 
 
 async def run(services: Services, args: WaitForArgs) -> WaitForResult:
@@ -119,7 +97,7 @@ async def run(services: Services, args: WaitForArgs) -> WaitForResult:
     ):
         await services.panes.wait_until_stored()
         condition = await _build_condition(services, pane, args)
-        while (seen := await condition.check(pane)) is None:
+        while (match := await condition.check(pane)) is None:
             _check_pane_exists(pane, await find_last_line_number(services, pane.id), args)
             left = deadline - services.clock.monotonic()
             if left <= 0:
@@ -128,29 +106,29 @@ async def run(services: Services, args: WaitForArgs) -> WaitForResult:
                 services, pane.id, min(left, condition.get_retry_delay(pane)), (output, events, changes)
             )
             pane = await _read_pane(services, pane)
-        return await _build_result(services, pane, seen, started)
+        return await _build_result(services, pane, match, started)
 
 
 async def _build_condition(services: Services, pane: PaneView, args: WaitForArgs) -> WaitCondition:
-    given = (args.pattern, args.quiet_for, args.state)
-    if sum(one is not None for one in given) + args.gone + args.command_finished != 1:
-        raise BadRequest("wait for exactly one thing: a pattern, --command-finished, --state, --gone or --quiet-for")
+    with_value = (args.pattern, args.quiet_for, args.state)
+    if sum(value is not None for value in with_value) + args.gone + args.command_finished != 1:
+        raise BadRequest("give exactly one condition: a pattern, --command-finished, --state, --gone or --quiet-for")
     if args.command_finished:
         since = None if args.since is None else await parse_cursor(services, pane.id, args.since)
-        return _CommandCondition(
+        return CommandCondition(
             services, await choose_awaited_command(services, await _read_pane(services, pane), since)
         )
     if args.gone:
-        return _GoneCondition()
+        return GoneCondition()
     if args.state is not None:
-        return _StateCondition(AgentStateMatcher(services, args.state))
+        return StateCondition(services, args.state)
     if args.quiet_for is not None:
-        return _QuietCondition(services, args.quiet_for)
-    return _PatternCondition(services, build_matcher(args), await _find_start_line(services, pane, args))
+        return QuietCondition(services, args.quiet_for)
+    return PatternCondition(services, build_matcher(args), await _find_start_line(services, pane, args))
 
 
 async def _find_start_line(services: Services, pane: PaneView, args: WaitForArgs) -> int:
-    """The line number after which a match counts."""
+    """Return the line number after which a match counts."""
     if args.since is not None:
         return await parse_cursor(services, pane.id, args.since)
     lines = await services.history.list_lines(pane.id, limit=args.tail) if args.tail else []
@@ -158,96 +136,31 @@ async def _find_start_line(services: Services, pane: PaneView, args: WaitForArgs
 
 
 def build_matcher(args: WaitForArgs) -> Callable[[str], bool]:
-    """Whether a text fits; a pattern that cannot be understood is `BadRequest`."""
+    """Return a predicate for the pattern. Raises BadRequest if it is not a valid regular expression."""
     pattern = args.pattern or ""
     if not args.regex:
         return lambda text: pattern in text
-    from termvisor.regex import compile_patterns  # the engine loads only when somebody needs it
+    from termvisor.regex import compile_patterns  # loads a native library; most waits do not need it
 
     try:
-        engine = compile_patterns({"wanted": pattern})
+        engine = compile_patterns({"pattern": pattern})
     except ConfigError as error:
-        raise BadRequest(f"--regex: {error.message}", hint="Look-around and back-references are not known.") from error
+        raise BadRequest(
+            f"--regex: {error.message}", hint="RE2 syntax has no look-around and no back-references."
+        ) from error
     return lambda text: bool(engine.find_ids(text.encode("utf-8", "replace")))
-
-
-class _PatternCondition:
-    def __init__(self, services: Services, is_match: Callable[[str], bool], after_line: int):
-        self._services, self._is_match, self._after_line = services, is_match, after_line
-        self._screen = ScreenTextMatcher(services, is_match)
-
-    async def check(self, pane: PaneView) -> ConditionResult | None:
-        while lines := await self._services.history.list_lines(pane.id, after=self._after_line, limit=_LINES_PER_PAGE):
-            self._after_line = lines[-1].number
-            for line in lines:
-                if self._is_match(line.text):
-                    return ConditionResult(outcome="matched", line=line)
-        pending = self._services.panes.get_pending_line(pane.id)
-        if pending and self._is_match(pending):
-            return ConditionResult(outcome="matched", pending=pending)
-        shown = await self._screen.find_row(pane)
-        return None if shown is None else ConditionResult(outcome="matched", shown=shown)
-
-    def get_retry_delay(self, pane: PaneView) -> float:
-        return self._screen.get_retry_delay()
-
-
-class _CommandCondition:
-    def __init__(self, services: Services, target: AwaitedCommand):
-        self._services, self._target = services, target
-
-    async def check(self, pane: PaneView) -> ConditionResult | None:
-        command = await find_ended_command(self._services, pane, self._target)
-        return None if command is None else ConditionResult(outcome=get_command_outcome(command), command=command)
-
-    def get_retry_delay(self, pane: PaneView) -> float:
-        return 3600.0
-
-
-class _StateCondition:
-    def __init__(self, matcher: AgentStateMatcher):
-        self._matcher = matcher
-
-    async def check(self, pane: PaneView) -> ConditionResult | None:
-        view = await self._matcher.find_agent(pane) if pane.gone_at is None else None
-        return None if view is None else ConditionResult(outcome="state", view=view)
-
-    def get_retry_delay(self, pane: PaneView) -> float:
-        return 3600.0
-
-
-class _GoneCondition:
-    async def check(self, pane: PaneView) -> ConditionResult | None:
-        if pane.gone_at is not None:
-            return ConditionResult(outcome="gone")
-        return ConditionResult(outcome="died") if pane.facts.dead else None
-
-    def get_retry_delay(self, pane: PaneView) -> float:
-        return 3600.0
-
-
-class _QuietCondition:
-    def __init__(self, services: Services, seconds: float):
-        self._services, self._seconds = services, seconds
-
-    async def check(self, pane: PaneView) -> ConditionResult | None:
-        return ConditionResult(outcome="quiet") if self.get_retry_delay(pane) <= 0 and pane.gone_at is None else None
-
-    def get_retry_delay(self, pane: PaneView) -> float:
-        last = pane.last_output_at if pane.last_output_at is not None else pane.first_seen_at
-        return self._seconds - (self._services.clock.now() - last) / NS
 
 
 def _check_pane_exists(pane: PaneView, position: int, args: WaitForArgs) -> None:
     if pane.gone_at is not None:
-        things = {
-            "the pattern was seen": args.pattern,
-            "a command was over": args.command_finished,
+        conditions = {
+            "the pattern matched": args.pattern,
+            "a command finished": args.command_finished,
             f"its agent was {args.state}": args.state,
         }
-        thing = next((thing for thing, is_asked in things.items() if is_asked), "it fell quiet")
+        condition = next((text for text, is_set in conditions.items() if is_set), "it was quiet")
         raise NotFound(
-            f"pane {pane.id} ended before {thing}",
+            f"pane {pane.id} closed before {condition}",
             hint=f"`visor get-text {pane.id}` shows its last lines.",
             details={"pane": pane.id, "cursor": format_cursor(pane.id, position)},
         )
@@ -255,7 +168,7 @@ def _check_pane_exists(pane: PaneView, position: int, args: WaitForArgs) -> None
 
 async def _build_timeout_error(services: Services, pane: PaneView, args: WaitForArgs) -> TimedOut:
     return TimedOut(
-        f"it did not happen in pane {pane.id} within {args.timeout_secs:g} s",
+        f"timed out after {args.timeout_secs:g} s waiting for pane {pane.id}",
         hint=await explain_missed_command(services, pane) if args.command_finished and args.since is None else None,
         details={"pane": pane.id, "cursor": format_cursor(pane.id, await find_last_line_number(services, pane.id))},
     )
@@ -265,20 +178,20 @@ UpdateSubscriptions = tuple[Subscription[PaneId], Subscription[Event], Subscript
 
 
 async def _wait_for_pane_update(services: Services, pane: PaneId, timeout: float, sources: UpdateSubscriptions) -> None:
-    """Sleep until there is news of this pane, of the fleet, or the time is up; other panes' output wakes nobody."""
+    """Wait for output of this pane, an event, a state change or the timeout; ignore output of other panes."""
     output = sources[0]
     until = services.clock.monotonic() + timeout
-    missed = output.dropped_count
+    dropped_before = output.dropped_count
     while (left := until - services.clock.monotonic()) > 0:
-        news: list[Any] = await wait_for_update(services.clock, left, *sources)
-        news += output.drain()
-        is_ours = any(item == pane or isinstance(item, Event | StateChange) for item in news)
-        if not news or is_ours or output.dropped_count != missed:
+        updates: list[Any] = await wait_for_update(services.clock, left, *sources)
+        updates += output.drain()
+        is_relevant = any(item == pane or isinstance(item, Event | StateChange) for item in updates)
+        if not updates or is_relevant or output.dropped_count != dropped_before:
             return
 
 
 async def _read_pane(services: Services, pane: PaneView) -> PaneView:
-    """The pane as it is now."""
+    """Read the pane again; if it is no longer known, mark it as gone."""
     try:
         return await resolve_pane(services, str(pane.id))
     except NotFound:
@@ -314,13 +227,13 @@ def render_text(result: WaitForResult, options: RenderOptions) -> str:
         return f"{sanitize(result.command.command or 'a command')}: {_format_command_end(result.command)}"
     if result.agent is not None:
         return sanitize(f"pane {result.identity.id} {result.agent.agent}: {format_state_cell(result.agent)}")
-    words = {"gone": "ended", "died": f"ended with status {result.exit_status}", "quiet": "is quiet"}
+    words = {"gone": "closed", "died": f"exited with status {result.exit_status}", "quiet": "is quiet"}
     return f"pane {result.identity.id} {words[result.outcome]}"
 
 
 def _format_command_end(command: CommandFacts) -> str:
     if command.status == "lost":
-        return "its end was not told"
+        return "lost (its end was not reported)"
     return f"status {format_exit_code(command)} after {format_duration(command.seconds)}"
 
 
@@ -328,42 +241,40 @@ OP = Operation(
     name="wait_for",
     aliases=("wait",),
     robot_name="wait-for",
-    summary="Wait until a pane shows text, ends a command, falls quiet, ends, or for a state.",
-    doc="""Looks back over the last `--tail` lines first, or from a cursor on with `--since`, so what was printed
-before the call is found. Then it waits for new lines; an unfinished last line counts too, and in a pane whose program
-repaints the alternate screen every row that it shows. `outcome` is `matched`,
-`finished`, `lost`, `quiet`, `gone`, `died` or `state`.
+    summary="Wait for text, a finished command, an agent state, silence or a closed pane.",
+    doc="""Searches the last `--tail` lines first, or the output after a cursor with `--since`, so that output printed
+before the call is found. Then it waits for new lines. The incomplete last line counts too, and so does every row of the
+alternate screen. `outcome` is `matched`, `finished`, `lost`, `quiet`, `gone`, `died` or `state`.
 
-`--command-finished` needs a shell that tells its commands (`visor setup shell`). It waits for the command that runs
-now, else for the next one. To type something and wait for it, take the `cursor` of an answer first, type, and give it
-as `--since`: then it is the first command that *started* after the cursor, and when that is over already, the call
-returns at once. Without a cursor a command that was over before the call is not found. The outcome is `finished` with
-`command.exit_code`, whatever that is; or `lost` when its end was never told.
+`--command-finished` needs shell integration (`visor setup shell`). It waits for the running command, else for the next
+one. To send a command and wait for it, take the `cursor` of an earlier result, send the command, and pass the cursor as
+`--since`: the first command that *started* after the cursor is awaited, and if it has already ended, the call returns
+at once. Without a cursor, a command that ended before the call is not found. The outcome is `finished` with
+`command.exit_code`, or `lost` if the shell never reported the end.
 
-`--state` waits for the agent in the pane; it returns at once when the agent is in that state already. An agent that is
-not there yet is waited for; one that ends first is `agent_not_found`.
+`--state` waits for the agent in the pane and returns at once if it is already in that state. An agent that has not
+started yet is awaited; one that exits first is `agent_not_found`.
 
-A pane that ends while a pattern or quiet is waited for is `pane_not_found`; the timeout is
-`timeout`; both carry the cursor to read on from.""",
+A pane that closes first is `pane_not_found`, a timeout is `timeout`; both have the cursor to continue from.""",
     args_type=WaitForArgs,
     result_type=WaitForResult,
     run=run,
     render_text=render_text,
     exit_statuses=(
-        (0, "What was waited for happened; a command's own status is in `command.exit_code`."),
-        (2, "The call is wrong: no or several things to wait for, a bad pattern, an invalid cursor."),
-        (4, "There is no such pane, or it or its agent ended first."),
-        (124, "It did not happen in time."),
+        (0, "The condition was met; the status of a command is in `command.exit_code`."),
+        (2, "Invalid call: no condition or several, an invalid pattern or cursor."),
+        (4, "Pane not found, or the pane or its agent ended first."),
+        (124, "Timed out."),
     ),
     examples=(
         OperationExample("wait-for 7 'tests passed' --timeout-secs 300", "wait for a text"),
-        OperationExample("wait-for 7 --regex 'exit (code|status) [0-9]+'", "wait for a pattern"),
-        OperationExample("robot wait-for 7 done --since 7:1042", "only what was printed after a cursor counts"),
+        OperationExample("wait-for 7 --regex 'exit (code|status) [0-9]+'", "wait for a regular expression"),
+        OperationExample("robot wait-for 7 done --since 7:1042", "match only output after a cursor"),
         OperationExample(
-            "robot wait-for 7 --command-finished --since 7:1042", "until what was typed after a cursor is over"
+            "robot wait-for 7 --command-finished --since 7:1042", "wait for a command sent after a cursor"
         ),
-        OperationExample("wait-for 7 --state waiting,completed,idle", "until its agent needs you or is done"),
-        OperationExample("wait-for 7 --quiet-for 10", "until it printed nothing for ten seconds"),
-        OperationExample("wait-for 7 --gone", "until it ends"),
+        OperationExample("wait-for 7 --state waiting,completed,idle", "wait until the agent needs you or is done"),
+        OperationExample("wait-for 7 --quiet-for 10", "wait for ten seconds without output"),
+        OperationExample("wait-for 7 --gone", "wait until the pane closes"),
     ),
 )

@@ -1,1 +1,1 @@
-"""Policy."""
+"""Operations on the policy: show, explain and validate it."""

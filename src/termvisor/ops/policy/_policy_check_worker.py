@@ -1,4 +1,4 @@
-"""Has a policy file read in a process of its own, by the same code that the daemon reads it with."""
+"""Validate a policy file in a worker process, with the code that the daemon uses."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ _CHECK_TIMEOUT_S = 60.0
 
 
 async def check_policy_file(path: str) -> None:
-    """The other process's complaint is ours: a file that is wrong is ``ConfigError``."""
+    """Raise the worker's own error if the file is not valid, such as ConfigError."""
     command = [sys.executable, "-m", "termvisor.policy", path]
     status, _, errors = await asyncio.to_thread(
         run_and_capture, command, timeout_s=_CHECK_TIMEOUT_S, env=get_environment()
@@ -20,5 +20,5 @@ async def check_policy_file(path: str) -> None:
     if status:
         text = errors.decode("utf-8", "replace")
         raise parse_last_error(text) or InternalError(
-            f"the file could not be read: {text.strip().rpartition(chr(10))[2]}"
+            f"the policy check worker failed: {text.strip().rpartition(chr(10))[2]}"
         )

@@ -1,4 +1,7 @@
-"""The op `policy_explain`: what would be said of an action, and by which rule. Nothing is done, asked or counted."""
+"""The operation `policy_explain`: show the policy's verdict on a command without executing it.
+
+Nothing is executed, logged, asked or counted against rate limits.
+"""
 
 from typing import Annotated
 
@@ -14,21 +17,21 @@ from termvisor.ops.render.text import RenderOptions
 
 
 class PolicyExplainArgs(Struct, frozen=True, kw_only=True):
-    """A command line of an op that acts."""
+    """The command line of an operation that executes an action."""
 
     command: Annotated[
         str, Meta(description="A command that acts: send, send-keys, kill, spawn, …", extra={"positional": "one"})
     ]
     words: Annotated[
         tuple[str, ...],
-        Meta(description="What would follow it; words that begin with - stand after --.", extra={"positional": "rest"}),
+        Meta(description="Its arguments; put options after --.", extra={"positional": "rest"}),
     ] = ()
 
 
 async def run(services: ActingServices, args: PolicyExplainArgs) -> DryRunResult:
     op = catalog.load_by_any_name(args.command)
     if op.build_request is None:
-        raise BadRequest(f"`{op.command}` does not act on anything, so no policy speaks of it")
+        raise BadRequest(f"`{op.command}` executes no action, so the policy does not apply")
     return await dry_run_action(services, await op.build_request(services, parse_arguments(op.args_type, args.words)))
 
 
@@ -38,17 +41,17 @@ def render_text(result: DryRunResult, options: RenderOptions) -> str:
 
 OP = Operation(
     name="policy_explain",
-    summary="Which rule would allow, ask about or deny an action.",
-    doc="""Give the command as you would run it. Every voice is shown, also those that have nothing to say; the
-strictest decides. It is judged for the caller: from a script you see what a script may do. Hooks are not run and
-nothing counts against the rates.""",
+    summary="Explain whether the policy allows an action, and by which rule.",
+    doc="""Pass the command as you would run it. All checks are shown, also those that do not apply; the strictest one
+decides. The verdict is for the caller: from a script you see what a script may do. User hooks are not run and nothing
+counts against rate limits.""",
     args_type=PolicyExplainArgs,
     result_type=DryRunResult,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("policy explain send 7 'rm -rf build'", "what would be said of it"),
-        OperationExample("robot policy explain kill 7", "as JSON, for a program"),
-        OperationExample("policy explain spawn -- --session ci -- make watch", "with options of its own"),
+        OperationExample("policy explain send 7 'rm -rf build'", "the verdict on sending this text"),
+        OperationExample("robot policy explain kill 7", "as JSON"),
+        OperationExample("policy explain spawn -- --session ci -- make watch", "a command with options"),
     ),
 )

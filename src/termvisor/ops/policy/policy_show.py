@@ -1,4 +1,4 @@
-"""The op `policy_show`: the rules that are in force."""
+"""The operation `policy_show`: show the active policy."""
 
 from typing import Annotated, Any
 
@@ -15,14 +15,14 @@ POLICY_FILE_NAME = "policy.toml"
 
 
 class PolicyShowArgs(Struct, frozen=True, kw_only=True):
-    """How much of it."""
+    """Choose the values to show."""
 
-    changed: Annotated[bool, Meta(description="Only what differs from the defaults.")] = False
+    changed: Annotated[bool, Meta(description="Only values that differ from the defaults.")] = False
 
 
 class PolicyShowResult(Struct, frozen=True, kw_only=True):
-    """``policy`` is null when the file is wrong and none was in force before: then nothing is allowed. ``trouble``
-    says what is wrong with the file; the policy is then the one before it.
+    """``policy`` is null if the file is invalid and no policy was active before: then nothing is allowed. ``trouble``
+    is the error in the file; the policy is then the previous one.
     """
 
     path: str
@@ -31,18 +31,18 @@ class PolicyShowResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: ActingServices, args: PolicyShowArgs) -> PolicyShowResult:
-    policy, trouble = services.gate.audit.load_policy()
+    policy, problem = services.gate.audit.load_policy()
     return PolicyShowResult(
         path=f"{services.configuration[0].config_dir}/{POLICY_FILE_NAME}",
         policy=None if policy is None else redact_fields(_collect_values(policy, only_changed=args.changed)),
-        trouble=trouble,
+        trouble=problem,
     )
 
 
 def _collect_values(policy: Policy, *, only_changed: bool) -> dict[str, Any]:
     values: dict[str, Any] = msgspec.to_builtins(policy)
-    usual = msgspec.to_builtins(Policy())
-    return {name: value for name, value in values.items() if not only_changed or value != usual[name]}
+    defaults = msgspec.to_builtins(Policy())
+    return {name: value for name, value in values.items() if not only_changed or value != defaults[name]}
 
 
 def render_text(result: PolicyShowResult, options: RenderOptions) -> str:
@@ -50,10 +50,10 @@ def render_text(result: PolicyShowResult, options: RenderOptions) -> str:
     if result.trouble:
         lines.append(options.paint("red", sanitize(f"# {result.trouble}")))
     if result.policy is None:
-        lines.append(options.paint("red", "# No policy could be read: nothing is allowed."))
+        lines.append(options.paint("red", "# No valid policy: nothing is allowed."))
     for name, value in (result.policy or {}).items():
         table = value if isinstance(value, dict) else {}
-        lines += [_format_line(f"{name}.{inner}", held) for inner, held in table.items()] or [_format_line(name, value)]
+        lines += [_format_line(f"{name}.{key}", inner) for key, inner in table.items()] or [_format_line(name, value)]
     return "\n".join(lines)
 
 
@@ -63,15 +63,15 @@ def _format_line(name: str, value: Any) -> str:
 
 OP = Operation(
     name="policy_show",
-    summary="The rules in force: who may do what, where and when.",
-    doc="""From `policy.toml` beside the config file, read again whenever it changes; without it the defaults hold. A
-file that is wrong changes nothing: the policy before it stays in force, and this says what is wrong.""",
+    summary="Show the active policy: which callers may do what, where and when.",
+    doc="""The policy is read from `policy.toml` in the config directory, and again whenever it changes; without it the
+defaults apply. An invalid file changes nothing: the previous policy stays active, and the error is shown here.""",
     args_type=PolicyShowArgs,
     result_type=PolicyShowResult,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("policy show", "all of it"),
-        OperationExample("policy show --changed", "what you changed"),
+        OperationExample("policy show", "all values"),
+        OperationExample("policy show --changed", "values that differ from the defaults"),
     ),
 )

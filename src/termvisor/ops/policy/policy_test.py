@@ -1,4 +1,4 @@
-"""The op `policy_test`: whether a policy file is right, before it is in force."""
+"""The operation `policy_test`: validate a policy file before it is used."""
 
 import os
 from typing import Annotated
@@ -14,19 +14,19 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class PolicyTestArgs(Struct, frozen=True, kw_only=True):
-    """Which file."""
+    """Choose the file."""
 
     file: Annotated[
         str | None,
         Meta(
-            description="The file; without it, the `policy.toml` beside your config file.",
+            description="The file; default: `policy.toml` in the config directory.",
             extra={"positional": "one", "is_path": True},
         ),
     ] = None
 
 
 class PolicyTestResult(Struct, frozen=True, kw_only=True):
-    """A file that is wrong is an error. ``exists`` is false where there is none and the defaults hold."""
+    """``exists`` is false if there is no file and the defaults apply; an invalid file is an error."""
 
     path: str
     exists: bool
@@ -41,22 +41,22 @@ async def run(services: Services, args: PolicyTestArgs) -> PolicyTestResult:
 
 
 def render_text(result: PolicyTestResult, options: RenderOptions) -> str:
-    return sanitize(f"{result.path} is right." if result.exists else f"There is no {result.path}: the defaults hold.")
+    return sanitize(f"{result.path} ok" if result.exists else f"{result.path} does not exist; the defaults apply")
 
 
 OP = Operation(
     name="policy_test",
-    summary="Say what is wrong with a policy file.",
-    doc="""Checks the file as the daemon would and names the line, the key and what was probably meant. Nothing is taken
-over: copy it to where `visor policy show` says once it is right.""",
+    summary="Validate a policy file.",
+    doc="""Checks the file like the daemon and reports line, key and the probable correction. The file is not activated:
+copy it to the path that `visor policy show` prints.""",
     args_type=PolicyTestArgs,
     result_type=PolicyTestResult,
     run=run,
     render_text=render_text,
     effect="local",
-    exit_statuses=((0, "The file is right, or there is none."), (78, "It is wrong, or cannot be read.")),
+    exit_statuses=((0, "The file is valid, or does not exist."), (78, "The file is invalid or cannot be read.")),
     examples=(
-        OperationExample("policy test new-policy.toml", "before you put it in force"),
-        OperationExample("policy test", "the file that is in force"),
+        OperationExample("policy test new-policy.toml", "before you activate it"),
+        OperationExample("policy test", "the active file"),
     ),
 )

@@ -1,1 +1,1 @@
-"""Render."""
+"""Render results as text: tables, ages, sanitized cells, action descriptions."""

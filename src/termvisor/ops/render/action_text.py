@@ -1,4 +1,4 @@
-"""An action in words, from its recorded fields. Redacted and clean: what it says may be shown to anybody."""
+"""Describe actions in one line, from their logged fields. Descriptions are redacted and sanitized."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,19 +13,20 @@ from termvisor.redaction import redact
 
 ActionFields = Mapping[str, Any]
 _MAX_TEXT_WIDTH = 400
-"""Columns of one text that are told; the rest is in the record."""
+"""Maximum columns of a description; the full text is in the audit log."""
 _CHOICE_ROW = re.compile(r"[\s│┃]*(?:[❯›●○]\s|\d{1,2}[.)]\s)")
-"""A row of a dialog that can be picked."""
+"""A row of a dialog that is a choice."""
 
 
 def describe_action_fields(kind: str, fields: ActionFields) -> str:
-    """What would be done, or was."""
-    word = _DESCRIBERS_BY_KIND.get(kind)
+    """Describe an action from its kind and logged fields."""
+    fallback = f"{kind} {_encode_json(fields)}"
+    describe = _DESCRIBERS_BY_KIND.get(kind)
     try:
-        told = word(fields) if word else f"{kind} {_encode_json(fields)}"
-    except (KeyError, TypeError):
-        told = f"{kind} {_encode_json(fields)}"
-    return shorten(sanitize(redact(told)), _MAX_TEXT_WIDTH)
+        text = describe(fields) if describe else fallback
+    except (KeyError, TypeError):  # the entry was logged by another version, with other fields
+        text = fallback
+    return shorten(sanitize(redact(text)), _MAX_TEXT_WIDTH)
 
 
 def describe_action(action: Action) -> str:
@@ -33,20 +34,20 @@ def describe_action(action: Action) -> str:
 
 
 def format_actor(actor: Actor) -> str:
-    """``human 1000``, ``robot 1000 (builder) in pane 4``."""
+    """Format as ``human 1000`` or ``robot 1000 (builder) in pane 4``."""
     name = f" ({actor.name})" if actor.name else ""
     place = f" in pane {actor.pane}" if actor.pane is not None else ""
     return sanitize(redact(f"{actor.kind} {actor.uid}{name}{place}"))
 
 
 def redact_fields(value: Any) -> Any:
-    """The same value with every text in it redacted."""
+    """Return the value with every text in it redacted."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list | tuple):
-        return [redact_fields(one) for one in value]
+        return [redact_fields(item) for item in value]
     if isinstance(value, Mapping):
-        return {redact(str(name)): redact_fields(one) for name, one in value.items()}
+        return {redact(str(name)): redact_fields(item) for name, item in value.items()}
     return value
 
 
@@ -65,20 +66,19 @@ def _describe_spawn(fields: ActionFields) -> str:
 
 def _describe_kill(fields: ActionFields) -> str:
     if fields.get("closes_pane"):
-        return "close the pane and end everything in it"
-    return f"send SIG{fields.get('signal', 'INT')} to the program in its foreground"
+        return "close the pane and all its processes"
+    return f"send SIG{fields.get('signal', 'INT')} to the foreground program"
 
 
 def _describe_answer_agent(fields: ActionFields) -> str:
-    """What the agent asks for, as it would be done."""
     if fields.get("command"):
         return f"let {fields['agent']} run {fields['command']!r} ({fields['tool']})"
     if fields["tool"] == "dialog":
         rows = _parse_dialog_payload(fields)["dialog"].splitlines()
-        asked = list(takewhile(lambda row: not _CHOICE_ROW.match(row), rows))
-        return f"say yes to the dialog of {fields['agent']}: {_join_text_rows(asked) or _join_text_rows(rows)}"
-    about = ", ".join(fields.get("writes") or ()) or fields.get("given", "")
-    return f"let {fields['agent']} use {fields['tool']}: {about}".rstrip(": ")
+        question = list(takewhile(lambda row: not _CHOICE_ROW.match(row), rows))
+        return f"accept the dialog of {fields['agent']}: {_join_text_rows(question) or _join_text_rows(rows)}"
+    subject = ", ".join(fields.get("writes") or ()) or fields.get("given", "")
+    return f"let {fields['agent']} use {fields['tool']}: {subject}".rstrip(": ")
 
 
 def _describe_answer_dialog(fields: ActionFields) -> str:
@@ -94,7 +94,7 @@ def _parse_dialog_payload(fields: ActionFields) -> dict[str, str]:
 
 
 def _join_text_rows(rows: Iterable[str]) -> str:
-    """Those with words in them, without frames and rules."""
+    """Join the rows that contain text, without box-drawing frames."""
     return " / ".join(row.strip(" │┃") for row in rows if any(map(str.isalnum, row)))
 
 
@@ -103,20 +103,20 @@ _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
     "send_keys": lambda fields: f"press {' '.join(fields['keys'])}",
     "spawn": _describe_spawn,
     "kill": _describe_kill,
-    "activate": lambda _fields: "make it the pane that people see",
-    "attach": lambda _fields: "show it to the person at this terminal",
+    "activate": lambda _fields: "make it the active pane",
+    "attach": lambda _fields: "attach this terminal to it",
     "set_title": lambda fields: f"set its title to {fields['title']!r}",
-    "reserve": lambda fields: f"reserve it for {fields['owner']}, {fields['seconds']:g} seconds",
-    "release": lambda fields: f"end its reservation {fields['reservation']}",
+    "reserve": lambda fields: f"reserve it for {fields['owner']} for {fields['seconds']:g} s",
+    "release": lambda fields: f"release its reservation {fields['reservation']}",
     "write_file": lambda fields: f"write {fields['path']}",
     "run_program": lambda fields: f"run {' '.join(fields['argv'])}",
     "answer_agent": _describe_answer_agent,
     "answer_dialog": _describe_answer_dialog,
     "interrupt": lambda fields: f"interrupt {fields['agent']}",
-    "quit_agent": lambda fields: f"have {fields['agent']} leave",
+    "quit_agent": lambda fields: f"quit {fields['agent']}",
     "ask_person": lambda fields: f"{fields['question']} ({' / '.join(fields['choices'])}; {fields['how']})",
     "run_workflow": lambda fields: f"start the workflow {fields['workflow']}",
-    "notify": lambda fields: f"tell a person by {fields.get('way', 'terminal')}: {fields['title']}",
+    "notify": lambda fields: f"notify by {fields.get('way', 'terminal')}: {fields['title']}",
 }
 
 

@@ -1,7 +1,7 @@
-"""How things look to people: cells, tables and ages, in plain text or Markdown.
+"""Render tables, ages, sizes and sanitized text as plain text or Markdown.
 
-Invariant: whatever came from a pane passes `clean` before it stands in a line, so no captured text can move the
-cursor, set the title or forge a row of the reader's terminal.
+Invariant: text captured from a pane passes `sanitize` before it is printed, so that it cannot move the cursor, set the
+title or forge a row in the user's terminal.
 """
 
 import re
@@ -21,7 +21,7 @@ _SGR_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33
 
 
 class RenderOptions(Struct, frozen=True, kw_only=True):
-    """What the reader's side is like. ``width`` 0 means that nothing needs to be shortened."""
+    """Output format and properties of the client's terminal. ``width`` 0: no limit."""
 
     width: int = 80
     colour: bool = False
@@ -35,9 +35,8 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
 
 
 class TableColumn(Struct, frozen=True):
-    """One column: its title, and how an item's cell reads. When space is short, ``may_shrink`` columns give way down to
-    ``narrowest``; where that is not enough, those that are ``is_extra`` are left out, the last one first. ``paint``
-    says the style of one item's cell, where it is not the same for all.
+    """One column. If the table is too wide, ``can_shrink`` columns are shortened down to ``min_width``; if that is not
+    enough, ``is_optional`` columns are dropped, the last one first. ``choose_style`` overrides ``style`` per item.
     """
 
     title: str
@@ -54,31 +53,33 @@ class TableColumn(Struct, frozen=True):
 
 
 def sanitize(text: str) -> str:
-    """One line without control characters, escape sequences and invisible direction marks."""
+    """Return one line without control characters, escape sequences and invisible direction marks."""
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", text)).replace("\t", " ").replace("\n", " ")
 
 
 def sanitize_lines(text: str) -> str:
-    """Several lines, each clean; tabs are kept."""
+    """Sanitize several lines; keep newlines and tabs."""
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", text))
 
 
 def sanitize_keep_colours(text: str) -> str:
-    """Like `clean`, but SGR colours stay; whatever was coloured is set back at the end."""
+    """Sanitize a line but keep SGR colours, reset at the end."""
     parts = _SGR_SEQUENCE.split(text)
-    kept = _SGR_SEQUENCE.findall(text)
-    joined = sanitize(parts[0]) + "".join(colour + sanitize(part) for colour, part in zip(kept, parts[1:], strict=True))
-    return joined + "\x1b[0m" if kept else joined
+    colours = _SGR_SEQUENCE.findall(text)
+    joined = sanitize(parts[0]) + "".join(
+        colour + sanitize(part) for colour, part in zip(colours, parts[1:], strict=True)
+    )
+    return joined + "\x1b[0m" if colours else joined
 
 
 def render_diff(text: str, options: RenderOptions) -> str:
-    """What a change would do: lines, each clean; those that begin with + or - in the colours of a diff."""
+    """Sanitize a preview of a change and colour its lines as a diff."""
     styles = {"+": "green", "-": "red", "@": "cyan"}
     return "\n".join(options.paint(styles.get(line[:1], ""), line) for line in sanitize_lines(text).split("\n"))
 
 
 def measure_width(text: str) -> int:
-    """How many columns a terminal needs for it."""
+    """Return the number of terminal columns of a text."""
     return len(text) if text.isascii() else sum(map(_measure_char, text))
 
 
@@ -89,7 +90,7 @@ def _measure_char(char: str) -> int:
 
 
 def shorten(text: str, max_width: int) -> str:
-    """At most ``room`` columns; what was cut is told by a …"""
+    """Cut a text to ``max_width`` columns, ending in … if it was cut."""
     if measure_width(text) <= max_width:
         return text
     kept, used = "", 0
@@ -102,7 +103,7 @@ def shorten(text: str, max_width: int) -> str:
 
 
 def format_age(seconds: float | None) -> str:
-    """``3s``, ``5m``, ``2h``, ``9d``; ``-`` when there is none."""
+    """Format seconds as ``3s``, ``5m``, ``2h`` or ``9d``; None as ``-``."""
     if seconds is None:
         return "-"
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
@@ -112,7 +113,7 @@ def format_age(seconds: float | None) -> str:
 
 
 def format_bytes(byte_count: float) -> str:
-    """``512 B``, ``3.4 KB``, ``12 MB``."""
+    """Format a size as ``512 B``, ``3.4 KB`` or ``120 MB`` (decimal units)."""
     for unit in ("B", "KB", "MB", "GB"):
         if byte_count < 1000 or unit == "GB":
             return f"{byte_count:.0f} {unit}" if unit == "B" or byte_count >= 100 else f"{byte_count:.1f} {unit}"
@@ -121,12 +122,12 @@ def format_bytes(byte_count: float) -> str:
 
 
 def pluralize(number: int, noun: str) -> str:
-    """``1 pane``, ``2 panes``."""
+    """Return ``1 pane`` or ``2 panes``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def render_code_block(text: str, options: RenderOptions) -> str:
-    """Text as it stands; fenced in Markdown, with a fence that the text itself does not hold."""
+    """Return the text; in Markdown as a code block, with a fence longer than any in the text."""
     if options.format != "markdown":
         return text
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
@@ -135,7 +136,7 @@ def render_code_block(text: str, options: RenderOptions) -> str:
 
 
 def render_table(columns: Sequence[TableColumn], items: Sequence[Any], options: RenderOptions) -> str:
-    """Aligned rows under their titles, or a Markdown table. No items: an empty text."""
+    """Render an aligned or Markdown table; empty if there are no items."""
     columns = (
         _drop_optional_columns(columns, items, options) if options.format == "plain" and options.width else columns
     )
@@ -161,18 +162,18 @@ def _render_markdown_table(columns: Sequence[TableColumn], rows: list[list[str]]
 
 
 def escape_markdown(text: str) -> str:
-    """Text that means nothing special inside a Markdown table cell."""
+    """Escape text for a cell of a Markdown table."""
     return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
 
 
 def _drop_optional_columns(
     columns: Sequence[TableColumn], items: Sequence[Any], options: RenderOptions
 ) -> Sequence[TableColumn]:
-    """Without the extra columns for which there is no room."""
+    """Return the columns that fit, dropping optional ones from the right."""
     needed = {id(column): _measure_min_width(column, items, options) for column in columns}
     kept = list(columns)
     for column in reversed(columns):
-        if sum(needed[id(one)] + 2 for one in kept) - 2 <= options.width:
+        if sum(needed[id(candidate)] + 2 for candidate in kept) - 2 <= options.width:
             break
         if column.is_optional:
             kept.remove(column)
@@ -180,7 +181,7 @@ def _drop_optional_columns(
 
 
 def _measure_min_width(column: TableColumn, items: Sequence[Any], options: RenderOptions) -> int:
-    """The columns of a terminal that it takes at least."""
+    """Return the minimum width of a column in terminal columns."""
     head = 0 if options.is_quiet else measure_width(column.title)
     widest = max([head, *(measure_width(sanitize(column.render_cell(item))) for item in items)])
     return min(widest, column.min_width) if column.can_shrink else widest
@@ -189,9 +190,9 @@ def _measure_min_width(column: TableColumn, items: Sequence[Any], options: Rende
 def _compute_widths(columns: Sequence[TableColumn], rows: list[list[str]], max_width: int) -> list[int]:
     widths = [max((measure_width(row[index]) for row in rows), default=0) for index in range(len(columns))]
     excess = sum(widths) + 2 * (len(widths) - 1) - max_width if max_width else 0
-    able = [index for index, column in enumerate(columns) if column.can_shrink]
-    while excess > 0 and any(widths[index] > columns[index].min_width for index in able):
-        widest = max(able, key=lambda index: widths[index] - columns[index].min_width)
+    shrinkable = [index for index, column in enumerate(columns) if column.can_shrink]
+    while excess > 0 and any(widths[index] > columns[index].min_width for index in shrinkable):
+        widest = max(shrinkable, key=lambda index: widths[index] - columns[index].min_width)
         widths[widest] -= 1
         excess -= 1
     return widths
@@ -200,12 +201,12 @@ def _compute_widths(columns: Sequence[TableColumn], rows: list[list[str]], max_w
 def _render_row(
     columns: Sequence[TableColumn], cells: list[tuple[str, str]], widths: list[int], options: RenderOptions
 ) -> str:
-    """A row of cells, each with its style."""
-    shown = []
+    """Render one row; each cell comes with its style."""
+    padded = []
     for column, (cell, style), width in zip(columns, cells, widths, strict=True):
         text = shorten(cell, width)
         pad = " " * (width - measure_width(text))
         painted = options.paint(style, text)
-        shown.append(pad + painted if column.is_right_aligned else painted + pad)
-    line = "  ".join(shown).rstrip()
+        padded.append(pad + painted if column.is_right_aligned else painted + pad)
+    line = "  ".join(padded).rstrip()
     return shorten(line, options.width) if options.width and not options.colour else line

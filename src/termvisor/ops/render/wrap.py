@@ -1,4 +1,4 @@
-"""Text that was written for one width flows into another: paragraphs are filled anew, columns hang under each other."""
+"""Re-wrap help text to the terminal width, with hanging indents for list items and columns."""
 
 import re
 from textwrap import fill
@@ -8,7 +8,7 @@ _FIRST_COLUMN = re.compile(r"\s+\S.*?\s{2,}(?=\S)")
 
 
 def wrap_text(text: str, width: int) -> str:
-    """Paragraphs, items and two-column rows, none wider than the reader's terminal; a width of 0 changes nothing."""
+    """Wrap paragraphs, list items and two-column rows to ``width``; 0 leaves the text unchanged."""
     if width <= 0:
         return text
     return "\n\n".join(_wrap_paragraph(part, width) for part in text.split("\n\n"))
@@ -30,17 +30,17 @@ def _wrap_paragraph(text: str, width: int) -> str:
 
 
 def _wrap_line(line: str, width: int) -> str:
-    """A long row goes on below its last column, an item below its first word."""
+    """Wrap a long line, indented to the second column of a row or the text of a list item."""
     if len(line) <= width:
         return line
     start = _FIRST_COLUMN.match(line) or _LIST_ITEM_START.match(line)
     head = start[0] if start else ""
-    below = " " * min(len(head), width // 2)
+    indent = " " * min(len(head), width // 2)
     filled = fill(
         line[len(head) :],
         width,
         initial_indent=head,
-        subsequent_indent=below,
+        subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -1,6 +1,6 @@
-"""What the rules ops share: the packs of this instance, read in the caller's own process, and how a rule is shown.
+"""Load, lint and test the rule packs of this instance for the rules operations.
 
-An op itself knows values only; what it needs of `termvisor.packs` passes through here.
+This is the only module under `ops` that imports `termvisor.detection.packs`; operations use what it re-exports.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class RuleItem(Struct, frozen=True, kw_only=True):
-    """``agent`` is empty for a rule that holds in every pane; ``is_disabled``: the settings switched it off."""
+    """``agent`` is empty for a rule that applies to every pane; ``is_disabled``: disabled in the settings."""
 
     id: str
     pack: str
@@ -51,15 +51,15 @@ class RuleItem(Struct, frozen=True, kw_only=True):
 
 
 async def load_all_packs(services: Services) -> tuple[RulePacks, frozenset[str]]:
-    """All rules, also those that are switched off, and the ids of these."""
-    places, settings = services.configuration
-    folders = (get_user_folder(places.config_dir),)
-    order, guilty = settings.patterns_order, load_crashing_rules(places.cache_dir)
-    packs = await asyncio.to_thread(load_packs, folders, order, settings.patterns_disabled, guilty)
+    """Return all rules, including the disabled ones, and the ids of the latter."""
+    paths, settings = services.configuration
+    folders = (get_user_folder(paths.config_dir),)
+    order, crashing = settings.patterns_order, load_crashing_rules(paths.cache_dir)
+    packs = await asyncio.to_thread(load_packs, folders, order, settings.patterns_disabled, crashing)
     if not packs.disabled:
         return packs, frozenset()
-    whole = await asyncio.to_thread(load_packs, folders, order, (), guilty)
-    return replace(whole, troubles=packs.troubles, disabled=packs.disabled), frozenset(packs.disabled)
+    all_packs = await asyncio.to_thread(load_packs, folders, order, (), crashing)
+    return replace(all_packs, troubles=packs.troubles, disabled=packs.disabled), frozenset(packs.disabled)
 
 
 def build_rule_item(rule: Rule, disabled_ids: frozenset[str]) -> RuleItem:
@@ -82,30 +82,30 @@ def find_rule(packs: RulePacks, name: str) -> Rule:
         return rule
     near = find_close_matches(name, [rule.id for rule in packs.rules])
     hint = f"Did you mean {' or '.join(near)}?" if near else "`visor rules list` shows all."
-    raise NotFound(f"there is no rule {name!r}", hint=hint, details={"nearest": near})
+    raise NotFound(f"rule {name!r} not found", hint=hint, details={"nearest": near})
 
 
 def check_known_name(field: str, name: str | None, known_names: Iterable[str]) -> None:
-    """`BadRequest` for a name that nobody has and that is like another."""
+    """Raise BadRequest for an unknown name that is close to a known one. Others pass: they just match no rule."""
     names = sorted(set(known_names))
     if name is not None and name not in names and (near := find_close_matches(name, names)):
         raise BadRequest(
-            f"no rule is of the {field} {name!r}", hint=f"Did you mean {near[0]}?", details={"nearest": near}
+            f"no rule has the {field} {name!r}", hint=f"Did you mean {near[0]}?", details={"nearest": near}
         )
 
 
 async def lint_packs(services: Services, path: str | None) -> LintResult:
-    """What is wrong there; without a path, with all packs of this instance and with the settings about them."""
-    places = get_paths(services)
-    found = await asyncio.to_thread(lint_rules, path, (get_user_folder(places.config_dir),), cache=places.cache_dir)
+    """Lint the rules at this path; without one, all packs of this instance and the settings about them."""
+    paths = get_paths(services)
+    result = await asyncio.to_thread(lint_rules, path, (get_user_folder(paths.config_dir),), cache=paths.cache_dir)
     if path is not None:
-        return found
+        return result
     packs, _ = await load_all_packs(services)
-    more = tuple(trouble for trouble in packs.troubles if trouble not in found.problems)
-    return replace(found, problems=found.problems + more)
+    more = tuple(problem for problem in packs.troubles if problem not in result.problems)
+    return replace(result, problems=result.problems + more)
 
 
 def build_template_files(services: Services, pack: str, name: str, agent: str) -> list[tuple[str, str]]:
-    """The files to start a pack and a rule from, each as path and text; the rule's is the last."""
+    """Return path and text of a new pack file and of a new rule file, in this order."""
     folder = f"{get_user_folder(get_paths(services).config_dir)}/{pack}"
     return [(f"{folder}/{PACK_FILE}", render_pack_file(pack)), (f"{folder}/{name}.toml", render_rule_file(name, agent))]

@@ -1,4 +1,4 @@
-"""The op `rules_lint`: whether rules are right, each proven by its own texts."""
+"""The operation `rules_lint`: validate rule files and test each rule on its own examples."""
 
 import os
 from typing import Annotated
@@ -13,20 +13,20 @@ from termvisor.ops.rules._rule_packs import RuleProblem, lint_packs
 
 
 class RulesLintArgs(Struct, frozen=True, kw_only=True):
-    """What to look at."""
+    """Choose the rules."""
 
     path: Annotated[
         str | None,
         Meta(
-            description="A rule's file, a pack, or a folder of packs; without it, all packs of this instance.",
+            description="A rule file, a pack, or a directory of packs; default: all packs of this instance.",
             extra={"positional": "one", "is_path": True},
         ),
     ] = None
 
 
 class RulesLintResult(Struct, frozen=True, kw_only=True):
-    """``rules`` counts those that are right; ``troubles`` is what is wrong with the others. ``doubts`` are of right
-    ones, which name an agent or a workflow that looks mistyped.
+    """``rules`` counts the valid rules; ``troubles`` are the errors of the others. ``doubts`` are warnings about valid
+    ones, such as a probably misspelled agent or workflow.
     """
 
     rules: int
@@ -37,16 +37,16 @@ class RulesLintResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: RulesLintArgs) -> RulesLintResult:
     if args.path is not None and not os.path.exists(args.path):
-        raise NotFound(f"there is no {args.path}", hint="Name a rule's file, a pack, or a folder of packs.")
-    found = await lint_packs(services, args.path)
-    return RulesLintResult(rules=len(found.rules), packs=found.packs, troubles=found.problems, doubts=found.warnings)
+        raise NotFound(f"{args.path} not found", hint="Name a rule file, a pack, or a directory of packs.")
+    lint = await lint_packs(services, args.path)
+    return RulesLintResult(rules=len(lint.rules), packs=lint.packs, troubles=lint.problems, doubts=lint.warnings)
 
 
 def render_text(result: RulesLintResult, options: RenderOptions) -> str:
-    wrong = [sanitize(str(trouble)) for trouble in result.troubles]
-    right = f"{pluralize(result.rules, 'rule')} {'is' if result.rules == 1 else 'are'} right"
-    odd = [sanitize(f"perhaps: {doubt}") for doubt in result.doubts]
-    return "\n".join([*wrong, *odd, f"{right}, {pluralize(len(wrong), 'trouble')}."])
+    errors = [sanitize(f"error: {problem}") for problem in result.troubles]
+    warnings = [sanitize(f"warning: {problem}") for problem in result.doubts]
+    footer = f"{pluralize(result.rules, 'rule')} ok" + (f", {pluralize(len(errors), 'error')}" if errors else "")
+    return "\n".join([*errors, *warnings, footer])
 
 
 def _get_exit_status(result: RulesLintResult) -> int:
@@ -55,19 +55,19 @@ def _get_exit_status(result: RulesLintResult) -> int:
 
 OP = Operation(
     name="rules_lint",
-    summary="Say what is wrong with rules.",
-    doc="""Every file is read as the daemon would read it, and every rule must find its hits, with their captures, and
-leave its misses alone. Patterns that some text would make slow are refused. A rule with a trouble is not in force;
-all others are.""",
+    summary="Validate rule files and test their examples.",
+    doc="""Every file is read like the daemon reads it. Every rule must match its hits, with their captures, and must
+not match its misses. Patterns that some text would make slow are errors. A rule with an error is not active; all others
+are.""",
     args_type=RulesLintArgs,
     result_type=RulesLintResult,
     run=run,
     render_text=render_text,
     effect="local",
     get_exit_status=_get_exit_status,
-    exit_statuses=((0, "All are right."), (78, "Something is wrong; each trouble names its file, line and key.")),
+    exit_statuses=((0, "All rules are valid."), (78, "There are errors; each names its file, line and key.")),
     examples=(
-        OperationExample("rules lint", "all packs, also your own"),
+        OperationExample("rules lint", "all packs, including your own"),
         OperationExample("rules lint ~/.config/termvisor/packs/org.local", "one pack"),
     ),
 )

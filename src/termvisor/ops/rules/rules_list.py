@@ -1,4 +1,4 @@
-"""The op `rules_list`: the rules in force, where each is from, and what it tells."""
+"""The operation `rules_list`: list detection rules and rule packs."""
 
 from typing import Annotated
 
@@ -14,15 +14,15 @@ from termvisor.ops.rules._rule_packs import RuleItem, build_rule_item, check_kno
 
 
 class RulesListArgs(Struct, frozen=True, kw_only=True):
-    """Which rules."""
+    """Choose the rules."""
 
-    pack: Annotated[str | None, Meta(description="Only those of this pack, such as `core.shell`.")] = None
-    agent: Annotated[str | None, Meta(description="Only those about this agent.")] = None
-    scope: Annotated[RuleScope | None, Meta(description="Only those that look here.")] = None
+    pack: Annotated[str | None, Meta(description="Only rules of this pack, such as `core.shell`.")] = None
+    agent: Annotated[str | None, Meta(description="Only rules for this agent.")] = None
+    scope: Annotated[RuleScope | None, Meta(description="Only rules with this scope.")] = None
 
 
 class RulePackItem(Struct, frozen=True, kw_only=True):
-    """``rules`` counts those that are in force."""
+    """``rules`` counts the active ones."""
 
     name: str
     version: str
@@ -38,7 +38,7 @@ class RulesSummary(Struct, frozen=True, kw_only=True):
 
 
 class RuleListing(BaseListing, frozen=True, kw_only=True):
-    """``packs`` in the order in which they are loaded; ``troubles`` are what could not be, and why."""
+    """``packs`` are in load order; ``troubles`` are the errors of rules that could not be loaded."""
 
     summary: RulesSummary
     packs: tuple[RulePackItem, ...]
@@ -47,23 +47,23 @@ class RuleListing(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: RulesListArgs) -> RuleListing:
-    packs, off = await load_all_packs(services)
+    packs, disabled_ids = await load_all_packs(services)
     check_known_name("agent", args.agent, (rule.agent for rule in packs.rules))
     check_known_name("pack", args.pack, (pack.name for pack in packs.packs))
-    given = build_filters(pack=args.pack, agent=args.agent, scope=args.scope)
+    filters = build_filters(pack=args.pack, agent=args.agent, scope=args.scope)
     items = tuple(
-        build_rule_item(rule, off)
+        build_rule_item(rule, disabled_ids)
         for rule in packs.rules
-        if all(getattr(rule, name) == value for name, value in given.items())
+        if all(getattr(rule, name) == value for name, value in filters.items())
     )
-    held = count_values(rule.pack for rule in packs.rules if rule.id not in off)
+    active = count_values(rule.pack for rule in packs.rules if rule.id not in disabled_ids)
     return RuleListing(
         generated_at=format_timestamp(services.clock.now()),
-        filters=given,
+        filters=filters,
         summary=RulesSummary(
             rules=len(items),
-            disabled=sum(one.is_disabled for one in items),
-            by_pack=count_values(one.pack for one in items),
+            disabled=sum(item.is_disabled for item in items),
+            by_pack=count_values(item.pack for item in items),
         ),
         packs=tuple(
             RulePackItem(
@@ -71,7 +71,7 @@ async def run(services: Services, args: RulesListArgs) -> RuleListing:
                 version=pack.version,
                 origin=pack.origin,
                 folder=pack.folder if pack.origin != "builtin" else "",
-                rules=held.get(pack.name, 0),
+                rules=active.get(pack.name, 0),
             )
             for pack in packs.packs
         ),
@@ -81,13 +81,13 @@ async def run(services: Services, args: RulesListArgs) -> RuleListing:
 
 
 COLUMNS = (
-    TableColumn("RULE", lambda one: one.id, style="cyan"),
-    TableColumn("SCOPE", lambda one: one.scope, is_optional=True),
-    TableColumn("SEVERITY", lambda one: one.severity),
-    TableColumn("EVENT", lambda one: one.event or "-"),
-    TableColumn("ON", lambda one: "no" if one.is_disabled else "yes"),
-    TableColumn("PACK", lambda one: one.pack, is_optional=True),
-    TableColumn("WHY", lambda one: one.why, can_shrink=True, is_optional=True, min_width=24),
+    TableColumn("RULE", lambda item: item.id, style="cyan"),
+    TableColumn("SCOPE", lambda item: item.scope, is_optional=True),
+    TableColumn("SEVERITY", lambda item: item.severity),
+    TableColumn("EVENT", lambda item: item.event or "-"),
+    TableColumn("ENABLED", lambda item: "no" if item.is_disabled else "yes"),
+    TableColumn("PACK", lambda item: item.pack, is_optional=True),
+    TableColumn("WHY", lambda item: item.why, can_shrink=True, is_optional=True, min_width=24),
 )
 
 
@@ -95,26 +95,26 @@ def render_text(result: RuleListing, options: RenderOptions) -> str:
     rows = render_table(COLUMNS, result.items, options)
     if options.is_quiet:
         return rows
-    told = [f"{options.paint('red', 'trouble:')} {sanitize(trouble)}" for trouble in result.troubles]
+    footer = [f"{options.paint('red', 'error:')} {sanitize(problem)}" for problem in result.troubles]
     packs = pluralize(len(result.summary.by_pack), "pack")
-    told.append(f"{pluralize(result.summary.rules, 'rule')} of {packs}, {result.summary.disabled} switched off")
-    return "\n".join([*([rows, ""] if rows else []), *told])
+    footer.append(f"{pluralize(result.summary.rules, 'rule')} in {packs}, {result.summary.disabled} disabled")
+    return "\n".join([*([rows, ""] if rows else []), *footer])
 
 
 OP = Operation(
     name="rules_list",
     aliases=("rules",),
-    summary="The rules that say what texts mean.",
-    doc="""Each is a small file in a pack. What is wrong with a file is told below the list; all others are in force.
-The setting `patterns_disabled` switches rules off; a rule of your own with the same id replaces one.""",
+    summary="List detection rules.",
+    doc="""Each rule is a small file in a pack. Errors in files are listed below the table; all other rules are active.
+The setting `patterns_disabled` disables rules; a rule of your own with the same id replaces a built-in one.""",
     args_type=RulesListArgs,
     result_type=RuleListing,
     run=run,
     render_text=render_text,
     effect="local",
     examples=(
-        OperationExample("rules list", "all of them"),
-        OperationExample("rules list --agent codex --scope line", "those that read single lines of Codex"),
+        OperationExample("rules list", "all rules"),
+        OperationExample("rules list --agent codex --scope line", "rules for single lines of Codex"),
         OperationExample("robot rules list --pack core.shell", "as JSON"),
     ),
 )

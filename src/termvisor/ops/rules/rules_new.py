@@ -1,4 +1,4 @@
-"""The op `rules_new`: a file to start a rule of one's own from."""
+"""The operation `rules_new`: create a template for a user's own rule."""
 
 import os
 import re
@@ -18,39 +18,39 @@ _PACK_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*", re.ASCII)
 _MAX_NAME_LENGTH = 120
 
 
-class RulesNewArgs(Struct, frozen=True, kw_only=True):
-    """What it is called, and where it goes."""
+class CreateRuleArgs(Struct, frozen=True, kw_only=True):
+    """The id of the rule, and its pack."""
 
     id: Annotated[
         str,
-        Meta(description="Its id: words joined by dots, such as `deploy.rollout.stuck`.", extra={"positional": "one"}),
+        Meta(description="The rule's id: words joined by dots: `deploy.rollout.stuck`.", extra={"positional": "one"}),
     ]
-    pack: Annotated[str, Meta(description="The pack to put it in; made where there is none.")] = "org.local"
+    pack: Annotated[str, Meta(description="The pack of the rule; created if it does not exist.")] = "org.local"
     agent: Annotated[str, Meta(description="Only in panes of this agent.", pattern="^([a-z][a-z0-9_]*)?$")] = ""
 
 
-class RulesNewResult(Struct, frozen=True, kw_only=True):
+class CreateRuleResult(Struct, frozen=True, kw_only=True):
     path: str
     pack: str
 
 
-async def run(services: Services, args: RulesNewArgs) -> RulesNewResult:
+async def run(services: Services, args: CreateRuleArgs) -> CreateRuleResult:
     if not _RULE_ID_PATTERN.fullmatch(args.id) or len(args.id) > _MAX_NAME_LENGTH:
-        raise BadRequest(f"{args.id[:200]!r} is no id of a rule", hint="Words of a-z, 0-9 and _, joined by dots.")
+        raise BadRequest(f"{args.id[:200]!r} is not a rule id", hint="Use words of a-z, 0-9 and _, joined by dots.")
     if (
         not _PACK_NAME_PATTERN.fullmatch(args.pack)
         or len(args.pack) > _MAX_NAME_LENGTH
         or args.pack.startswith("core.")
     ):
         raise BadRequest(
-            f"{args.pack[:200]!r} is no name for a pack of yours",
-            hint="Words of a-z, 0-9, - and _, joined by dots; `core.` is ours.",
+            f"{args.pack[:200]!r} is not a valid pack name",
+            hint="Use words of a-z, 0-9, - and _, joined by dots; `core.` is reserved.",
         )
-    (card, about), (path, text) = build_template_files(services, args.pack, args.id, args.agent)
+    (pack_path, pack_text), (path, text) = build_template_files(services, args.pack, args.id, args.agent)
     make_private_folder(os.path.dirname(path))
-    _write_new_file(card, about, may_exist=True)
+    _write_new_file(pack_path, pack_text, may_exist=True)
     _write_new_file(path, text)
-    return RulesNewResult(path=path, pack=args.pack)
+    return CreateRuleResult(path=path, pack=args.pack)
 
 
 def _write_new_file(path: str, text: str, *, may_exist: bool = False) -> None:
@@ -59,28 +59,28 @@ def _write_new_file(path: str, text: str, *, may_exist: bool = False) -> None:
             file.write(text)
     except FileExistsError:
         if not may_exist:
-            raise Conflict(f"{path} exists", hint="Edit it, or choose another id.") from None
+            raise Conflict(f"{path} already exists", hint="Edit it, or choose another id.") from None
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error
 
 
-def render_text(result: RulesNewResult, options: RenderOptions) -> str:
-    return sanitize(f"{result.path} written: fill it in, then `visor rules lint` and `visor config reload`")
+def render_text(result: CreateRuleResult, options: RenderOptions) -> str:
+    return sanitize(f"wrote {result.path}; edit it, then run `visor rules lint` and `visor config reload`")
 
 
 OP = Operation(
     name="rules_new",
-    summary="Write a file to start a rule of your own from.",
-    doc="""It is not in force before it is filled in and `visor rules lint` finds it right. A rule with the id
-of one of ours replaces that one. An existing file is never overwritten.""",
-    args_type=RulesNewArgs,
-    result_type=RulesNewResult,
+    summary="Create a template for a rule of your own.",
+    doc="""The rule is active once it is complete and `visor rules lint` reports no error. A rule with the id of a
+built-in one replaces it. An existing file is never overwritten.""",
+    args_type=CreateRuleArgs,
+    result_type=CreateRuleResult,
     run=run,
     render_text=render_text,
     effect="local",
-    exit_statuses=((75, "The file exists."),),
+    exit_statuses=((75, "The file already exists."),),
     examples=(
         OperationExample("rules new deploy.rollout.stuck", "in your pack org.local"),
-        OperationExample("rules new codex.usage.reached --agent codex", "your own in place of ours"),
+        OperationExample("rules new codex.usage.reached --agent codex", "replace a built-in rule"),
     ),
 )

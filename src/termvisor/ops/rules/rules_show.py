@@ -1,4 +1,4 @@
-"""The op `rules_show`: everything about one rule, with the texts that prove it."""
+"""The operation `rules_show`: show one rule with its pattern and examples."""
 
 from typing import Annotated
 
@@ -12,13 +12,13 @@ from termvisor.ops.rules._rule_packs import find_rule, load_all_packs
 
 
 class RulesShowArgs(Struct, frozen=True, kw_only=True):
-    """Which rule."""
+    """Choose the rule."""
 
-    id: Annotated[str, Meta(description="Its id, such as `codex.usage.reached`.", extra={"positional": "find_rule"})]
+    id: Annotated[str, Meta(description="The rule's id, such as `codex.usage.reached`.", extra={"positional": "one"})]
 
 
 class RulesShowResult(Struct, frozen=True, kw_only=True):
-    """``replaces`` names the packs whose rule of this id is not in force because of it."""
+    """``replaces`` are the packs whose rule with this id it replaces."""
 
     id: str
     pack: str
@@ -44,12 +44,12 @@ class RulesShowResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: RulesShowArgs) -> RulesShowResult:
-    packs, off = await load_all_packs(services)
+    packs, disabled_ids = await load_all_packs(services)
     rule = find_rule(packs, args.id)
     names = [name for name in RulesShowResult.__struct_fields__ if name not in ("is_disabled", "replaces")]
     return RulesShowResult(
         **{name: getattr(rule, name) for name in names},
-        is_disabled=rule.id in off,
+        is_disabled=rule.id in disabled_ids,
         replaces=packs.replaced.get(rule.id, ()),
     )
 
@@ -68,11 +68,11 @@ def render_text(result: RulesShowResult, options: RenderOptions) -> str:
         ("remedy", result.remedy),
         ("cooldown", f"{result.cooldown:g}s" if result.event else ""),
     ]
-    head = f"{options.paint('cyan', sanitize(result.id))}{'  (switched off)' if result.is_disabled else ''}\n{sanitize(result.why)}"
+    disabled = "  (disabled)" if result.is_disabled else ""
     table = "\n".join(f"{name:9} {sanitize(value)}" for name, value in facts if value)
     return "\n\n".join(
         [
-            head,
+            f"{options.paint('cyan', sanitize(result.id))}{disabled}\n{sanitize(result.why)}",
             render_code_block(table, options),
             render_code_block(sanitize(result.pattern), options),
             *_format_texts(result, options),
@@ -81,10 +81,10 @@ def render_text(result: RulesShowResult, options: RenderOptions) -> str:
 
 
 def _format_texts(result: RulesShowResult, options: RenderOptions) -> list[str]:
-    """What proves it, each below what it stands for."""
-    shown = [(f"finds{_format_captures(hit)}", hit.text) for hit in result.hits]
-    shown += [(f"leaves alone{f': {miss.why}' if miss.why else ''}", miss.text) for miss in result.misses]
-    return [f"{sanitize(title)}\n{render_code_block(sanitize_lines(text), options)}" for title, text in shown]
+    """Format each example below a title."""
+    examples = [(f"matches{_format_captures(hit)}", hit.text) for hit in result.hits]
+    examples += [(f"does not match{f': {miss.why}' if miss.why else ''}", miss.text) for miss in result.misses]
+    return [f"{sanitize(title)}\n{render_code_block(sanitize_lines(text), options)}" for title, text in examples]
 
 
 def _format_captures(hit: MatchingExample) -> str:
@@ -93,13 +93,13 @@ def _format_captures(hit: MatchingExample) -> str:
 
 OP = Operation(
     name="rules_show",
-    summary="Everything about one rule.",
-    doc="""With its pattern, what it finds and what it leaves alone. Where a pack of yours has a rule with the id of
-another one, yours is shown, and which it replaces.""",
+    summary="Show one rule with its pattern and examples.",
+    doc="""Shows the pattern and examples of text that it matches and does not match. If a rule of your own replaces
+another one with the same id, yours is shown, with the packs whose rule it replaces.""",
     args_type=RulesShowArgs,
     result_type=RulesShowResult,
     run=run,
     render_text=render_text,
     effect="local",
-    examples=(OperationExample("rules show codex.usage.reached", "what it looks for and why"),),
+    examples=(OperationExample("rules show codex.usage.reached", "one rule"),),
 )

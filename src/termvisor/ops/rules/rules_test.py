@@ -1,4 +1,4 @@
-"""The op `rules_test`: which rules match a text, and how each came to its word."""
+"""The operation `rules_test`: test which rules match a text, with a trace of each match."""
 
 from typing import Annotated
 
@@ -24,23 +24,23 @@ from termvisor.redaction import redact
 
 
 class RulesTestArgs(LenientTextInput, Struct, frozen=True, kw_only=True):
-    """The text, and which rules to try."""
+    """The text, and the rules to test."""
 
     text: Annotated[
-        str, Meta(description="The text; all further words. `-`: read it from stdin.", extra={"positional": "rest"})
+        str, Meta(description="The text; all further words. `-` reads it from stdin.", extra={"positional": "rest"})
     ] = ""
     stdin: StdinFlag = False
     file: TextFileOption = None
     agent: Annotated[
-        str | None, Meta(description="As if this agent lived in the pane; without it, rules about all agents.")
+        str | None, Meta(description="As if this agent were running in the pane; default: rules for all agents.")
     ] = None
-    scope: Annotated[RuleScope | None, Meta(description="Only rules that look here.")] = None
-    rule: Annotated[str | None, Meta(description="Only this rule; also says where it gave up.")] = None
-    trace: Annotated[bool, Meta(description="Say how each came to its word.")] = False
+    scope: Annotated[RuleScope | None, Meta(description="Only rules with this scope.")] = None
+    rule: Annotated[str | None, Meta(description="Only this rule, even if it does not match.")] = None
+    trace: Annotated[bool, Meta(description="Add a trace of each match.")] = False
 
 
 class RuleTestItem(Struct, frozen=True, kw_only=True):
-    """``line`` counts from 1 and is where the match ends; null where the rule does not match."""
+    """``line`` is the line where the match ends, from 1; null if the rule does not match."""
 
     rule: str
     pack: str
@@ -54,7 +54,7 @@ class RuleTestItem(Struct, frozen=True, kw_only=True):
 
 
 class RulesTestResult(Struct, frozen=True, kw_only=True):
-    """``tried`` is how many rules were asked."""
+    """``tried`` is the number of tested rules."""
 
     tried: int
     matched: int
@@ -63,60 +63,58 @@ class RulesTestResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: RulesTestArgs) -> RulesTestResult:
     if not args.text:
-        raise BadRequest(
-            "there is no text to try", hint='For example `visor rules test "bash: foo: command not found"`.'
-        )
-    packs, off = await load_all_packs(services)
+        raise BadRequest("no text was given", hint='For example `visor rules test "bash: foo: command not found"`.')
+    packs, disabled_ids = await load_all_packs(services)
     check_known_name("agent", args.agent, (rule.agent for rule in packs.rules))
     rules = _select_rules(packs, args)
     text = redact(sanitize_lines(args.text))  # rules see what is stored: without escapes, and redacted
-    trials = [try_rule(rule, text, args.agent or "") for rule in rules]
-    shown = [trial for trial in trials if trial.line is not None or args.rule]
-    items = tuple(_build_item(trial, off, is_traced=args.trace) for trial in shown)
-    return RulesTestResult(tried=len(trials), matched=sum(item.matched for item in items), items=items)
+    results = [try_rule(rule, text, args.agent or "") for rule in rules]
+    shown = [result for result in results if result.line is not None or args.rule]
+    items = tuple(_build_item(result, disabled_ids, is_traced=args.trace) for result in shown)
+    return RulesTestResult(tried=len(results), matched=sum(item.matched for item in items), items=items)
 
 
 def _select_rules(packs: RulePacks, args: RulesTestArgs) -> list[Rule]:
     if args.rule is not None:
         return [find_rule(packs, args.rule)]
-    fits = [rule for rule in packs.rules if args.scope in (None, rule.scope)]
-    if args.scope is None:  # a text alone does not say in which part of a screen it stands
-        fits = [rule for rule in fits if rule.scope != "screen"]
-    return [rule for rule in fits if args.agent is None or rule.agent in ("", args.agent)]
+    rules = [rule for rule in packs.rules if args.scope in (None, rule.scope)]
+    if args.scope is None:  # the part of the screen is not known from the text alone
+        rules = [rule for rule in rules if rule.scope != "screen"]
+    return [rule for rule in rules if args.agent is None or rule.agent in ("", args.agent)]
 
 
-def _build_item(trial: RuleTestResult, disabled_ids: frozenset[str], *, is_traced: bool) -> RuleTestItem:
-    rule = trial.rule
+def _build_item(result: RuleTestResult, disabled_ids: frozenset[str], *, is_traced: bool) -> RuleTestItem:
+    rule = result.rule
     return RuleTestItem(
         rule=rule.id,
         pack=rule.pack,
-        matched=trial.line is not None,
-        line=None if trial.line is None else trial.line + 1,
+        matched=result.line is not None,
+        line=None if result.line is None else result.line + 1,
         event=rule.event,
         severity=rule.severity,
-        captures=trial.captures,
+        captures=result.captures,
         is_disabled=rule.id in disabled_ids,
-        match_trace=trial.trace if is_traced else None,
+        match_trace=result.trace if is_traced else None,
     )
 
 
 def render_text(result: RulesTestResult, options: RenderOptions) -> str:
     parts = [_format_item(item, options) for item in result.items]
     if not result.matched:
-        parts.append(f"None of {pluralize(result.tried, 'rule')} matches.")
+        parts.append(f"No match ({pluralize(result.tried, 'rule')} tested).")
     return "\n".join(parts)
 
 
 def _format_item(item: RuleTestItem, options: RenderOptions) -> str:
-    end = f"line {item.line}" if item.matched else "does not match"
-    words = [options.paint("cyan", sanitize(item.rule)), end, item.severity, item.event or "no event"]
+    place = f"line {item.line}" if item.matched else "does not match"
+    fields = [options.paint("cyan", sanitize(item.rule)), place, item.severity, item.event or "no event"]
     if item.is_disabled:
-        words.append("switched off")
-    lines = ["  ".join(words)]
+        fields.append("disabled")
+    lines = ["  ".join(fields)]
     lines += [f"  {sanitize(name)} = {sanitize(value)}" for name, value in item.captures.items()]
     if item.match_trace is not None:
-        shown = msgspec.json.format(msgspec.json.encode(item.match_trace), indent=2).decode()
-        lines.append(render_code_block(sanitize_lines(shown), options))
+        trace = msgspec.json.format(msgspec.json.encode(item.match_trace), indent=2).decode()
+        lines.append(render_code_block(sanitize_lines(trace), options))
     return "\n".join(lines)
 
 
@@ -126,11 +124,11 @@ def _get_exit_status(result: RulesTestResult) -> int:
 
 OP = Operation(
     name="rules_test",
-    summary="Which rules match a text.",
-    doc="""The text is read as lines that were printed in a pane: escape sequences and bytes that are no text are left
-out, secrets are redacted. `--file` takes up to a megabyte: of a longer log, `tail -c 1000000 log | visor rules test -`.
-`--trace` adds how each rule came to its word: stages, spans as indices, names of captures, never the text itself.
-With `--rule` a rule that does not match says at which stage it gave up. Nothing is stored or told.""",
+    summary="Test which rules match a text.",
+    doc="""The text is read like lines printed in a pane: escape sequences and invalid bytes are removed, secrets
+redacted. `--file` reads up to one megabyte; for a longer log use `tail -c 1000000 log | visor rules test -`. `--trace`
+adds stages, spans as indices and names of captures, never the text itself; with `--rule` also for a rule that does not
+match. Nothing is stored or reported.""",
     args_type=RulesTestArgs,
     result_type=RulesTestResult,
     run=run,
@@ -138,10 +136,10 @@ With `--rule` a rule that does not match says at which stage it gave up. Nothing
     effect="local",
     accepts_text_input=True,
     get_exit_status=_get_exit_status,
-    exit_statuses=((0, "At least one rule matches."), (1, "None does.")),
+    exit_statuses=((0, "At least one rule matches."), (1, "No rule matches.")),
     examples=(
-        OperationExample('rules test "bash: gti: command not found"', "which rules see that"),
+        OperationExample('rules test "bash: gti: command not found"', "one line"),
         OperationExample("rules test --file build.log --scope stream", "a whole log"),
-        OperationExample('rules test --rule codex.compaction --trace "Context compacted"', "why not"),
+        OperationExample('rules test --rule codex.compaction --trace "Context compacted"', "trace one rule"),
     ),
 )

@@ -1,1 +1,1 @@
-"""Setup."""
+"""Operations that integrate Termvisor with shells, tmux and agents."""

@@ -1,4 +1,4 @@
-"""The op `completion`: a script that lets your shell complete command lines of visor."""
+"""The operation `completion`: print the completion script for a shell."""
 
 from typing import Annotated, Literal
 
@@ -11,11 +11,11 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 
 
 class CompletionArgs(Struct, frozen=True, kw_only=True):
-    """For which shell; `panes` is what the scripts themselves ask for."""
+    """Choose the shell; the scripts themselves call `panes`."""
 
     shell: Annotated[
         Literal["bash", "zsh", "fish", "panes"],
-        Meta(description="Your shell; `panes` lists what a pane can be called.", extra={"positional": "one"}),
+        Meta(description="Your shell; `panes` lists panes for completion.", extra={"positional": "one"}),
     ]
 
 
@@ -30,21 +30,17 @@ async def run(services: Services, args: CompletionArgs) -> CompletionScript:
 
 
 def _build_script(shell: str) -> str:
-    from termvisor.ops.docs.completions import (
-        bash,
-        fish,
-        zsh,  # they need every op
-    )
+    from termvisor.ops.docs.completions import bash, fish, zsh  # they import every operation
 
     scripts = {"bash": bash.render_script, "zsh": zsh.render_script, "fish": fish.render_script}
     return scripts[shell]()
 
 
 async def _list_panes(services: Services) -> str:
-    """Numbers, each with a tab and where it is. Who presses Tab wants no error and no daemon."""
+    """Return one line per pane: number, tab, place and command."""
     try:
         panes = await services.panes.list_panes()
-    except Unavailable:
+    except Unavailable:  # pressing Tab must neither print an error nor start a daemon
         return ""
     return "\n".join(
         sanitize(f"{pane.id}|{pane.facts.session_name}:{pane.facts.window_index} {pane.facts.command}").replace(
@@ -60,10 +56,10 @@ def render_text(result: CompletionScript, options: RenderOptions) -> str:
 
 OP = Operation(
     name="completion",
-    summary="A script that completes commands, options and panes in your shell.",
-    doc="""Put `source <(visor completion bash)` into `~/.bashrc`, `source <(visor completion zsh)` behind `compinit`
-into `~/.zshrc`, or `visor completion fish | source` into `~/.config/fish/config.fish`. The script is made from the
-commands themselves; panes are asked from the daemon when you press Tab, and no daemon is started for it.""",
+    summary="Print a completion script for your shell: commands, options and panes.",
+    doc="""Put `source <(visor completion bash)` into `~/.bashrc`, `source <(visor completion zsh)` after `compinit`
+into `~/.zshrc`, or `visor completion fish | source` into `~/.config/fish/config.fish`. The script is generated from the
+commands; panes are queried from the daemon when you press Tab, and no daemon is started for it.""",
     args_type=CompletionArgs,
     result_type=CompletionScript,
     run=run,

@@ -1,4 +1,4 @@
-"""The op `setup_shell`: teach a shell to tell its prompts and commands, or take that back."""
+"""The operation `setup_shell`: install the shell integration into a startup file, or remove it."""
 
 import os
 from typing import Annotated, Literal
@@ -11,7 +11,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import get_paths
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.settings import Paths, get_environment, load_nonce
-from termvisor.setup import shell_startup_file
+from termvisor.setup import user_file
 from termvisor.setup.shell_integration import (
     Shell,
     build_snippet,
@@ -19,24 +19,23 @@ from termvisor.setup.shell_integration import (
     find_login_shell_warning,
     get_startup_path,
 )
+from termvisor.setup.shell_startup_file import add_block, has_block, remove_block
 from termvisor.setup.user_file import FileChange, format_diff
 
 ShellSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "printed"]
 
 
 class SetupShellArgs(Struct, frozen=True, kw_only=True):
-    """Which shell, and what to do with its start file."""
+    """Choose the shell and the direction."""
 
-    shell: Annotated[
-        Shell | None, Meta(description="The shell; without it the one in $SHELL.", extra={"positional": "one"})
-    ] = None
-    remove: Annotated[bool, Meta(description="Take it out again: the file is as it was before.")] = False
-    print: Annotated[bool, Meta(description="Only print what would be put into the file.")] = False
-    yes: Annotated[bool, Meta(description="Do it without asking.", extra={"short": ("-y",)})] = False
+    shell: Annotated[Shell | None, Meta(description="The shell; default: $SHELL.", extra={"positional": "one"})] = None
+    remove: Annotated[bool, Meta(description="Remove the integration; the file is as before.")] = False
+    print: Annotated[bool, Meta(description="Only print the lines for the file.")] = False
+    yes: Annotated[bool, Meta(description="Do not ask for confirmation.", extra={"short": ("-y",)})] = False
 
 
 class SetupShellResult(Struct, frozen=True, kw_only=True):
-    """``kept`` is where the file as it was before is, ``snippet`` the shell code where it was asked for."""
+    """``kept`` is the path of the backup, ``snippet`` the shell code of `--print`."""
 
     shell: Shell
     path: str
@@ -48,46 +47,43 @@ class SetupShellResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: SetupShellArgs) -> SetupShellResult:
     if args.remove and args.print:
-        raise BadRequest("--remove and --print do not go together")
+        raise BadRequest("--remove and --print exclude each other")
     environ = get_environment()
     shell = args.shell or detect_shell(environ)
     path, code = get_startup_path(shell, environ), build_snippet(shell, get_paths(services).nonce_file)
     if args.print:
         text = code.decode("utf-8", "replace")
         return SetupShellResult(shell=shell, path=path, outcome="printed", snippet=text)
-    before = shell_startup_file.read_user_file(path)
-    after = shell_startup_file.remove_block(before) if args.remove else shell_startup_file.add_block(before, code)
-    change = FileChange(path, before, after)
-    if after != before and not args.yes:
-        raise ConfirmationRequired(f"{path} would be changed like this", shown=format_diff(change))
+    before = user_file.read_user_file(path)
+    change = FileChange(path, before, remove_block(before) if args.remove else add_block(before, code))
+    if not change.is_empty and not args.yes:
+        raise ConfirmationRequired(f"change {path}?", shown=format_diff(change))
     return _remove_block(shell, change) if args.remove else _install_block(get_paths(services), shell, change)
 
 
 def _install_block(paths: Paths, shell: Shell, change: FileChange) -> SetupShellResult:
-    had_block = shell_startup_file.has_block(change.before)
+    had_block = has_block(change.before)
     load_nonce(paths.nonce_file)
     outcome: ShellSetupOutcome = "unchanged"
-    if change.after != change.before:
+    if not change.is_empty:
         outcome = "updated" if had_block else "installed"
-        shell_startup_file.replace_user_file(
-            change.path, change.after, backup_data=None if had_block else change.before
-        )
-    kept = shell_startup_file.get_backup_path(change.path)
+        user_file.replace_user_file(change.path, change.after, backup_data=None if had_block else change.before)
+    backup_path = user_file.get_backup_path(change.path)
     return SetupShellResult(
         shell=shell,
         path=change.path,
         outcome=outcome,
-        kept=kept if os.path.exists(kept) else None,
+        kept=backup_path if os.path.exists(backup_path) else None,
         warning=find_login_shell_warning(shell, get_environment()),
     )
 
 
 def _remove_block(shell: Shell, change: FileChange) -> SetupShellResult:
-    if change.after == change.before:
+    if change.is_empty:
         return SetupShellResult(shell=shell, path=change.path, outcome="unchanged")
-    shell_startup_file.replace_user_file(change.path, change.after)
-    kept = shell_startup_file.remove_redundant_backup(change.path, change.after)
-    return SetupShellResult(shell=shell, path=change.path, outcome="removed", kept=kept)
+    user_file.replace_user_file(change.path, change.after)
+    backup_path = user_file.remove_redundant_backup(change.path, change.after)
+    return SetupShellResult(shell=shell, path=change.path, outcome="removed", kept=backup_path)
 
 
 def render_text(result: SetupShellResult, options: RenderOptions) -> str:
@@ -97,41 +93,36 @@ def render_text(result: SetupShellResult, options: RenderOptions) -> str:
     if result.warning:
         lines.append(options.paint("yellow", sanitize(f"warning: {result.warning}")))
     if result.outcome in ("installed", "updated") and not options.is_quiet:
-        lines.append(options.paint("dim", f"New shells have it; in one that runs: exec {result.shell}"))
+        lines.append(options.paint("dim", f"New shells use it; in a running shell, run: exec {result.shell}"))
     return "\n".join(lines)
 
 
 def _format_outcome(result: SetupShellResult) -> str:
-    kept = f"; the file as it was before is {result.kept}" if result.kept else ""
-    return {
-        "installed": f"{result.path}: set up{kept}",
-        "updated": f"{result.path}: brought up to date{kept}",
-        "removed": f"{result.path}: as it was before{kept}",
-    }.get(result.outcome, f"{result.path}: nothing to do")
+    backup = f" (backup: {result.kept})" if result.kept and result.outcome != "unchanged" else ""
+    return f"{result.path}: {result.outcome}{backup}"
 
 
 OP = Operation(
     name="setup_shell",
-    summary="Set up bash, zsh or fish to tell its prompts and commands.",
-    doc="""Puts a few lines into the shell's start file, between two marker lines, so that Termvisor knows what a pane
-is doing: at a prompt, or running which command since when, and how it ended. The change is shown first. The file as it
-was is kept beside it as `.before-visor`; `--remove` takes the lines out again, byte for byte. A second call changes
-nothing. The marks prove themselves with a nonce that shells read from Termvisor's data folder; it is in no start file
-and in no environment.""",
+    summary="Install the shell integration for bash, zsh or fish.",
+    doc="""Adds a few lines to the shell's startup file, between two marker lines, so that Termvisor knows what a pane
+is doing: at a prompt, or running a command, since when, and its exit status. The change is shown first. The original is
+kept beside it as `.before-visor`; `--remove` removes the lines again, byte for byte. A second call changes nothing. The
+marks carry a nonce that shells read from Termvisor's data directory; it is in no startup file and no environment.""",
     args_type=SetupShellArgs,
     result_type=SetupShellResult,
     run=run,
     render_text=render_text,
     effect="local",
     exit_statuses=(
-        (2, "Nobody said yes: there is no terminal to ask on, and --yes was not given."),
-        (69, "The file cannot be written, or there is no set-up for this shell."),
+        (2, "Not confirmed: no terminal, and --yes was not given."),
+        (69, "The file cannot be written, or the shell is not supported."),
         (78, "The marker lines in the file are damaged."),
     ),
     examples=(
-        OperationExample("setup shell", "show the change to your own shell's start file, and ask"),
-        OperationExample("setup shell zsh --yes", "do it for zsh without asking"),
-        OperationExample("setup shell --remove", "take it out again"),
-        OperationExample("setup shell fish --print", "only print it, to be put in place by hand"),
+        OperationExample("setup shell", "show the change and ask for confirmation"),
+        OperationExample("setup shell zsh --yes", "zsh, without confirmation"),
+        OperationExample("setup shell --remove", "remove it"),
+        OperationExample("setup shell fish --print", "print the lines, to be added by hand"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `setup_tmux`: what to put into tmux's own configuration, and why. It changes nothing."""
+"""The operation `setup_tmux`: recommend lines for tmux.conf. It changes nothing."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 
 
 class SetupTmuxArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class TmuxAdviceItem(Struct, frozen=True, kw_only=True):
-    """One line for tmux.conf. ``now`` is what was found; ``is_followed`` is None where nobody could look."""
+    """One line for tmux.conf. ``now`` is the current state; ``is_followed`` is null if that is unknown."""
 
     line: str
     why: str
@@ -27,7 +27,7 @@ class TmuxAdviceItem(Struct, frozen=True, kw_only=True):
 
 
 class SetupTmuxResult(Struct, frozen=True, kw_only=True):
-    """``is_seen`` is false where no daemon could say how the servers are set up."""
+    """``is_seen`` is false without a daemon that knows the servers' options."""
 
     is_seen: bool
     items: tuple[TmuxAdviceItem, ...]
@@ -45,12 +45,12 @@ async def run(services: Services, _args: SetupTmuxArgs) -> SetupTmuxResult:
 def _advise_history_limit(panes: Sequence[PaneView]) -> TmuxAdviceItem:
     limits = [pane.facts.history_limit for pane in panes if pane.facts.history_limit]
     short = [limit for limit in limits if limit < MIN_HISTORY_LINES]
-    few = f"{len(short)} of {pluralize(len(limits), 'pane')} keep fewer, the shortest {min(short):,}" if short else ""
+    fewer = f"{len(short)} of {pluralize(len(limits), 'pane')} keep fewer, the shortest {min(short):,}" if short else ""
     return TmuxAdviceItem(
         line=f"set -g history-limit {MIN_HISTORY_LINES}",
-        why="What a pane printed while nobody listened is taken over from its scrollback, as far back as that goes."
-        " Holds for new panes.",
-        now=few or (f"all {pluralize(len(limits), 'pane')} keep as many" if limits else ""),
+        why="Output that was not captured is recovered from the pane's scrollback, as far back as that goes. Applies to"
+        " new panes.",
+        now=fewer or (f"all {pluralize(len(limits), 'pane')} keep as many" if limits else ""),
         is_followed=not short if limits else None,
     )
 
@@ -61,8 +61,8 @@ def _advise_unattached_sessions(panes: Sequence[PaneView]) -> TmuxAdviceItem | N
         return None
     return TmuxAdviceItem(
         line="set -g destroy-unattached off",
-        why="A pane whose output somebody else already pipes is heard by attaching to its session; where the session"
-        " ends with its last client, that must not be done and the pane is not heard.",
+        why="If another program pipes a pane's output, Termvisor captures it by attaching to the session. It does not"
+        " attach to a session that ends with its last client, so the pane is not captured.",
         now=f"on in {', '.join(names)}",
         is_followed=False,
     )
@@ -74,9 +74,9 @@ def _advise_unattached_servers(servers: Sequence[ServerHealth]) -> TmuxAdviceIte
         return None
     return TmuxAdviceItem(
         line="set -s exit-unattached off",
-        why="Where the server ends with its last client, we must not be one: changes are then found by asking again"
-        " and again, at about three times the cost.",
-        now=f"no client may stay on {', '.join(sockets)}",
+        why="Termvisor does not attach to a server that exits with its last client; it polls instead, at about three"
+        " times the cost.",
+        now=f"on for {', '.join(sockets)}",
         is_followed=False,
     )
 
@@ -84,32 +84,32 @@ def _advise_unattached_servers(servers: Sequence[ServerHealth]) -> TmuxAdviceIte
 def render_text(result: SetupTmuxResult, options: RenderOptions) -> str:
     lines = [] if options.is_quiet else ["# For ~/.tmux.conf. Nothing was changed."]
     if not result.is_seen and not options.is_quiet:
-        lines.append("# No daemon runs, so this is general; `visor up` starts one that looks at your servers.")
+        lines.append("# No daemon is running: this is general advice; `visor up` starts one that checks your servers.")
     for item in result.items:
         lines += ["", *_format_advice(item), item.line] if not options.is_quiet else [item.line]
     if not options.is_quiet:
-        lines += ["", "# Nothing else is needed: output is heard before it is interpreted, so allow-passthrough,"]
-        lines += ["# focus-events and the like make no difference to Termvisor."]
+        lines += ["", "# No other options are needed: output is captured before tmux interprets it, so"]
+        lines += ["# allow-passthrough, focus-events and the like make no difference to Termvisor."]
     return "\n".join(lines)
 
 
 def _format_advice(item: TmuxAdviceItem) -> list[str]:
-    verdict = {True: "Now: as it should be: ", False: "Now: ", None: ""}[item.is_followed]
+    verdict = {True: "Now ok: ", False: "Now: ", None: ""}[item.is_followed]
     return [f"# {item.why}", *([f"# {verdict}{sanitize(item.now)}."] if item.now else [])]
 
 
 OP = Operation(
     name="setup_tmux",
-    summary="Say what to put into tmux's configuration, and why.",
-    doc="""Only prints: nothing is changed. With a daemon it looks at the settings of the servers that run, and says
-which panes and sessions are meant. Works without one too, with general advice.""",
+    summary="Recommend lines for tmux.conf.",
+    doc="""Only prints; nothing is changed. With a daemon it checks the options of the running servers and names the
+panes and sessions concerned. Without one it prints general advice.""",
     args_type=SetupTmuxArgs,
     result_type=SetupTmuxResult,
     run=run,
     render_text=render_text,
     works_without_daemon=True,
     examples=(
-        OperationExample("setup tmux", "what would help, and why"),
-        OperationExample("setup tmux -q", "only the lines, as for tmux.conf"),
+        OperationExample("setup tmux", "recommendations with reasons"),
+        OperationExample("setup tmux -q", "only the lines for tmux.conf"),
     ),
 )

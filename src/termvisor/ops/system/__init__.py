@@ -1,1 +1,1 @@
-"""System."""
+"""Operations about Termvisor itself: health, doctor, logs, help, version."""

@@ -1,4 +1,4 @@
-"""The op `doctor`: look at everything that must be right, and say how to mend what is not."""
+"""Operation `doctor`: run the diagnostic checks and report how to fix problems."""
 
 from collections.abc import Sequence
 
@@ -22,11 +22,11 @@ from termvisor.setup.installed_agents import inspect_installed_hooks
 
 
 class DoctorArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class DoctorResult(Struct, frozen=True, kw_only=True):
-    """``is_fine`` is false when a check failed; warnings and skipped checks do not count."""
+    """``is_fine`` is false if a check failed; warnings and skipped checks do not count."""
 
     is_fine: bool
     summary: dict[str, int]
@@ -34,23 +34,24 @@ class DoctorResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, _args: DoctorArgs) -> DoctorResult:
-    sight = ServicesCheckContext(services)
-    findings = tuple([await _run_check(check, sight) for check in BUILTIN_CHECKS])
+    context = ServicesCheckContext(services)
+    findings = tuple([await _run_check(check, context) for check in BUILTIN_CHECKS])
     statuses = [finding.status for finding in findings]
     return DoctorResult(is_fine="fail" not in statuses, summary=count_values(statuses), items=findings)
 
 
 async def _run_check(check: Check, context: "ServicesCheckContext") -> CheckFinding:
-    """One check that breaks does not hide the others."""
     try:
         return await check.run(context)
-    except Exception as error:
-        message = f"the check itself broke: {type(error).__name__}: {redact(str(error))}"
-        return CheckFinding(name=check.name, status="fail", message=message, hint="Please report this.")
+    except Exception as error:  # a bug in one check must not hide the results of the others
+        message = f"the check crashed: {type(error).__name__}: {redact(str(error))}"
+        return CheckFinding(
+            name=check.name, status="fail", message=message, hint="This is a bug in Termvisor; please report it."
+        )
 
 
 class ServicesCheckContext:
-    """What checks may see, taken from the World; None where no daemon runs."""
+    """Data for the checks; methods return None if no daemon is running."""
 
     def __init__(self, services: Services):
         self._services = services
@@ -106,21 +107,21 @@ def render_text(result: DoctorResult, options: RenderOptions) -> str:
         lines.append(f"{lead}{mark}  {item.name:<13}  {sanitize(item.message)}")
         if item.hint:
             lines.append(f"{' ' * len(lead)}      {' ' * 13}  -> {sanitize(item.hint)}")
-    told = ", ".join(f"{number} {status}" for status, number in result.summary.items())
-    return "\n".join(lines) if options.is_quiet else "\n".join([*lines, "", told])
+    footer = ", ".join(f"{number} {status}" for status, number in result.summary.items())
+    return "\n".join(lines) if options.is_quiet else "\n".join([*lines, "", footer])
 
 
 OP = Operation(
     name="doctor",
-    summary="Check everything that must be right, and say how to mend what is not.",
-    doc="""Works without a daemon too; what only a daemon knows is then skipped. Each check is `ok`, `warn`, `fail`
-or `skip`, with a hint. The checks are listed in the checks reference.""",
+    summary="Run diagnostic checks and show how to fix problems.",
+    doc="""Also works without a daemon; checks that need one are then skipped. Each check is `ok`, `warn`, `fail` or
+`skip`, with a hint. The checks reference lists all checks.""",
     args_type=DoctorArgs,
     result_type=DoctorResult,
     run=run,
     render_text=render_text,
     works_without_daemon=True,
-    get_exit_status=lambda diagnosis: 0 if diagnosis.is_fine else 1,
+    get_exit_status=lambda result: 0 if result.is_fine else 1,
     exit_statuses=((0, "No check failed."), (1, "At least one check failed.")),
-    examples=(OperationExample("doctor", "look at everything"), OperationExample("doctor -q", "only what is wrong")),
+    examples=(OperationExample("doctor", "run all checks"), OperationExample("doctor -q", "show only problems")),
 )

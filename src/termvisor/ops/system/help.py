@@ -1,4 +1,4 @@
-"""The op `help`: the list of commands, or the page of one."""
+"""Operation `help`: list all commands, or show the help page of one."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -16,16 +16,16 @@ from termvisor.ops.render.wrap import wrap_text
 
 
 class HelpArgs(Struct, frozen=True, kw_only=True):
-    """Which command to explain; all of them, briefly, where none is named."""
+    """The command to explain; without it all commands are listed."""
 
-    topic: Annotated[str | None, Meta(description="A command.", extra={"positional": "rest"})] = None
-    examples: Annotated[bool, Meta(description="With examples.")] = False
+    topic: Annotated[str | None, Meta(description="The command to explain.", extra={"positional": "rest"})] = None
+    examples: Annotated[bool, Meta(description="Include examples.")] = False
 
 
 class CommandHelp(Struct, frozen=True, kw_only=True):
     command: str
     chapter: str
-    """What it is for, in a few words that related commands share."""
+    """Help chapter that lists the command."""
     aliases: tuple[str, ...]
     robot: str | None
     usage: str
@@ -35,7 +35,7 @@ class CommandHelp(Struct, frozen=True, kw_only=True):
 
 
 class HelpText(Struct, frozen=True, kw_only=True):
-    """``page`` is the full text of one command, empty in a list."""
+    """``page`` is the help page of a single command; empty in a list."""
 
     commands: tuple[CommandHelp, ...]
     page: str = ""
@@ -51,7 +51,7 @@ async def run(_services: Services, args: HelpArgs) -> HelpText:
 
 
 def build_help(op: Operation) -> HelpText:
-    """The page of one op."""
+    """Return the help of one operation."""
     return HelpText(commands=(_build_command_help(op, has_examples=True),), page=render_page(op))
 
 
@@ -69,16 +69,16 @@ def _build_command_help(op: Operation, *, has_examples: bool) -> CommandHelp:
 
 
 def render_page(op: Operation) -> str:
-    """Everything about one command, for a terminal."""
+    """Render the help page of one command."""
     parts = [op.summary, f"usage: visor {render_usage(op.command, op.args_type)}", op.doc]
     names = [*op.aliases, *([f"robot {op.robot_name}"] if op.robot_name else [])]
     if names:
-        parts.append("also: " + ", ".join(names))
-    if others := _find_related_commands(op):
-        parts.append("see also: " + ", ".join(others))
-    if own := describe_arguments(op.args_type):
-        parts.append("\n".join(["arguments:", *_render_pairs(own)]))
-    parts.append("\n".join(["everywhere:", *_render_pairs(GLOBAL_OPTIONS_HELP)]))
+        parts.append("aliases: " + ", ".join(names))
+    if related := _find_related_commands(op):
+        parts.append("see also: " + ", ".join(related))
+    if arguments := describe_arguments(op.args_type):
+        parts.append("\n".join(["arguments:", *_render_pairs(arguments)]))
+    parts.append("\n".join(["global options:", *_render_pairs(GLOBAL_OPTIONS_HELP)]))
     if op.exit_statuses:
         parts.append(
             "\n".join(["exit status:", *_render_pairs([(str(status), text) for status, text in op.exit_statuses])])
@@ -95,16 +95,12 @@ def render_page(op: Operation) -> str:
 
 
 def _find_related_commands(op: Operation) -> list[str]:
-    """The other commands that begin with the same word, such as `workflow`."""
+    """Return the other commands of the same group, such as `workflow`."""
     group = op.command.partition(" ")[0]
     if group not in COMMAND_GROUPS:
         return []
-    names = [name for found in catalog.HELP_CHAPTERS.values() for name in found if name != op.name]
-    return [
-        f"{group} {rest.replace('_', '-')}"
-        for first, _, rest in (one.partition("_") for one in names)
-        if first == group
-    ]
+    names = [name.removeprefix(f"{group}_") for name in catalog.OPERATION_NAMES if name.startswith(f"{group}_")]
+    return [f"{group} {name.replace('_', '-')}" for name in names if f"{group}_{name}" != op.name]
 
 
 def _render_pairs(pairs: Sequence[tuple[str, str]], width: int | None = None) -> list[str]:
@@ -115,29 +111,31 @@ def _render_pairs(pairs: Sequence[tuple[str, str]], width: int | None = None) ->
 def render_text(result: HelpText, options: RenderOptions) -> str:
     if result.page:
         return wrap_text(result.page, options.width)
-    rows = [(line.chapter, (", ".join([line.command, *line.aliases[:1]]), line.summary)) for line in result.commands]
+    rows = [
+        (entry.chapter, (", ".join([entry.command, *entry.aliases[:1]]), entry.summary)) for entry in result.commands
+    ]
     chapters: list[tuple[str, Sequence[tuple[str, str]]]] = [("start and stop", CLI_ONLY_COMMANDS)]
     chapters += [(title, tuple(pair for _, pair in pairs)) for title, pairs in groupby(rows, key=lambda row: row[0])]
-    room = max(len(command) for _, pairs in chapters for command, _ in pairs)
+    width = max(len(command) for _, pairs in chapters for command, _ in pairs)
     parts = ["usage: visor <command> [options]"]
-    parts += ["\n".join([f"{title}:", *_render_pairs(pairs, room)]) for title, pairs in chapters]
-    examples = [example for line in result.commands for example in line.examples]
+    parts += ["\n".join([f"{title}:", *_render_pairs(pairs, width)]) for title, pairs in chapters]
+    examples = [example for item in result.commands for example in item.examples]
     if examples:
         parts.append("\n".join(["examples:", *(f"  {example}" for example in examples)]))
-    return "\n\n".join([*parts, "`visor help <command>` explains one."])
+    return "\n\n".join([*parts, "Run `visor help <command>` for details."])
 
 
 OP = Operation(
     name="help",
-    summary="The commands, or everything about one.",
-    doc="`visor <command> --help` gives the same page.",
+    summary="List all commands, or show the help page of one.",
+    doc="`visor <command> --help` shows the same page.",
     args_type=HelpArgs,
     result_type=HelpText,
     run=run,
     render_text=render_text,
     effect="local",
     examples=(
-        OperationExample("help search", "one command"),
-        OperationExample("robot help --examples", "all of them, as JSON"),
+        OperationExample("help search", "explain one command"),
+        OperationExample("robot help --examples", "list all commands, as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `logs`: the last lines of the daemon's own log, and those that come."""
+"""Operation `logs`: show and follow the daemon's log."""
 
 import os
 import re
@@ -16,25 +16,21 @@ from termvisor.redaction import redact
 from termvisor.settings import LogLevel
 
 _BYTES_PER_LINE = 400
-"""Bytes read for each line that is asked for; a log line is seldom longer."""
-
-
+"""Bytes read per requested line; log lines are rarely longer."""
 _POLL_INTERVAL_S = 0.2
-"""Seconds between two looks at a followed file."""
+"""Seconds between two reads of a followed file."""
 _LEVELS = get_args(LogLevel)
 _LINE_START = re.compile(r"\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
 
 class LogsArgs(Struct, frozen=True, kw_only=True):
-    """How much of the log to show."""
+    """Which part of the log to show."""
 
     tail: Annotated[
-        int, Meta(description="How many of the last lines.", ge=1, le=100_000, extra={"short": ("-n",)})
+        int, Meta(description="Number of lines from the end.", ge=1, le=100_000, extra={"short": ("-n",)})
     ] = 50
-    level: Annotated[LogLevel | None, Meta(description="Only what is at least this serious.")] = None
-    follow: Annotated[bool, Meta(description="Go on with what is logged from now on.", extra={"short": ("-f",)})] = (
-        False
-    )
+    level: Annotated[LogLevel | None, Meta(description="Minimum level.")] = None
+    follow: Annotated[bool, Meta(description="Keep printing new lines.", extra={"short": ("-f",)})] = False
 
 
 class LogLines(Struct, frozen=True, kw_only=True):
@@ -45,34 +41,34 @@ class LogLines(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: LogsArgs) -> LogLines:
     path = get_paths(services).log_file
-    sieve = LogLevelFilter(args.level)
+    level_filter = LogLevelFilter(args.level)
     count = args.tail if args.level is None else None
-    lines = sieve.filter_lines([*_read_last_lines(path + ".1", count), *_read_last_lines(path, count)])
+    lines = level_filter.filter_lines([*_read_last_lines(path + ".1", count), *_read_last_lines(path, count)])
     return LogLines(path=path, level=args.level, lines=tuple(lines[-args.tail :]))
 
 
 def _read_last_lines(path: str, count: int | None) -> list[str]:
-    """The last lines of a file, or all of them; an absent one has none."""
+    """Return the last ``count`` lines of a file, or all; none if the file does not exist."""
     start = max(0, _get_inode_and_size(path)[1] - count * _BYTES_PER_LINE) if count is not None else 0
     lines = redact(_read_from(path, start).decode(errors="replace")).split("\n")
-    # The first line may be cut, the last one is what follows the final newline.
+    # The first line may be cut off, and the last one is the text after the final newline.
     return [line for line in lines[bool(start) :] if line][-(count or 0) :]
 
 
 async def follow(services: Services, args: LogsArgs) -> AsyncIterator[LogLines]:
-    """The last lines, then whatever is added, also after the file was rotated."""
+    """Yield the last lines, then new ones, also after rotation of the file."""
     path = get_paths(services).log_file
     tail = LogTail(path)
-    sieve = LogLevelFilter(args.level)
+    level_filter = LogLevelFilter(args.level)
     yield await run(services, args)
     while True:
-        if lines := sieve.filter_lines(tail.read_new_lines()):
+        if lines := level_filter.filter_lines(tail.read_new_lines()):
             yield LogLines(path=path, level=args.level, lines=tuple(redact(line) for line in lines))
         await services.clock.sleep(_POLL_INTERVAL_S)
 
 
 class LogTail:
-    """What is added to a log from now on. A file that was rotated away is read to its end, then its successor."""
+    """Reads lines appended to a log; after rotation the old file is read to its end, then the new one."""
 
     def __init__(self, path: str):
         self._path, self._unfinished_line = path, b""
@@ -92,12 +88,12 @@ class LogTail:
 
 
 def _get_inode_and_size(path: str) -> tuple[int, int]:
-    """A file's inode and size; zeros where there is none."""
+    """Return inode and size of a file; zeros if it does not exist."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return 0, 0
-    return found.st_ino, found.st_size
+    return status.st_ino, status.st_size
 
 
 def _read_from(path: str, start: int) -> bytes:
@@ -112,7 +108,7 @@ def _read_from(path: str, start: int) -> bytes:
 
 
 class LogLevelFilter:
-    """Lets pass what is at least this serious; the lines of a trace go with the line they belong to."""
+    """Selects lines of at least this level; traceback lines belong to the line before them."""
 
     def __init__(self, level: LogLevel | None):
         self._min_level = _LEVELS.index(level) if level else -1
@@ -122,24 +118,24 @@ class LogLevelFilter:
         return [line for line in lines if self._is_passing(line)]
 
     def _is_passing(self, line: str) -> bool:
-        found = _LINE_START.match(line)
-        if found and found[1].lower() in _LEVELS:
-            self._is_last_passing = _LEVELS.index(found[1].lower()) >= self._min_level
+        start = _LINE_START.match(line)
+        if start and start[1].lower() in _LEVELS:
+            self._is_last_passing = _LEVELS.index(start[1].lower()) >= self._min_level
         return self._is_last_passing
 
 
 def render_text(result: LogLines, options: RenderOptions) -> str:
     if not result.lines:
-        why = f"holds nothing of level {result.level} or worse" if result.level else "is empty: no daemon has run yet"
+        why = f"has no lines of level {result.level} or higher" if result.level else "is empty: no daemon has run yet"
         return "" if options.is_quiet else sanitize(f"{result.path} {why}.")
     return render_code_block("\n".join(sanitize(line) for line in result.lines), options)
 
 
 OP = Operation(
     name="logs",
-    summary="The last lines of the daemon's own log.",
-    doc="""Read from the file, so it works while no daemon runs. The log is rotated by size and holds no secrets.
-With `--follow` it goes on until you end it; in JSON each piece is one object a line.""",
+    summary="Show or follow the daemon's log.",
+    doc="""Reads the file, so it also works without a daemon. The log is rotated by size, and secrets are redacted.
+`--follow` runs until you interrupt it; with JSON output each batch is one object per line.""",
     args_type=LogsArgs,
     result_type=LogLines,
     run=run,
@@ -148,8 +144,8 @@ With `--follow` it goes on until you end it; in JSON each piece is one object a 
     is_live=True,
     effect="local",
     examples=(
-        OperationExample("logs", "the last 50 lines"),
-        OperationExample("logs -n 500 --level warning", "what went wrong lately"),
-        OperationExample("logs -f", "watch it"),
+        OperationExample("logs", "show the last 50 lines"),
+        OperationExample("logs -n 500 --level warning", "show warnings and errors"),
+        OperationExample("logs -f", "follow the log"),
     ),
 )

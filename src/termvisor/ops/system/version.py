@@ -1,4 +1,4 @@
-"""The op `version`: which Termvisor this is."""
+"""Operation `version`: print the version of this program."""
 
 import sys
 
@@ -12,11 +12,11 @@ from termvisor.ops.render.text import RenderOptions
 
 
 class VersionArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class VersionResult(Struct, frozen=True, kw_only=True):
-    """``schema_version`` is that of the JSON answers."""
+    """``schema_version`` is the version of the JSON envelope."""
 
     version: str
     schema_version: int
@@ -38,12 +38,15 @@ def render_text(result: VersionResult, options: RenderOptions) -> str:
 OP = Operation(
     name="version",
     aliases=("--version", "-V"),
-    summary="Which version this is.",
-    doc="Answered by the program itself; `visor health` tells the version of the running daemon.",
+    summary="Print the version.",
+    doc="Prints the version of the command itself; `visor health` shows that of the running daemon.",
     args_type=VersionArgs,
     result_type=VersionResult,
     run=run,
     render_text=render_text,
     effect="local",
-    examples=(OperationExample("version", "for people"), OperationExample("version -q", "the bare number")),
+    examples=(
+        OperationExample("version", "print the version"),
+        OperationExample("version -q", "print only the number"),
+    ),
 )

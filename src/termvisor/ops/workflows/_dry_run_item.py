@@ -1,4 +1,4 @@
-"""The steps of a rehearsal, as answers tell them."""
+"""Build and format the result of a workflow dry run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +14,8 @@ from termvisor.redaction import redact
 
 
 class DryRunStepItem(Struct, frozen=True, kw_only=True):
-    """``verdict`` is what the policy would say of an act now, and ``why``; ``refused`` what in the pane speaks against
-    it. ``assumed`` is what was taken for granted: an answer, a text that comes, a time that passes.
+    """``verdict`` is the policy's current verdict on an action, and ``why``; ``refused`` is a failed precondition of
+    the pane. ``assumed`` is what the dry run assumed: an answer, a text that appears, a time that passes.
     """
 
     number: int
@@ -29,7 +29,7 @@ class DryRunStepItem(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowDryRunResult(Struct, frozen=True, kw_only=True):
-    """Nothing was done. ``ends`` is how it would end."""
+    """``ends`` is how the run would end."""
 
     workflow: str
     pane: int
@@ -57,7 +57,7 @@ def _build_step_item(dry_run_step: DryRunStep) -> DryRunStepItem:
 
 
 def _format_why(step: DryRunStepItem) -> str:
-    """What the pane says against it comes before what the policy says: it would be refused now in any case."""
+    """Format the reason; a failed precondition comes first, since it refuses the action whatever the policy says."""
     return f"refused now: {step.refused}" if step.refused else step.why or step.assumed or "-"
 
 
@@ -66,10 +66,10 @@ _STEP_COLUMNS = (
     TableColumn("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
     TableColumn("VERDICT", lambda step: step.verdict or "-", style="bold"),
     TableColumn("WHY", _format_why, can_shrink=True),
-    TableColumn("GIVEN", lambda step: format_step_value(step.given), can_shrink=True),
+    TableColumn("INPUT", lambda step: format_step_value(step.given), can_shrink=True),
 )
 
 
 def render_dry_run(result: WorkflowDryRunResult, options: RenderOptions) -> str:
-    steps = render_table(_STEP_COLUMNS, result.steps, options) if result.steps else "It would do nothing."
-    return steps if options.is_quiet else f"{steps}\n\nnothing was done; it would end so: {result.ends}"
+    steps = render_table(_STEP_COLUMNS, result.steps, options) if result.steps else "No steps."
+    return steps if options.is_quiet else f"{steps}\n\ndry run, nothing was done; the run would end with: {result.ends}"

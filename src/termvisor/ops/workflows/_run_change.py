@@ -1,4 +1,4 @@
-"""What the operations share that change a run."""
+"""Arguments, result and text of the operations that change a workflow run."""
 
 from typing import Annotated
 
@@ -12,14 +12,14 @@ from termvisor.ops.workflows._run_item import RunItem, RunNumber, build_run_item
 
 
 class RunWithReasonArgs(Struct, frozen=True, kw_only=True):
-    """Which run, and why."""
+    """The workflow run, and the reason."""
 
     run: RunNumber
-    why: Annotated[str, Meta(description="The reason, for the record.", max_length=500)] = ""
+    why: Annotated[str, Meta(description="The reason, shown in the run's history.", max_length=500)] = ""
 
 
 class RunChangeResult(Struct, frozen=True, kw_only=True):
-    """The run as it stands right after; what follows from the change may take a moment."""
+    """The run right after the request; the effect may take a moment."""
 
     run: RunItem
 
@@ -33,4 +33,4 @@ def render_text(result: RunChangeResult, options: RenderOptions) -> str:
     return str(result.run.id) if options.is_quiet else format_headline(result.run)
 
 
-RUN_CHANGE_EXITS = ((4, "There is no such run."), (75, "It has ended already."))
+RUN_CHANGE_EXITS = ((4, "Workflow run not found."), (75, "The run has already ended."))

@@ -1,22 +1,23 @@
-"""A run and its steps, as answers tell them."""
+"""Build and format the items of workflow runs and their steps."""
 
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunStatus, RunStep, StepStatus, WorkflowMode
-from termvisor.ops.api.envelope import compute_seconds_between
 from termvisor.ops.panes._listing import format_optional_timestamp
 from termvisor.ops.render.text import TableColumn, format_age, sanitize, shorten
 from termvisor.redaction import redact
 
-RunNumber = Annotated[int, Meta(description="The run's number.", ge=1, extra={"positional": "one"})]
+RunNumber = Annotated[
+    int, Meta(description="The run's number in `visor workflow status`.", ge=1, extra={"positional": "one"})
+]
 
 
 class RunItem(Struct, frozen=True, kw_only=True):
-    """``why`` is how it ended or what it waits for; ``plan`` is what a paused run will do, at ``due_at``."""
+    """``why`` is how it ended or what it waits for; ``plan`` is what a paused run does next, at ``due_at``."""
 
     id: int
     workflow: str
@@ -33,13 +34,13 @@ class RunItem(Struct, frozen=True, kw_only=True):
     ended_at: str | None
     due_at: str | None
     age: float
-    """Seconds since it began; of one that ended, how long it took."""
+    """Seconds since the start; for an ended run, its duration."""
     facts: dict[str, Any]
     correlation: str
 
 
 class StepItem(Struct, frozen=True, kw_only=True):
-    """``given`` is what it was asked for, ``came`` what came of it; both redacted."""
+    """``given`` is the input of the step, ``came`` its output; both redacted."""
 
     number: int
     kind: str
@@ -93,7 +94,7 @@ def build_step_item(step: RunStep) -> StepItem:
 def _decode_json(text: str) -> Any:
     try:
         return msgspec.json.decode(redact(text)) if text else None
-    except msgspec.DecodeError:
+    except msgspec.DecodeError:  # redaction can cut through the JSON syntax
         return redact(text)
 
 
@@ -109,29 +110,27 @@ STEP_COLUMNS = (
     TableColumn("STEP", lambda step: str(step.number), is_right_aligned=True),
     TableColumn("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
     TableColumn("STATUS", lambda step: step.status + (f" ({step.attempt})" if step.attempt > 1 else "")),
-    TableColumn("GIVEN", lambda step: format_step_value(step.given), can_shrink=True),
-    TableColumn("CAME", lambda step: sanitize(step.why) or format_step_value(step.came), can_shrink=True),
+    TableColumn("INPUT", lambda step: format_step_value(step.given), can_shrink=True),
+    TableColumn("RESULT", lambda step: sanitize(step.why) or format_step_value(step.came), can_shrink=True),
 )
 
 
 def format_step_value(value: Any) -> str:
-    """What a step was given or what came of it, for a person: `text: hello, timeout: 60`."""
+    """Format the input or output of a step: `text: hello, timeout: 60`."""
     return shorten(sanitize(_format_nested(value)), 200) or "-"
 
 
 def _format_nested(value: Any) -> str:
     if isinstance(value, dict):
-        told = {
-            name: one for name, one in value.items() if name not in _HIDDEN_FIELDS and one not in (None, "", [], {})
-        }
         return ", ".join(
-            _format_nested(one) if name in _INLINED_FIELDS else f"{name}: {_format_field(name, one)}"
-            for name, one in told.items()
+            _format_nested(field) if name in _INLINED_FIELDS else f"{name}: {_format_field(name, field)}"
+            for name, field in value.items()
+            if name not in _HIDDEN_FIELDS and field not in (None, "", [], {})
         )
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return " ".join(_format_nested(one) for one in value)
+        return " ".join(map(_format_nested, value))
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -149,10 +148,10 @@ _TIMESTAMP_FIELDS = frozenset({"at", "until", "since", "state_at", "resets_at"})
 
 
 def format_headline(run: RunItem) -> str:
-    """One line about a run, for a person."""
-    ends = "" if run.status in ENDED_RUN_STATUSES or not run.due_at else f", goes on at {run.due_at}"
+    """Summarize a run in one line."""
+    next_step = "" if run.status in ENDED_RUN_STATUSES or not run.due_at else f", continues at {run.due_at}"
     if run.why.startswith("held"):
-        ends = f"; `visor workflow resume {run.id}` lets it go on"
+        next_step = f"; resume it with `visor workflow resume {run.id}`"
     where = f" in pane {run.pane}" if run.pane is not None else ""
     why = f": {sanitize(run.why)}" if run.why else ""
-    return f"run {run.id} ({run.workflow}{where}) is {run.status}{why}{ends}"
+    return f"run {run.id} ({run.workflow}{where}) is {run.status}{why}{next_step}"

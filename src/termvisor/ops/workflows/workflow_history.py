@@ -1,4 +1,4 @@
-"""The op `workflow_history`: one run, step by step."""
+"""The operation `workflow_history`: show the journal of a workflow run."""
 
 from msgspec import Struct
 
@@ -18,43 +18,43 @@ from termvisor.ops.workflows._run_item import (
 
 
 class WorkflowHistoryArgs(Struct, frozen=True, kw_only=True):
-    """Which run."""
+    """Choose the run."""
 
     run: RunNumber
 
 
 class WorkflowHistoryResult(Struct, frozen=True, kw_only=True):
-    """What is on record of a run; every step was stored before it was taken, and again with what came of it."""
+    """The journal of a run; each step is stored before it is executed, and again with its result."""
 
     run: RunItem
     steps: tuple[StepItem, ...]
 
 
 async def run(services: Services, args: WorkflowHistoryArgs) -> WorkflowHistoryResult:
-    found, steps = await services.workflows.get_run(RunId(args.run))
+    stored_run, steps = await services.workflows.get_run(RunId(args.run))
     return WorkflowHistoryResult(
-        run=build_run_item(found, services.clock.now()), steps=tuple(map(build_step_item, steps))
+        run=build_run_item(stored_run, services.clock.now()), steps=tuple(map(build_step_item, steps))
     )
 
 
 def render_text(result: WorkflowHistoryResult, options: RenderOptions) -> str:
-    rows = render_table(STEP_COLUMNS, result.steps, options) if result.steps else "No step was taken."
+    rows = render_table(STEP_COLUMNS, result.steps, options) if result.steps else "No steps."
     plan = [result.run.plan] if result.run.plan else []
     return rows if options.is_quiet else "\n".join([format_headline(result.run), *plan, "", rows])
 
 
 OP = Operation(
     name="workflow_history",
-    summary="One run, step by step: what it wanted, what came of it.",
-    doc="""Inputs and outputs are redacted. The step `end` says how its work ended; what follows it is its cleanup. The
-whole story of an act is in `visor audit --correlation`, under the `correlation` that its step names.""",
+    summary="Show a workflow run step by step: inputs and results.",
+    doc="""Inputs and outputs are redacted. The step `end` is the end of the workflow's work; the steps after it are its
+cleanup. `visor audit --correlation` shows all entries of an action, by the `correlation` of its step.""",
     args_type=WorkflowHistoryArgs,
     result_type=WorkflowHistoryResult,
     run=run,
     render_text=render_text,
-    exit_statuses=((4, "There is no such run."),),
+    exit_statuses=((4, "Workflow run not found."),),
     examples=(
-        OperationExample("workflow history 3", "for people"),
+        OperationExample("workflow history 3", "as a table"),
         OperationExample("robot workflow history 3", "as JSON"),
     ),
 )

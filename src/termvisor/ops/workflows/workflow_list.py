@@ -1,4 +1,4 @@
-"""The op `workflow_list`: the workflows that there are, and what each may do."""
+"""The operation `workflow_list`: list workflows, their mode and the events that start them."""
 
 from msgspec import Struct
 
@@ -12,12 +12,12 @@ from termvisor.redaction import redact
 
 
 class WorkflowListArgs(Struct, frozen=True, kw_only=True):
-    """Nothing to choose."""
+    """Takes no arguments."""
 
 
 class WorkflowItem(Struct, frozen=True, kw_only=True):
-    """``mode`` is the one in force. ``events`` start it; without any, only people and programs do. ``doubts`` are
-    things that its file speaks of and nobody knows."""
+    """``mode`` is the effective mode. ``events`` start the workflow; without any, it is only started by command.
+    ``doubts`` are warnings: unknown events, agents or rules in its file."""
 
     name: str
     mode: WorkflowMode
@@ -31,7 +31,7 @@ class WorkflowItem(Struct, frozen=True, kw_only=True):
 
 
 class BrokenWorkflowFile(Struct, frozen=True, kw_only=True):
-    """A file that is no workflow: where and why."""
+    """An invalid workflow file and its error."""
 
     file: str
     why: str
@@ -44,7 +44,7 @@ class WorkflowsSummary(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowListing(BaseListing, frozen=True, kw_only=True):
-    """In the order in which they are asked whether an event is theirs."""
+    """Workflows, in the order in which an event is offered to them."""
 
     summary: WorkflowsSummary
     items: tuple[WorkflowItem, ...]
@@ -52,22 +52,22 @@ class WorkflowListing(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: Services, _args: WorkflowListArgs) -> WorkflowListing:
-    found, troubles = services.workflows.list_workflows()
+    workflows, problems = services.workflows.list_workflows()
     items = tuple(
         WorkflowItem(
-            name=one.name,
-            mode=one.mode,
-            events=one.events,
-            agents=one.agents,
-            priority=one.priority,
-            version=one.version,
-            origin=one.origin,
-            summary=redact(one.summary),
-            doubts=tuple(map(redact, one.doubts)),
+            name=info.name,
+            mode=info.mode,
+            events=info.events,
+            agents=info.agents,
+            priority=info.priority,
+            version=info.version,
+            origin=info.origin,
+            summary=redact(info.summary),
+            doubts=tuple(map(redact, info.doubts)),
         )
-        for one in found
+        for info in workflows
     )
-    broken = tuple(BrokenWorkflowFile(file=one.file, why=redact(one.why)) for one in troubles)
+    broken = tuple(BrokenWorkflowFile(file=problem.file, why=redact(problem.why)) for problem in problems)
     summary = WorkflowsSummary(
         workflows=len(items), by_mode=count_values(item.mode for item in items), broken=len(broken)
     )
@@ -82,32 +82,34 @@ COLUMNS = (
     TableColumn("EVENTS", lambda item: " ".join(item.events) or "-", can_shrink=True),
     TableColumn("AGENTS", lambda item: " ".join(item.agents) or "all", can_shrink=True),
     TableColumn("ORIGIN", lambda item: item.origin, can_shrink=True),
-    TableColumn("WHAT IT DOES", lambda item: sanitize(item.summary), can_shrink=True),
+    TableColumn("SUMMARY", lambda item: sanitize(item.summary), can_shrink=True),
 )
 
 
 def render_text(result: WorkflowListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options) if result.items else "There are no workflows."
-    wrong = [options.paint("red", sanitize(f"left out: {one.why}")) for one in result.broken]
-    wrong += [options.paint("yellow", sanitize(f"in doubt: {doubt}")) for one in result.items for doubt in one.doubts]
+    rows = render_table(COLUMNS, result.items, options) if result.items else "No workflows."
+    problems = [options.paint("red", sanitize(f"error: {broken.why}")) for broken in result.broken]
+    problems += [
+        options.paint("yellow", sanitize(f"warning: {doubt}")) for item in result.items for doubt in item.doubts
+    ]
     if options.is_quiet:
-        return "\n".join([rows, *wrong])
-    left_out = f", {result.summary.broken} left out" if result.broken else ""
-    return "\n".join([rows, *wrong, "", pluralize(result.summary.workflows, "workflow") + left_out])
+        return "\n".join([rows, *problems])
+    invalid = f", {pluralize(result.summary.broken, 'invalid file')}" if result.broken else ""
+    return "\n".join([rows, *problems, "", pluralize(result.summary.workflows, "workflow") + invalid])
 
 
 OP = Operation(
     name="workflow_list",
     aliases=("workflow", "workflows"),
-    summary="The workflows that answer events, and what each may do.",
-    doc="""A workflow answers an event, such as a compaction or a usage limit, step by step, and survives whatever
-happens to the daemon. `mode` is `off`, `ask` (a person is asked about every action) or `on` (the policy alone decides);
-`visor config set workflow_modes` changes it. Your own are files in the folder `workflows` beside `config.toml`; one
-that is wrong is told here with its line, and left out. `in doubt` is one that speaks of an event, an agent or a rule
-that nobody knows: it stands, and may never start.""",
+    summary="List workflows, their mode and the events that start them.",
+    doc="""A workflow handles an event, such as a compaction or a usage limit, step by step, and survives daemon
+restarts. `mode` is `off`, `ask` (every action requires approval) or `on` (the policy alone decides); `visor config set
+workflow_modes` changes it. Your own workflows are files in the directory `workflows` beside `config.toml`; an invalid
+one is listed with its error and ignored. A warning names an unknown event, agent or rule: the workflow is active but
+may never start.""",
     args_type=WorkflowListArgs,
     result_type=WorkflowListing,
     run=run,
     render_text=render_text,
-    examples=(OperationExample("workflow list", "for people"), OperationExample("robot workflow list", "as JSON")),
+    examples=(OperationExample("workflow list", "as a table"), OperationExample("robot workflow list", "as JSON")),
 )

@@ -1,4 +1,4 @@
-"""The op `workflow_pause`: hold a run where it is, until somebody lets it go on."""
+"""The operation `workflow_pause`: pause a workflow run until it is resumed."""
 
 from termvisor.model.workflow.info import RunChangeRequest
 from termvisor.ops.api.gate_service import ActingServices
@@ -13,7 +13,7 @@ from termvisor.ops.workflows._run_change import (
 
 
 class WorkflowPauseArgs(RunWithReasonArgs, frozen=True, kw_only=True):
-    """Which run, and why."""
+    """The workflow run, and the reason."""
 
 
 async def run(services: ActingServices, args: WorkflowPauseArgs) -> RunChangeResult:
@@ -22,9 +22,9 @@ async def run(services: ActingServices, args: WorkflowPauseArgs) -> RunChangeRes
 
 OP = Operation(
     name="workflow_pause",
-    summary="Hold a run where it is, until somebody lets it go on.",
-    doc="""Nothing more is done for it, also after a restart. Times and questions that it waits for go on: when they
-are over, it finds that out after `visor workflow resume`.""",
+    summary="Pause a workflow run until it is resumed.",
+    doc="""The run executes no further step, also after a restart of the daemon. Timeouts and approval requests that it
+waits for continue; it sees their result after `visor workflow resume`.""",
     args_type=WorkflowPauseArgs,
     result_type=RunChangeResult,
     run=run,
@@ -32,7 +32,7 @@ are over, it finds that out after `visor workflow resume`.""",
     effect="change",
     exit_statuses=RUN_CHANGE_EXITS,
     examples=(
-        OperationExample("workflow pause 3", "hold it"),
-        OperationExample("robot workflow pause 3 --why 'I am working there'", "and say why"),
+        OperationExample("workflow pause 3", "pause run 3"),
+        OperationExample("robot workflow pause 3 --why 'I am working there'", "with a reason"),
     ),
 )

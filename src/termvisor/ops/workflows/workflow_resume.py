@@ -1,4 +1,4 @@
-"""The op `workflow_resume`: let a run go on: one that is held, or one in its own pause."""
+"""The operation `workflow_resume`: resume a paused workflow run."""
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ from termvisor.ops.workflows._run_item import RunNumber
 
 
 class WorkflowResumeArgs(Struct, frozen=True, kw_only=True):
-    """Which run."""
+    """Choose the run."""
 
     run: RunNumber
 
@@ -21,9 +21,9 @@ async def run(services: ActingServices, args: WorkflowResumeArgs) -> RunChangeRe
 
 OP = Operation(
     name="workflow_resume",
-    summary="Let a run go on: one that is held, or one in its own pause.",
-    doc="""A run in a pause of its own goes on at once, before the time of its plan. Whatever it does then is judged,
-and where needed asked about, as ever.""",
+    summary="Resume a paused workflow run.",
+    doc="""A run that paused by its own plan continues at once, before the planned time. Its actions are still checked
+by the policy and may require approval.""",
     args_type=WorkflowResumeArgs,
     result_type=RunChangeResult,
     run=run,
@@ -31,7 +31,7 @@ and where needed asked about, as ever.""",
     effect="change",
     exit_statuses=RUN_CHANGE_EXITS,
     examples=(
-        OperationExample("workflow resume 3", "go on"),
+        OperationExample("workflow resume 3", "resume run 3"),
         OperationExample("robot workflow resume 3", "as JSON"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `workflow_run`: start a workflow in a pane."""
+"""The operation `workflow_run`: start a workflow in a pane, or show a dry run."""
 
 from typing import Annotated
 
@@ -10,46 +10,46 @@ from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.input._action_args import PaneReference
-from termvisor.ops.panes._listing import resolve_pane
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions
 from termvisor.ops.workflows._dry_run_item import WorkflowDryRunResult, build_dry_run_result, render_dry_run
 from termvisor.ops.workflows._run_item import RunItem, build_run_item, format_headline
-from termvisor.ops.workflows.workflow_show import WorkflowName
-from termvisor.ops.workflows.workflow_show import find_workflow as workflow
+from termvisor.ops.workflows.workflow_show import WorkflowName, find_workflow
 
 
 class WorkflowRunArgs(Struct, frozen=True, kw_only=True):
-    """Which workflow, where."""
+    """The workflow and the pane."""
 
     name: WorkflowName
     pane: PaneReference
     force: Annotated[
-        bool, Meta(description="Also where nothing that it answers was seen; policy, lock and guards hold as ever.")
+        bool, Meta(description="Start even without an event to handle; policy, lock and guards still apply.")
     ] = False
-    dry_run: Annotated[bool, Meta(description="Show each step and its verdict; nothing is done.")] = False
+    dry_run: Annotated[bool, Meta(description="Show each step and its verdict without doing anything.")] = False
 
 
 class WorkflowRunResult(Struct, frozen=True, kw_only=True):
-    """``run`` is the one that began; in a rehearsal there is none, and ``rehearsal`` tells the steps."""
+    """``run`` is the started run, ``rehearsal`` the steps of a dry run; the other one is null."""
 
     run: RunItem | None = None
     rehearsal: WorkflowDryRunResult | None = None
 
 
 def build_mode_off_error(name: str) -> Refused:
-    return Refused(f"{name} is off", hint=f"`visor config set workflow_modes {name}=ask` lets it run.")
+    return Refused(f"workflow {name} is off", hint=f"Enable it: `visor config set workflow_modes {name}=ask`.")
 
 
 async def run(services: ActingServices, args: WorkflowRunArgs) -> WorkflowRunResult:
     pane = (await resolve_pane(services, args.pane)).id
     if args.dry_run:
-        told = await services.workflows.dry_run(args.name, pane)
-        return WorkflowRunResult(rehearsal=build_dry_run_result(args.name, pane, told))
-    if (info := workflow(services, args.name)).mode == "off":  # nobody is asked about what cannot be
+        dry_run = await services.workflows.dry_run(args.name, pane)
+        return WorkflowRunResult(rehearsal=build_dry_run_result(args.name, pane, dry_run))
+    # Before the gate: a workflow that is off must not create an approval request.
+    if (info := find_workflow(services, args.name)).mode == "off":
         raise build_mode_off_error(info.name)
     await services.gate.run(RunWorkflow(workflow=args.name, pane=pane, is_forced=args.force), Preconditions())
-    begun = await services.workflows.start_run(args.name, pane, services.gate.actor, force=args.force)
-    return WorkflowRunResult(run=build_run_item(begun, services.clock.now()))
+    started = await services.workflows.start_run(args.name, pane, services.gate.actor, force=args.force)
+    return WorkflowRunResult(run=build_run_item(started, services.clock.now()))
 
 
 def render_text(result: WorkflowRunResult, options: RenderOptions) -> str:
@@ -66,22 +66,22 @@ def render_text(result: WorkflowRunResult, options: RenderOptions) -> str:
 OP = Operation(
     name="workflow_run",
     summary="Start a workflow in a pane.",
-    doc="""Without `--force` it starts only where something that it answers was seen lately, and once for each such
-event. It waits for its turn: a pane has one run at a time. Every act of it is judged, and in the mode `ask` asked
-about, whoever started it.""",
+    doc="""Without `--force` it starts only if there is a recent event that it handles, and once per event. A pane has
+one run at a time; others wait. Every action of the run is checked by the policy and, in the mode `ask`, requires
+approval, also if you started the run.""",
     args_type=WorkflowRunArgs,
     result_type=WorkflowRunResult,
     run=run,
     render_text=render_text,
     effect="change",
     exit_statuses=(
-        (4, "There is no such workflow or pane."),
-        (75, "Nothing that it answers was seen there, or that was answered already."),
-        (77, "It is off, or the policy says no."),
+        (4, "Workflow or pane not found."),
+        (75, "There is no recent event to handle, or it was already handled."),
+        (77, "The workflow is off, or the policy denies it."),
     ),
     examples=(
-        OperationExample("workflow run handle_compaction 7", "answer what was seen there"),
-        OperationExample("workflow run handle_compaction 7 --force", "in any case"),
+        OperationExample("workflow run handle_compaction 7", "handle the latest compaction in pane 7"),
+        OperationExample("workflow run handle_compaction 7 --force", "even without an event"),
         OperationExample("robot workflow run handle_compaction 7 --dry-run", "only show what it would do"),
     ),
 )

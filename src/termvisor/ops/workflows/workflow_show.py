@@ -1,4 +1,4 @@
-"""The op `workflow_show`: one workflow with all that is declared of it."""
+"""The operation `workflow_show`: show one workflow: triggers, mode, limits and steps."""
 
 from typing import Annotated
 
@@ -18,15 +18,15 @@ WorkflowName = Annotated[str, Meta(description="The workflow's name.", extra={"p
 
 
 class WorkflowShowArgs(Struct, frozen=True, kw_only=True):
-    """Which one."""
+    """Choose the workflow."""
 
     name: WorkflowName
 
 
 class WorkflowShowResult(Struct, frozen=True, kw_only=True):
-    """What starts it: ``events`` of at least this ``severity``, by these ``agents`` and ``rules`` where any are named,
-    not older than ``fresh_for`` seconds. ``steps`` are those of a file; ``doubts`` are things that it speaks of and
-    nobody knows.
+    """It is started by ``events`` of at least this ``severity``, of these ``agents`` and ``rules`` (empty: all), not
+    older than ``fresh_for`` seconds. ``steps`` are those of a workflow file; ``doubts`` are warnings: unknown events,
+    agents or rules.
     """
 
     name: str
@@ -47,15 +47,15 @@ class WorkflowShowResult(Struct, frozen=True, kw_only=True):
 
 
 def find_workflow(services: Services, name: str) -> WorkflowInfo:
-    """`NoWorkflow` says which one may be meant, or what is wrong with its file."""
-    found, troubles = services.workflows.list_workflows()
-    info = next((one for one in found if one.name == name), None)
-    if info is not None:
-        return info
-    if why := next((one.why for one in troubles if one.name == name), ""):
-        raise WorkflowNotFound(f"{name} is left out: {why}", hint="Mend that line; the file is read again by itself.")
-    near = find_close_matches(name, [one.name for one in found])
-    raise WorkflowNotFound(f"there is no workflow {name!r}", hint=f"Did you mean {near[0]}?" if near else None)
+    """Return the workflow with this name. Raises WorkflowNotFound with a close name or the error in its file."""
+    workflows, problems = services.workflows.list_workflows()
+    by_name = {info.name: info for info in workflows}
+    if name in by_name:
+        return by_name[name]
+    if why := next((problem.why for problem in problems if problem.name == name), ""):
+        raise WorkflowNotFound(f"workflow {name} is invalid: {why}", hint="Fix the file; it is reloaded on change.")
+    near = find_close_matches(name, list(by_name))
+    raise WorkflowNotFound(f"workflow {name!r} not found", hint=f"Did you mean {near[0]}?" if near else None)
 
 
 async def run(services: Services, args: WorkflowShowArgs) -> WorkflowShowResult:
@@ -66,48 +66,46 @@ async def run(services: Services, args: WorkflowShowArgs) -> WorkflowShowResult:
 
 
 _FACT_COLUMNS = (
-    TableColumn("WHAT", lambda fact: fact[0], style="bold"),
-    TableColumn("HOW IT IS", lambda fact: fact[1], can_shrink=True),
+    TableColumn("FIELD", lambda fact: fact[0], style="bold"),
+    TableColumn("VALUE", lambda fact: fact[1], can_shrink=True),
 )
 
 
 def render_text(result: WorkflowShowResult, options: RenderOptions) -> str:
     rows = [
         ("name", f"{result.name}, version {result.version}, from {result.origin}"),
-        ("does", result.summary),
+        ("summary", result.summary),
         ("mode", result.mode),
         ("events", _format_events(result)),
         ("agents", " ".join(result.agents) or "all"),
         ("priority", str(result.priority)),
-        (
-            "time",
-            f"{result.timeout:g} s of work" + (f"; events up to {result.fresh_for:g} s old" if result.events else ""),
-        ),
+        ("timeout", f"{result.timeout:g} s"),
+        *([("event age", f"up to {result.fresh_for:g} s")] if result.events else []),
         *((f"step {number}", step) for number, step in enumerate(result.steps)),
-        *(("doubt", doubt) for doubt in result.doubts),
+        *(("warning", doubt) for doubt in result.doubts),
     ]
     return render_table(_FACT_COLUMNS, [(name, sanitize(text)) for name, text in rows], options)
 
 
 def _format_events(result: WorkflowShowResult) -> str:
     if not result.events:
-        return "none: it is started by people and programs"
-    severe = "" if result.severity == "info" else f", {result.severity} or worse"
-    return " ".join(result.events) + (f", by the rules {' '.join(result.rules)}" if result.rules else "") + severe
+        return "none; started with `visor workflow run`"
+    severity = "" if result.severity == "info" else f", {result.severity} or worse"
+    return " ".join(result.events) + (f", of the rules {' '.join(result.rules)}" if result.rules else "") + severity
 
 
 OP = Operation(
     name="workflow_show",
-    summary="One workflow: what starts it, what it may do, its steps.",
-    doc="""The steps of a file are shown as they were understood; those of a built-in workflow are in its code.
+    summary="Show one workflow: triggers, mode, limits and steps.",
+    doc="""The steps of a workflow file are shown as parsed; those of a built-in workflow are in its code.
 `visor workflow dry-run` shows what it would do in a pane.""",
     args_type=WorkflowShowArgs,
     result_type=WorkflowShowResult,
     run=run,
     render_text=render_text,
-    exit_statuses=((4, "There is no such workflow."),),
+    exit_statuses=((4, "Workflow not found."),),
     examples=(
-        OperationExample("workflow show handle_compaction", "for people"),
+        OperationExample("workflow show handle_compaction", "as a table"),
         OperationExample("robot workflow show handle_compaction", "as JSON"),
     ),
 )

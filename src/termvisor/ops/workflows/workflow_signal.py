@@ -1,4 +1,4 @@
-"""The op `workflow_signal`: say a word to a run that waits for it."""
+"""The operation `workflow_signal`: send a signal to a workflow run."""
 
 from typing import Annotated
 
@@ -15,24 +15,32 @@ RESERVED_SIGNALS = ("cancel", "resume")
 
 
 class WorkflowSignalArgs(Struct, frozen=True, kw_only=True):
-    """A run that waits for this very word goes on; of a question, the word is one of its choices."""
+    """The run and the signal."""
 
     run: RunNumber
-    word: Annotated[str, Meta(description="The word.", min_length=1, max_length=200, extra={"positional": "one"})]
-    value: Annotated[str, Meta(description="What else it is to know.", max_length=4000)] = ""
+    word: Annotated[
+        str,
+        Meta(
+            description="The signal's name, or a choice of the run's question.",
+            min_length=1,
+            max_length=200,
+            extra={"positional": "one"},
+        ),
+    ]
+    value: Annotated[str, Meta(description="A value for the run.", max_length=4000)] = ""
 
 
 async def run(services: ActingServices, args: WorkflowSignalArgs) -> RunChangeResult:
     if args.word in RESERVED_SIGNALS:
-        raise BadRequest(f"{args.word!r} is an operation of its own: `visor workflow {args.word} {args.run}`")
+        raise BadRequest(f"{args.word!r} is a reserved signal; use `visor workflow {args.word} {args.run}`")
     return await change_run(services, args.run, RunChangeRequest(kind="signal", word=args.word, value=args.value))
 
 
 OP = Operation(
     name="workflow_signal",
-    summary="Say a word to a run that waits for it.",
-    doc="""The word is kept: a run that comes to wait for it later finds it. Of a question to a person it counts only
-when a person says it. `cancel` and `resume` have operations of their own.""",
+    summary="Send a signal to a workflow run.",
+    doc="""The signal is stored: a run that waits for it later receives it too. An answer to a question counts only if
+it comes from a person. `cancel` and `resume` are separate commands.""",
     args_type=WorkflowSignalArgs,
     result_type=RunChangeResult,
     run=run,
@@ -40,7 +48,7 @@ when a person says it. `cancel` and `resume` have operations of their own.""",
     effect="change",
     exit_statuses=RUN_CHANGE_EXITS,
     examples=(
-        OperationExample("workflow signal 3 ready", "it waits for `ready`"),
+        OperationExample("workflow signal 3 ready", "send `ready` to run 3"),
         OperationExample("robot workflow signal 3 deployed --value v2", "with a value"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The op `workflow_status`: runs of workflows, those that go on and those that ended."""
+"""The operation `workflow_status`: list workflow runs."""
 
 from typing import Annotated
 
@@ -9,7 +9,8 @@ from termvisor.clock import format_timestamp
 from termvisor.model.workflow.run import Run, RunFilter, RunStatus
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import BaseListing, PaneFilter, build_filters, count_values, resolve_pane
+from termvisor.ops.panes._listing import BaseListing, PaneFilter, build_filters, count_values
+from termvisor.ops.panes._pane_reference import resolve_pane
 from termvisor.ops.render.text import RenderOptions, pluralize, render_table
 from termvisor.ops.workflows._run_item import RUN_COLUMNS, RunItem, build_run_item
 
@@ -17,12 +18,12 @@ _OPEN_STATUSES: tuple[RunStatus, ...] = ("running", "waiting", "paused")
 
 
 class WorkflowStatusArgs(Struct, frozen=True, kw_only=True):
-    """Which runs."""
+    """Choose the runs."""
 
-    workflow: Annotated[str | None, Meta(description="Only of this workflow.")] = None
+    workflow: Annotated[str | None, Meta(description="Only runs of this workflow.")] = None
     pane: PaneFilter = None
-    all: Annotated[bool, Meta(description="Also those that ended.")] = False
-    limit: Annotated[int, Meta(description="At most so many.", ge=1, le=1000, extra={"short": ("-n",)})] = 20
+    all: Annotated[bool, Meta(description="Include ended runs.")] = False
+    limit: Annotated[int, Meta(description="Maximum number of runs.", ge=1, le=1000, extra={"short": ("-n",)})] = 20
 
 
 class RunsSummary(Struct, frozen=True, kw_only=True):
@@ -39,11 +40,9 @@ class RunListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: WorkflowStatusArgs) -> RunListing:
     pane = None if args.pane is None else (await resolve_pane(services, args.pane)).id
-    only = RunFilter(workflow=args.workflow, pane=pane, statuses=() if args.all else _OPEN_STATUSES)
-    now = services.clock.now()
-    items = tuple(
-        [await _build_item(services, one, now) for one in await services.workflows.list_runs(only, args.limit)]
-    )
+    run_filter = RunFilter(workflow=args.workflow, pane=pane, statuses=() if args.all else _OPEN_STATUSES)
+    now, runs = services.clock.now(), await services.workflows.list_runs(run_filter, args.limit)
+    items = tuple([await _build_item(services, run, now) for run in runs])
     return RunListing(
         generated_at=format_timestamp(now),
         filters=build_filters(workflow=args.workflow, pane=args.pane, all=args.all),
@@ -53,12 +52,12 @@ async def run(services: Services, args: WorkflowStatusArgs) -> RunListing:
 
 
 async def _build_item(services: Services, run: Run, now: int) -> RunItem:
-    """One that works says what it is at."""
+    """Build the item; a running run shows its current step as ``why``."""
     if run.status != "running" or run.why:
         return build_run_item(run, now)
     _, steps = await services.workflows.get_run(run.id)
-    at = f"at step {steps[-1].number}, {steps[-1].kind} {steps[-1].name}".strip() if steps else ""
-    return build_run_item(replace(run, why=at), now)
+    current = f"at step {steps[-1].number}, {steps[-1].kind} {steps[-1].name}".strip() if steps else ""
+    return build_run_item(replace(run, why=current), now)
 
 
 def render_text(result: RunListing, options: RenderOptions) -> str:
@@ -71,22 +70,23 @@ def render_text(result: RunListing, options: RenderOptions) -> str:
 
 def _format_empty(listing: RunListing) -> str:
     if listing.filters.get("all"):
-        return "No workflow has run."
-    return "No workflow is under way. `visor workflow status --all` shows those that ended."
+        return "No workflow runs."
+    return "No active workflow runs. `visor workflow status --all` includes ended ones."
 
 
 OP = Operation(
     name="workflow_status",
-    summary="Runs of workflows: what is under way, what waits and for what.",
-    doc="""`waiting` is for a turn, a person, a time; `paused` has a plan, or a person holds it. `--all` also shows
-those that are `completed`, `failed` or `cancelled`; `visor workflow history` shows the steps of one.""",
+    summary="List workflow runs and what each is waiting for.",
+    doc="""A `waiting` run waits for the pane's lock, an approval or a time; a `paused` run has a planned time, or was
+paused by a person. `--all` includes runs that are `completed`, `failed` or `cancelled`; `visor workflow history` shows
+the steps of one.""",
     args_type=WorkflowStatusArgs,
     result_type=RunListing,
     run=run,
     render_text=render_text,
     examples=(
-        OperationExample("workflow status", "what is under way"),
-        OperationExample("workflow status --all --pane 7", "everything of one pane"),
-        OperationExample("robot workflow status --all --limit 5", "the newest, as JSON"),
+        OperationExample("workflow status", "active runs"),
+        OperationExample("workflow status --all --pane 7", "all runs of one pane"),
+        OperationExample("robot workflow status --all --limit 5", "the newest runs, as JSON"),
     ),
 )

@@ -1,4 +1,7 @@
-"""Command lines: what they would do, told by their structure and not by what they look like."""
+"""Analyze command lines: parse them with the shell's grammar and classify what they would do.
+
+In: a text or argv, and the folders that paths are relative to. Out: a `CommandAnalysis`. Read `analyzer.py` first.
+"""
 
 from termvisor.policy.shell.analysis import CommandAnalysis, CommandFinding
 from termvisor.policy.shell.analyzer import analyze_argv, analyze_command

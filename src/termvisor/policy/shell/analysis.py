@@ -1,10 +1,10 @@
-"""What was found in a command line: classes with the place where each was found, programs, paths and hosts."""
+"""The result of a command analysis: command classes with their positions, programs, paths and hosts."""
 
 from msgspec import Struct
 
 
 class CommandFinding(Struct, frozen=True):
-    """``start`` and ``end`` are characters of the text that was looked at; ``text`` is what stands there."""
+    """A command class at a position: ``text`` is the analyzed text from ``start`` to ``end``."""
 
     name: str
     start: int

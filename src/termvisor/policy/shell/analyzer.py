@@ -1,7 +1,7 @@
-"""A command line becomes classes: every program that it would run is found, however it is quoted or wrapped.
+"""Analyze a command line: find every program that it would run, however it is quoted or wrapped, and classify it.
 
-Whatever cannot be followed (too deep, too long, not the shell's grammar, known only when it runs) becomes a class of
-its own, never silence.
+Invariant: what cannot be analyzed (too deep, too long, invalid syntax, known only at run time) gets its own command
+class and is never ignored.
 """
 
 import re
@@ -20,16 +20,13 @@ from termvisor.policy.shell.word import ShellWord
 MAX_DEPTH, MAX_CALLS, MAX_FOLDERS = 12, 400, 8
 _CODE_VARIABLE_NAMES = (
     "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS4 IFS PATH"
-)
-_CODE_VARIABLE_NAMES += (
     " GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR PAGER EDITOR VISUAL MANPAGER LESSOPEN"
-)
-_CODE_VARIABLE_NAMES += (
     " PYTHONSTARTUP PYTHONPATH PERL5OPT PERL5LIB RUBYOPT NODE_OPTIONS SHELLOPTS BASHOPTS ZDOTDIR HOME FPATH"
 )
 _CODE_VARIABLES = frozenset(_CODE_VARIABLE_NAMES.split())
+"""Variables that make programs load or run code."""
 _SHELLS_WITH_COMMENTS = ("sh", "bash", "dash", "ksh", "fish")
-"""Shells in which `#` begins a comment also at the prompt. In zsh it does not, unless it was told so."""
+"""Shells in which `#` starts a comment also at the prompt; in zsh it does not, unless INTERACTIVE_COMMENTS is set."""
 _MAY_BE_PATH = re.compile(r"[/.~*?\[]")
 _BACKGROUND = re.compile(r"(?<![&>|])&(?![&>])")
 _INTERACTIVE_PROGRAMS = frozenset((*interpreter.CODE_FLAGS_BY_LANGUAGE, *database.CLIENTS))
@@ -38,42 +35,42 @@ _ANALYZERS_BY_PROGRAM: dict[str, tuple[EffectAnalyzer, ...]] = collect_analyzers
 
 
 def analyze_command(text: str, scope: PathScope, shell: str = "") -> CommandAnalysis:
-    """What a text would do that is typed at the prompt of a shell; empty: it is not known which one."""
-    found = _CommandAnalyzer(text, scope)
+    """Analyze a text typed at the prompt of a shell; an empty ``shell`` means that it is unknown which one."""
+    analyzer = _CommandAnalyzer(text, scope)
     whole = (0, len(text))
     if raw_text_checks.has_hidden_text(text):
-        found.add_finding("hidden_text", whole)
-    seen = raw_text_checks.replace_control_chars(text)
-    if raw_text_checks.has_history_expansion(seen[: grammar.MAX_TEXT_CHARS]):
-        found.add_finding("dynamic", whole)
-    found.analyze_script(ShellWord(seen), 0, None)
-    without = seen if shell in _SHELLS_WITH_COMMENTS else grammar.disable_comments(seen)
-    if without != seen:
-        found.analyze_script(ShellWord(without), 0, None)
-    if "\\\n" in seen:  # the grammar takes a word that is continued on the next line for two
-        found.analyze_script(ShellWord(seen.replace("\\\n", "")), 0, whole)
-    return found.build_analysis()
+        analyzer.add_finding("hidden_text", whole)
+    clean = raw_text_checks.replace_control_chars(text)
+    if raw_text_checks.has_history_expansion(clean[: grammar.MAX_TEXT_CHARS]):
+        analyzer.add_finding("dynamic", whole)
+    analyzer.analyze_script(ShellWord(clean), 0, None)
+    uncommented = clean if shell in _SHELLS_WITH_COMMENTS else grammar.disable_comments(clean)
+    if uncommented != clean:
+        analyzer.analyze_script(ShellWord(uncommented), 0, None)
+    if "\\\n" in clean:  # the grammar parses a word that continues on the next line as two words
+        analyzer.analyze_script(ShellWord(clean.replace("\\\n", "")), 0, whole)
+    return analyzer.build_analysis()
 
 
 def analyze_argv(argv: tuple[str, ...], scope: PathScope, variables: tuple[str, ...] = ()) -> CommandAnalysis:
-    """What a program would do that is started without a shell, with these variables set for it."""
+    """Analyze a program started without a shell, with these variables set."""
     text = shlex.join(argv)
-    found = _CommandAnalyzer(text, scope)
+    whole = (0, len(text))
+    analyzer = _CommandAnalyzer(text, scope)
     if any(map(raw_text_checks.has_hidden_text, argv)):
-        found.add_finding("hidden_text", (0, len(text)))
+        analyzer.add_finding("hidden_text", whole)
     if sum(map(len, argv)) > grammar.MAX_TEXT_CHARS:
-        found.add_finding("unparsed", (0, len(text)))
-    found.analyze_call(
-        build_literal_call(tuple(map(raw_text_checks.replace_control_chars, argv)), variables), 0, (0, len(text))
-    )
-    return found.build_analysis()
+        analyzer.add_finding("unparsed", whole)
+    call = build_literal_call(tuple(map(raw_text_checks.replace_control_chars, argv)), variables)
+    analyzer.analyze_call(call, 0, whole)
+    return analyzer.build_analysis()
 
 
 TextSpan = tuple[int, int]
 
 
 class _CommandAnalyzer:
-    """Collects what is found. A span is where a nested text stands in the outermost one."""
+    """Collect findings. A span is the position of a nested script in the outermost text."""
 
     def __init__(self, text: str, scope: PathScope):
         self._text, self._scope = text, scope
@@ -84,9 +81,9 @@ class _CommandAnalyzer:
         self._calls_left = MAX_CALLS
 
     def build_analysis(self) -> CommandAnalysis:
-        found = tuple(CommandFinding(name, *span, self._text[slice(*span)]) for name, span in self._findings)
+        findings = tuple(CommandFinding(name, *span, self._text[slice(*span)]) for name, span in self._findings)
         lists = {name: tuple(values) for name, values in self._values_by_kind.items()}
-        return CommandAnalysis(findings=found, **lists)
+        return CommandAnalysis(findings=findings, **lists)
 
     def add_finding(self, name: str, span: TextSpan) -> None:
         self._findings[name, span] = None
@@ -98,12 +95,12 @@ class _CommandAnalyzer:
             self.add_finding("unparsed", whole)
         if root is None:
             return
-        found, is_whole = extract_calls(root)
-        if not is_whole:
+        calls, is_complete = extract_calls(root)
+        if not is_complete:
             self.add_finding("unparsed", whole)
         if _is_fork_bomb(root):
             self.add_finding("fork_bomb", whole)
-        for call in found:
+        for call in calls:
             self.analyze_call(call, depth + 1, span or (call.start, call.end))
 
     def analyze_call(self, call: ProgramCall, depth: int, span: TextSpan) -> None:
@@ -121,30 +118,29 @@ class _CommandAnalyzer:
         self._add_value("lines", call.text)
         if not call.name:
             self.add_finding("dynamic", span)
-        known = _ANALYZERS_BY_PROGRAM.get(
-            call.name.partition(".")[0] if call.name.startswith("mkfs.") else call.name, ()
-        )
-        self._check_any_program(call, bool(known), span)
-        for look in known:
-            self._apply_effect(look(call), depth, span)
+        program = "mkfs" if call.name.startswith("mkfs.") else call.name
+        analyzers = _ANALYZERS_BY_PROGRAM.get(program, ())
+        self._check_any_program(call, bool(analyzers), span)
+        for analyze in analyzers:
+            self._apply_effect(analyze(call), depth, span)
 
     def _check_any_program(self, call: ProgramCall, is_known: bool, span: TextSpan) -> None:
-        """What holds for every program; a wrapper's words are those of the program it runs."""
+        """Apply the checks for every program; the words of a wrapper are checked with the program that it runs."""
         if call.name in wrapper.ANALYZERS or wrapper.is_account_launch(call):
             return
         if secret.has_secret_path(call):
             self.add_finding("credential_read", span)
-        opens = not is_known or call.name in interpreter.ANALYZERS
-        guarded = [word for word in call.arguments if self._is_never_written(word)]
-        if any(opens or word.is_pattern for word in guarded) and not secret.is_naming_program(call.name):
+        may_write = not is_known or call.name in interpreter.ANALYZERS
+        protected = [word for word in call.arguments if self._is_never_written(word)]
+        if any(may_write or word.is_pattern for word in protected) and not secret.is_naming_program(call.name):
             self.add_finding("protected_path", span)
         self._check_created_files(call, span)
-        ends = self._text[span[1] :].strip(" ;&|)\n")
-        if _reads_following_lines(call) and ends and "\n" in self._text[span[1] :]:
+        following = self._text[span[1] :]
+        if _reads_following_lines(call) and following.strip(" ;&|)\n") and "\n" in following:
             self.add_finding("inline_code", span)
 
     def _check_created_files(self, call: ProgramCall, span: TextSpan) -> None:
-        """A file that this very text fetched or wrote may be what is run."""
+        """Classify the run of a file that the same command line downloaded or wrote."""
         words = call.words[1:4] if call.name in _SCRIPT_RUNNERS else ()
         names = {call.name, *(word.text.rpartition("/")[2].casefold() for word in words)}
         for name in names & self._class_by_created_file.keys():
@@ -205,34 +201,29 @@ class _CommandAnalyzer:
             self.add_finding("system_write", span)
 
     def _change_folder(self, word: ShellWord) -> None:
-        """Behind a `cd` paths may be meant from either folder: it may stand in a branch or fail."""
+        """Add the folder of a `cd`. The old ones stay, because the `cd` may be in a branch or fail."""
         if not word.is_known or len(self._folders) >= MAX_FOLDERS:
             return
-        found = [resolve_path(word.text, self._scope, folder) for folder in self._folders]
-        self._folders += [folder for folder in found if folder not in self._folders]
+        folders = [resolve_path(word.text, self._scope, folder) for folder in self._folders]
+        self._folders += [folder for folder in folders if folder not in self._folders]
 
     def _add_value(self, kind: str, value: str) -> None:
         self._values_by_kind[kind][value] = None
 
 
 def _reads_following_lines(call: ProgramCall) -> bool:
-    """A program that would read the next lines itself."""
+    """Return True for an interactive program that would read the following lines as its input."""
     return call.name in _INTERACTIVE_PROGRAMS and not call.reads_stdin and len(call.words) == 1
 
 
 def _is_fork_bomb(root: SyntaxNode) -> bool:
-    """A function that starts itself twice at once, or in the background."""
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        todo += node.named_children
-        if node.kind == "function_definition" and _is_self_replicating(node):
-            return True
-    return False
+    """Return True if a function starts itself in a pipe or in the background."""
+    functions = (node for node in root.iterate_descendants() if node.kind == "function_definition")
+    return any(map(_is_self_replicating, functions))
 
 
 def _is_self_replicating(node: SyntaxNode) -> bool:
     name = node.named_children[0].text if node.named_children else ""
-    own = [call for call in extract_calls(node)[0] if call.words and call.words[0].text == name]
-    is_piped = any(call.words[:1] and call.words[0].text == name for one in own for call in one.fed_by)
-    return is_piped or (bool(own) and _BACKGROUND.search(node.text) is not None)
+    self_calls = [call for call in extract_calls(node)[0] if call.words and call.words[0].text == name]
+    is_piped = any(source.words[:1] and source.words[0].text == name for call in self_calls for source in call.fed_by)
+    return is_piped or (bool(self_calls) and _BACKGROUND.search(node.text) is not None)

@@ -1,4 +1,4 @@
-"""A Call is one program of a command line with its words, what feeds it and where its output goes."""
+"""One program call of a command line: its words, its input and its redirections."""
 
 from __future__ import annotations
 
@@ -11,23 +11,8 @@ from msgspec import Struct
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 _VERSIONED_NAME = re.compile(r"^(python|pypy|pip|perl|ruby|node|php|lua|tclsh|bash|zsh|psql)[\d.-]+$")
-_GNU_NAMES = (
-    "rm",
-    "mv",
-    "cp",
-    "dd",
-    "chmod",
-    "chown",
-    "shred",
-    "truncate",
-    "tee",
-    "find",
-    "xargs",
-    "sed",
-    "ln",
-    "rmdir",
-)
-_NAME_BY_ALIAS = {f"g{name}": name for name in _GNU_NAMES} | {
+_GNU_NAMES = "rm mv cp dd chmod chown shred truncate tee find xargs sed ln rmdir"
+_NAME_BY_ALIAS = {f"g{name}": name for name in _GNU_NAMES.split()} | {
     "nodejs": "node",
     "ncat": "nc",
     "netcat": "nc",
@@ -36,19 +21,19 @@ _NAME_BY_ALIAS = {f"g{name}": name for name in _GNU_NAMES} | {
 
 
 class ShellRedirect(Struct, frozen=True):
-    """``way`` is where the data goes: into the program, out of it, or both."""
+    """``direction`` is where the data goes: into the program, out of it, or both."""
 
     direction: Literal["in", "out", "both"]
     word: ShellWord
 
 
 class ProgramCall(Struct, frozen=True, kw_only=True):
-    """``fed_by`` are the calls whose output it may read, ``given`` the text of a here-document or here-string."""
+    """``fed_by`` are the calls whose output it may read, ``input_text`` is a here-document or here-string."""
 
     words: tuple[ShellWord, ...] = ()
     sets: tuple[str, ...] = ()
     redirects: tuple[ShellRedirect, ...] = ()
-    given: ShellWord | None = None
+    input_text: ShellWord | None = None
     fed_by: tuple[ProgramCall, ...] = ()
     substituted: tuple[ProgramCall, ...] = ()
     """The calls whose output becomes part of its words."""
@@ -57,7 +42,7 @@ class ProgramCall(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The program, by its last name; empty where it is not known."""
+        """The base name of the program; empty if it is unknown."""
         return get_program_name(self.words[0]) if self.words else ""
 
     @property
@@ -66,12 +51,12 @@ class ProgramCall(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What would be run, without quotes; `…` for what is not known."""
+        """The command without quotes; `…` for unknown text."""
         return " ".join(word.text.replace(UNKNOWN_TEXT, "…") for word in self.words)
 
     @property
     def reads_stdin(self) -> bool:
-        return bool(self.fed_by or self.given or any(redirect.direction == "in" for redirect in self.redirects))
+        return bool(self.fed_by or self.input_text or any(redirect.direction == "in" for redirect in self.redirects))
 
 
 def get_program_name(word: ShellWord) -> str:
@@ -87,5 +72,5 @@ def _normalize_name(text: str) -> str:
 
 
 def build_literal_call(argv: tuple[str, ...], variables: tuple[str, ...] = ()) -> ProgramCall:
-    """The call of a program that is started without a shell."""
+    """Build the call of a program that is started without a shell."""
     return ProgramCall(words=tuple(ShellWord(text.replace(UNKNOWN_TEXT, "\ufffd")) for text in argv), sets=variables)

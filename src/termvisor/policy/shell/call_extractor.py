@@ -1,6 +1,6 @@
-"""A tree of the grammar becomes calls, in the order in which they stand.
+"""Extract the program calls from a syntax tree, in the order of the text.
 
-Where the shell's rules would need a run (branches, loops, functions that are never called), every call counts.
+Where the result depends on the run (branches, loops, functions that are never called), every call counts.
 """
 
 import re
@@ -15,45 +15,26 @@ from termvisor.policy.shell.syntax_node import WORD_KINDS, SyntaxNode, Unreadabl
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord, expand_word
 
 MAX_TREE_DEPTH = 120
-_SPACED_KINDS: tuple[str, ...] = (
-    "command",
-    "file_redirect",
-    "herestring_redirect",
-    "redirected_statement",
-    "declaration_command",
+_SPACED_KIND_NAMES = (
+    "command file_redirect herestring_redirect redirected_statement declaration_command for_statement unset_command"
 )
-_SPACED_KINDS += ("for_statement", "unset_command")
-"""Here words stand apart. Where they touch, the grammar has torn one word into two."""
-_RESERVED_WORDS: tuple[str, ...] = (
-    "if",
-    "then",
-    "elif",
-    "else",
-    "fi",
-    "for",
-    "while",
-    "until",
-    "do",
-    "done",
-    "case",
-    "esac",
-    "select",
-    "in",
-)
-_RESERVED_WORDS += ("function", "}", "]]", "coproc")
+_SPACED_KINDS = frozenset(_SPACED_KIND_NAMES.split())
+"""Nodes whose words are separated by space; if two touch, the grammar has split one word into two."""
+_RESERVED_WORD_NAMES = "if then elif else fi for while until do done case esac select in function } ]] coproc"
+_RESERVED_WORDS = frozenset(_RESERVED_WORD_NAMES.split())
 _REDIRECTION = re.compile(r"[<>&|]+-?")
 _QUOTED_KINDS = ("raw_string", "ansi_c_string")
 
 
 def extract_calls(root: SyntaxNode) -> tuple[list[ProgramCall], bool]:
-    """The calls below a node, and whether these are all of them: behind what cannot be read there may be more."""
-    found: list[ProgramCall] = []
+    """Return the calls below a node, and True if they are complete; False if a part could not be parsed."""
+    calls: list[ProgramCall] = []
     try:
         for call in _visit_children(root, 0):
-            found.append(call)
-    except UnreadableSyntax:
-        return found, False
-    return found, True
+            calls.append(call)
+    except UnreadableSyntax:  # the calls before it still count
+        return calls, False
+    return calls, True
 
 
 def _visit_node(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
@@ -64,50 +45,49 @@ def _visit_node(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 
 def _visit_children(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    if node.kind in _SPACED_KINDS and any(_is_torn(one, other) for one, other in pairwise(node.children)):
+    if node.kind in _SPACED_KINDS and any(_is_torn(child, following) for child, following in pairwise(node.children)):
         raise UnreadableSyntax
     for child in node.named_children:
         yield from _visit_node(child, depth + 1)
 
 
-def _is_torn(one: SyntaxNode, other: SyntaxNode) -> bool:
-    """Only the sign of a redirection touches the word behind it."""
-    return (
-        one.end == other.start and other.kind in WORD_KINDS and (one.is_named or not _REDIRECTION.fullmatch(one.text))
-    )
+def _is_torn(node: SyntaxNode, following: SyntaxNode) -> bool:
+    """Return True if a word touches the node before it, which only a redirection operator may do."""
+    is_touching = node.end == following.start and following.kind in WORD_KINDS
+    return is_touching and (node.is_named or not _REDIRECTION.fullmatch(node.text))
 
 
 def _extract_command(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     inside = tuple(_visit_children(node, depth))
     yield from inside
-    found: list[ShellWord] = []
-    sets: list[str] = []
+    words: list[ShellWord] = []
+    variables: list[str] = []
     for child in node.named_children:
-        if child.kind == "variable_assignment" and not found:
-            sets.append(_get_variable_name(child))
+        if child.kind == "variable_assignment" and not words:
+            variables.append(_get_variable_name(child))
         elif child.kind in WORD_KINDS or child.kind == "variable_assignment":
-            found += expand_word(_reject_reserved_word(child, is_first=not found))
-    redirects, given = _parse_redirects(node)
+            words += expand_word(_reject_reserved_word(child, is_first=not words))
+    redirects, input_text = _parse_redirects(node)
     yield ProgramCall(
-        words=tuple(found),
-        sets=tuple(sets),
+        words=tuple(words),
+        sets=tuple(variables),
         redirects=redirects,
-        given=given,
+        input_text=input_text,
         substituted=inside,
         start=node.start,
         end=node.end,
     )
 
 
-def _reject_reserved_word(part: SyntaxNode, is_first: bool) -> SyntaxNode:
-    """A word of the shell's own language is no program: there the grammar has lost its way."""
-    if part.text == "{" or (is_first and part.text in _RESERVED_WORDS):
+def _reject_reserved_word(node: SyntaxNode, is_first: bool) -> SyntaxNode:
+    """Raise UnreadableSyntax for a reserved word in the place of a program: the grammar has parsed it wrongly."""
+    if node.text == "{" or (is_first and node.text in _RESERVED_WORDS):
         raise UnreadableSyntax
-    return part
+    return node
 
 
 def _extract_declaration(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    """`export A=b`: the keyword is no node of its own kind."""
+    """Extract `export A=b`, whose keyword is not a named node."""
     inside = tuple(_visit_children(node, depth))
     yield from inside
     sets = tuple(_get_variable_name(child) for child in node.named_children if child.kind == "variable_assignment")
@@ -123,28 +103,20 @@ def _extract_assignment(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 
 def _extract_expansion(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    """`${a:-`b`}` runs b and `${a@P}` runs what a holds; the grammar shows neither."""
-    found = list(_visit_children(node, depth))
-    yield from found
+    """Find calls that the grammar does not show: `${a:-`b`}` runs b and `${a@P}` runs the value of a."""
+    calls = list(_visit_children(node, depth))
+    yield from calls
     text = node.text
-    if not found and ("`" in text or "$(" in text or text.endswith("@P}")):
+    if not calls and ("`" in text or "$(" in text or text.endswith("@P}")):
         yield _build_unknown_call(node)
 
 
 def _extract_test(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    """`[[ 'a[$(b)]' -eq 0 ]]` runs b although it stands in quotes."""
+    """Find calls in tests: `[[ 'a[$(b)]' -eq 0 ]]` runs b although it is quoted."""
     yield from _visit_children(node, depth)
-    quoted = "".join(child.text for child in _iterate_descendants(node) if child.kind in _QUOTED_KINDS)
+    quoted = "".join(child.text for child in node.iterate_descendants() if child.kind in _QUOTED_KINDS)
     if "$(" in quoted or "`" in quoted:
         yield _build_unknown_call(node)
-
-
-def _iterate_descendants(node: SyntaxNode) -> Iterator[SyntaxNode]:
-    todo = [node]
-    while todo:
-        one = todo.pop()
-        yield one
-        todo += one.named_children
 
 
 def _build_unknown_call(node: SyntaxNode) -> ProgramCall:
@@ -152,7 +124,7 @@ def _build_unknown_call(node: SyntaxNode) -> ProgramCall:
 
 
 def _extract_pipeline(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    """Each part may read what all parts before it print."""
+    """Extract a pipeline: each part may read the output of all parts before it."""
     before: tuple[ProgramCall, ...] = ()
     for child in node.named_children:
         part = _feed_calls(_visit_node(child, depth + 1), before)
@@ -161,7 +133,7 @@ def _extract_pipeline(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 
 def _extract_redirected(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    """The redirections of a statement hold for every call in it; what stands behind a `<<EOF |` is fed by it."""
+    """Extract a redirected statement: its redirections apply to every call in it, and calls after `<<EOF |` read it."""
     files = [child for child in node.named_children if child.kind in ("file_redirect", "herestring_redirect")]
     inside = tuple(call for child in files for call in _visit_children(child, depth + 1))
     yield from inside
@@ -170,72 +142,73 @@ def _extract_redirected(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
         ProgramCall(start=node.start, end=node.end)
     ]
     body[-1] = msgspec.structs.replace(body[-1], words=(*body[-1].words, *_find_stray_words(node)))
-    told = tuple(_add_redirects(call, node, inside) for call in body)
-    yield from told
+    redirected = tuple(_add_redirects(call, node, inside) for call in body)
+    yield from redirected
     for child in node.named_children:
         if child.kind == "heredoc_redirect":
-            yield from _feed_calls(_visit_children(child, depth + 1), told)
+            yield from _feed_calls(_visit_children(child, depth + 1), redirected)
 
 
 def _find_stray_words(node: SyntaxNode) -> list[ShellWord]:
-    """The words of `rm > file -rf /` and `rm <<EOF -rf /` that the grammar counts to the redirection."""
-    found: list[SyntaxNode] = []
+    """Return the words of `rm > file -rf /` and `rm <<EOF -rf /` that the grammar puts into the redirection."""
+    stray: list[SyntaxNode] = []
     for child in node.named_children:
         if child.kind in ("file_redirect", "heredoc_redirect"):
-            own = [part for part in child.named_children if part.kind in WORD_KINDS]
-            found += own[1:] if child.kind == "file_redirect" else own
-    return [word for part in found for word in expand_word(part)]
+            words = [part for part in child.named_children if part.kind in WORD_KINDS]
+            stray += words[1:] if child.kind == "file_redirect" else words
+    return [word for part in stray for word in expand_word(part)]
 
 
 def _add_redirects(call: ProgramCall, node: SyntaxNode, inside: tuple[ProgramCall, ...]) -> ProgramCall:
-    redirects, given = _parse_redirects(node)
+    redirects, input_text = _parse_redirects(node)
     return msgspec.structs.replace(
         call,
         redirects=call.redirects + redirects,
-        given=call.given or given,
+        input_text=call.input_text or input_text,
         substituted=call.substituted + inside,
     )
 
 
-def _feed_calls(found: Iterator[ProgramCall], before: tuple[ProgramCall, ...]) -> tuple[ProgramCall, ...]:
-    return tuple(msgspec.structs.replace(call, fed_by=before + call.fed_by) for call in found)
+def _feed_calls(calls: Iterator[ProgramCall], sources: tuple[ProgramCall, ...]) -> tuple[ProgramCall, ...]:
+    return tuple(msgspec.structs.replace(call, fed_by=sources + call.fed_by) for call in calls)
 
 
 def _parse_redirects(node: SyntaxNode) -> tuple[tuple[ShellRedirect, ...], ShellWord | None]:
-    found: list[ShellRedirect] = []
-    given: ShellWord | None = None
+    redirects: list[ShellRedirect] = []
+    input_text: ShellWord | None = None
     for child in node.named_children:
         if child.kind == "file_redirect":
-            sign = next((part.kind for part in child.children if not part.is_named), ">")
-            own = [part for part in child.named_children if part.kind in WORD_KINDS]
-            targets = [word for part in own[:1] for word in expand_word(part)]
-            found += [ShellRedirect(_parse_direction(sign), word) for word in targets if not _is_descriptor(sign, word)]
+            operator = next((part.kind for part in child.children if not part.is_named), ">")
+            words = [part for part in child.named_children if part.kind in WORD_KINDS]
+            targets = [word for part in words[:1] for word in expand_word(part)]
+            direction = _parse_direction(operator)
+            redirects += [ShellRedirect(direction, word) for word in targets if not _is_descriptor(operator, word)]
         elif child.kind == "herestring_redirect":
-            given = next((word for part in child.named_children for word in expand_word(part)), given)
+            input_text = next((word for part in child.named_children for word in expand_word(part)), input_text)
         elif child.kind == "heredoc_redirect":
-            given = _build_here_document(child) or given
-    return tuple(found), given
+            input_text = _build_here_document(child) or input_text
+    return tuple(redirects), input_text
 
 
-def _parse_direction(sign: str) -> Literal["in", "out", "both"]:
-    return "both" if sign == "<>" else "in" if sign.startswith("<") else "out"
+def _parse_direction(operator: str) -> Literal["in", "out", "both"]:
+    return "both" if operator == "<>" else "in" if operator.startswith("<") else "out"
 
 
-def _is_descriptor(sign: str, word: ShellWord) -> bool:
-    """`2>&1` and `>&-` name no file."""
-    return sign in (">&", "<&", ">&-", "<&-") and (word.text.rstrip("-").isdigit() or word.text in ("", "-"))
+def _is_descriptor(operator: str, word: ShellWord) -> bool:
+    """Return True for `2>&1` and `>&-`, which name no file."""
+    return operator in (">&", "<&", ">&-", "<&-") and (word.text.rstrip("-").isdigit() or word.text in ("", "-"))
 
 
 def _build_here_document(node: SyntaxNode) -> ShellWord | None:
     body = next((child for child in node.named_children if child.kind == "heredoc_body"), None)
     if body is None:
         return None
-    text, at = "", 0
+    text, position = "", 0
     for child in body.named_children:
         if child.kind in WORD_KINDS:
-            text += body.text[at : child.start - body.start] + "".join(word.text for word in expand_word(child))
-            at = child.end - body.start
-    return ShellWord(text + body.text[at:], body.start, body.end)
+            text += body.text[position : child.start - body.start] + "".join(word.text for word in expand_word(child))
+            position = child.end - body.start
+    return ShellWord(text + body.text[position:], body.start, body.end)
 
 
 def _get_variable_name(node: SyntaxNode) -> str:

@@ -1,4 +1,4 @@
-"""An Effect is what one call does, as far as its words tell: what it runs in turn, which paths and hosts it touches."""
+"""The effect of one program call, as far as its words show: what it runs, and which paths and hosts it uses."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from termvisor.policy.shell.word import ShellWord
 
 
 class CommandEffect(Struct, frozen=True, kw_only=True):
-    """``classes`` are names of command classes; ``calls`` and ``scripts`` are looked at in their turn."""
+    """``classes`` are names of command classes; ``calls`` and ``scripts`` are analyzed in turn."""
 
     classes: tuple[str, ...] = ()
     calls: tuple[ProgramCall, ...] = ()
@@ -17,29 +17,29 @@ class CommandEffect(Struct, frozen=True, kw_only=True):
     reads: tuple[ShellWord, ...] = ()
     writes: tuple[ShellWord, ...] = ()
     removes: tuple[ShellWord, ...] = ()
-    """Paths that are removed or moved with all that is in them."""
+    """Paths that are removed or moved with their contents."""
     hosts: tuple[str, ...] = ()
     moves_to: ShellWord | None = None
     """The folder in which the next calls run."""
     fetches: tuple[str, ...] = ()
-    """Names of the files that it gets from another machine."""
+    """Names of the files that it downloads."""
 
 
 NO_EFFECT = CommandEffect()
 EffectAnalyzer = Callable[[ProgramCall], CommandEffect]
-"""How the words of one program are read."""
+"""Analyzes the words of one program."""
 
 
 def merge_effects(*effects: CommandEffect) -> CommandEffect:
-    """All of them together."""
+    """Combine effects: concatenate their lists without repeating classes; the first folder change counts."""
     return CommandEffect(
-        classes=tuple(dict.fromkeys(name for one in effects for name in one.classes)),
-        calls=sum((one.calls for one in effects), ()),
-        scripts=sum((one.scripts for one in effects), ()),
-        reads=sum((one.reads for one in effects), ()),
-        writes=sum((one.writes for one in effects), ()),
-        removes=sum((one.removes for one in effects), ()),
-        hosts=sum((one.hosts for one in effects), ()),
-        moves_to=next((one.moves_to for one in effects if one.moves_to), None),
-        fetches=sum((one.fetches for one in effects), ()),
+        classes=tuple(dict.fromkeys(name for effect in effects for name in effect.classes)),
+        calls=sum((effect.calls for effect in effects), ()),
+        scripts=sum((effect.scripts for effect in effects), ()),
+        reads=sum((effect.reads for effect in effects), ()),
+        writes=sum((effect.writes for effect in effects), ()),
+        removes=sum((effect.removes for effect in effects), ()),
+        hosts=sum((effect.hosts for effect in effects), ()),
+        moves_to=next((effect.moves_to for effect in effects if effect.moves_to), None),
+        fetches=sum((effect.fetches for effect in effects), ()),
     )

@@ -1,8 +1,8 @@
-"""The shell's grammar: tree-sitter, loaded when the first command is looked at.
+"""Parse shell scripts with tree-sitter's bash grammar, loaded on first use.
 
-Only texts of a bounded size and a bounded number of signs are parsed. Mending a broken text may cost the parser time
-and memory by the square: 4,000 signs in a row took half a second and 200 MB. It never sees a character beyond ASCII:
-the grammar's scanner asks the C library's character tables about them, far behind their end, and crashes.
+Only texts with a limited size and number of operators are parsed: error recovery is quadratic in time and memory
+(4,000 operators in a row took half a second and 200 MB). The parser gets ASCII only: for other characters the grammar's
+scanner reads beyond the end of the C library's character tables and crashes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language
 
 MAX_TEXT_CHARS = 4096
-"""Characters of a text that is parsed."""
+"""Longer texts are not parsed."""
 MAX_SIGNS = 300
 _MAX_FIX_ROUNDS = 8
 _SIGN = re.compile("[|&;()<>`$\\[\\]{}\"'=!*]")
@@ -28,7 +28,7 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def parse_script(text: str) -> SyntaxNode | None:
-    """The tree of a text; None for one that is too large or cannot be mended, or without the parser."""
+    """Return the tree of a text; None if it is too large or cannot be repaired, or without the parser."""
     language = None if is_too_large(text) else _load_language()
     if language is None:
         return None
@@ -37,10 +37,10 @@ def parse_script(text: str) -> SyntaxNode | None:
     data = bytearray(_NON_ASCII.sub(FILLER.decode(), text).encode())
     for _ in range(_MAX_FIX_ROUNDS):
         root = SyntaxNode(Parser(language).parse(bytes(data)).root_node, text)
-        found = list(find_fixes(root, data))
-        if not found:
+        fixes = list(find_fixes(root, data))
+        if not fixes:
             return root
-        for start, end, fill in found:
+        for start, end, fill in fixes:
             data[start:end] = fill * (end - start)
     return None
 
@@ -50,15 +50,13 @@ def is_too_large(text: str) -> bool:
 
 
 def disable_comments(text: str) -> str:
-    """The text, of the same length, as a shell reads it that has no comments."""
+    """Return the text, of the same length, so that it parses as in a shell without comments."""
     root = parse_script(text) if "#" in text else None
-    letters, todo = list(text), [root] if root else []
-    while todo:
-        part = todo.pop()
-        todo += part.named_children
-        if part.kind == "comment":
-            letters[part.start] = "_"
-    return "".join(letters)
+    chars = list(text)
+    for node in root.iterate_descendants() if root else ():
+        if node.kind == "comment":
+            chars[node.start] = "_"
+    return "".join(chars)
 
 
 @lru_cache(1)
@@ -67,16 +65,16 @@ def _load_language() -> Language | None:
         from tree_sitter import Language
 
         return Language(_load_binding().language())
-    except ImportError:  # then every command is one that cannot be read, and is asked about
+    except ImportError:  # without the parser every command is unparsed and requires approval
         return None
 
 
 def _load_binding() -> Any:
-    """Bash's grammar alone: its package would load a megabyte to find texts that colour programs."""
+    """Load the binding of the bash grammar without its package, which would import a megabyte for highlighting."""
     package = find_spec("tree_sitter_bash")
-    found = package and PathFinder.find_spec("tree_sitter_bash._binding", package.submodule_search_locations)
-    if not found or found.loader is None:
-        raise ImportError("there is no grammar of bash")
-    binding = module_from_spec(found)
-    found.loader.exec_module(binding)
+    spec = package and PathFinder.find_spec("tree_sitter_bash._binding", package.submodule_search_locations)
+    if not spec or spec.loader is None:
+        raise ImportError("tree_sitter_bash is not installed")
+    binding = module_from_spec(spec)
+    spec.loader.exec_module(binding)
     return binding

@@ -1,7 +1,7 @@
-"""Where the grammar reads a text otherwise than a shell would, and what to parse there instead.
+"""Find text that the grammar parses differently from a real bash, and what to parse instead.
 
-Found by comparing it with a real bash. A mending is a stretch of the copy that is parsed and what to fill it with; the
-copy keeps its length, so that every part is still found in the text itself.
+A fix is a range of the parsed copy and the byte to fill it with. The copy keeps its length, so that positions in the
+tree are positions in the original text.
 """
 
 import re
@@ -11,7 +11,7 @@ from termvisor.policy.shell.syntax_node import SUBSTITUTION_KINDS, WORD_KINDS, S
 
 TextFix = tuple[int, int, bytes]
 FILLER = b"Z"
-"""Stands for any letter: no word of the grammar holds it."""
+"""Replacement for any letter; no keyword of the grammar contains it."""
 
 _BACKSLASH, _DOLLAR = b"\\$"
 _ESCAPE = re.compile(rb"\\.?", re.DOTALL)
@@ -29,56 +29,48 @@ def find_fixes(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
 
 
 def _find_prefixes(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
-    """`time` and `coproc` may stand before any statement; the grammar takes them for programs."""
-    for part in _iterate_descendants(root):
-        found = _STATEMENT_PREFIX.match(data, part.start) if part.kind == "command_name" else None
-        if found and part.text in ("time", "coproc"):
-            yield found.start(), found.end(), b" "
+    """Blank `time` and `coproc` before a statement, which the grammar takes for programs."""
+    for node in root.iterate_descendants():
+        prefix = _STATEMENT_PREFIX.match(data, node.start) if node.kind == "command_name" else None
+        if prefix and node.text in ("time", "coproc"):
+            yield prefix.start(), prefix.end(), b" "
 
 
 def _find_torn_words(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
-    """Backslashes that the grammar takes for the end of a word, or for white space, where the shell goes on with it."""
-    seen = bytearray(len(data))
+    """Fill backslashes that the grammar takes for the end of a word or for space but a shell does not."""
+    covered = bytearray(len(data))
     ends: set[int] = set()
     todo = [(root, False)]
     while todo:
-        part, is_inside = todo.pop()
-        is_text = part.kind in ("string", "heredoc_body")
-        if is_text or part.kind in SUBSTITUTION_KINDS or not part.children:
-            seen[part.start : part.end] = bytes([part.kind not in SUBSTITUTION_KINDS]) * (part.end - part.start)
-        if part.kind in WORD_KINDS and part.kind != "variable_name" and not is_inside:
-            ends.add(part.end)
-            yield from _find_translated_strings(part, data)
-        if part.kind == "ansi_c_string":
-            ends |= _find_escapes(data, part.start)
-        todo += [(child, is_text) for child in part.children]
-    for found in _ESCAPE.finditer(data):
-        at = found.start()
-        if at in ends or (not seen[at] and found[0] != _LINE_CONTINUATION):
-            yield at, found.end(), FILLER
+        node, is_inside = todo.pop()
+        is_text = node.kind in ("string", "heredoc_body")
+        if is_text or node.kind in SUBSTITUTION_KINDS or not node.children:
+            covered[node.start : node.end] = bytes([node.kind not in SUBSTITUTION_KINDS]) * (node.end - node.start)
+        if node.kind in WORD_KINDS and node.kind != "variable_name" and not is_inside:
+            ends.add(node.end)
+            yield from _find_translated_strings(node, data)
+        if node.kind == "ansi_c_string":
+            ends |= _find_escapes(data, node.start)
+        todo += [(child, is_text) for child in node.children]
+    for escape in _ESCAPE.finditer(data):
+        start = escape.start()
+        if start in ends or (not covered[start] and escape[0] != _LINE_CONTINUATION):
+            yield start, escape.end(), FILLER
 
 
-def _find_translated_strings(part: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
-    """The `$` of `$"…"` belongs to the word; the grammar makes a sign of its own of it."""
-    at = part.start - 1
+def _find_translated_strings(node: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
+    """Fill the `$` of `$"…"`, which belongs to the word but is a separate token in the grammar."""
+    dollar = node.start - 1
     if (
-        part.kind == "string"
-        and at >= 0
-        and data[at] == _DOLLAR
-        and not _ESCAPED_DOLLAR.search(data[max(0, at - 8) : at + 1])
+        node.kind == "string"
+        and dollar >= 0
+        and data[dollar] == _DOLLAR
+        and not _ESCAPED_DOLLAR.search(data[max(0, dollar - 8) : dollar + 1])
     ):
-        yield at, at + 1, FILLER
+        yield dollar, dollar + 1, FILLER
 
 
 def _find_escapes(data: bytearray, start: int) -> set[int]:
-    """The backslashes of a `$'…'`. The grammar does not see that `$'\\\\'` ends there."""
+    """Return the backslashes of a `$'…'`; the grammar does not see that `$'\\\\'` ends there."""
     whole = _ANSI_STRING.match(data, start)
-    return {found.start() for found in _ESCAPE.finditer(data, start, whole.end())} if whole else set()
-
-
-def _iterate_descendants(root: SyntaxNode) -> Iterator[SyntaxNode]:
-    todo = [root]
-    while todo:
-        part = todo.pop()
-        yield part
-        todo += part.named_children
+    return {escape.start() for escape in _ESCAPE.finditer(data, start, whole.end())} if whole else set()

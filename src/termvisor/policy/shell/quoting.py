@@ -1,4 +1,4 @@
-"""Backslashes inside quotes, as bash reads them."""
+"""Decode backslash escapes inside quotes as bash does."""
 
 import re
 
@@ -12,26 +12,26 @@ _DOUBLE_QUOTED_ESCAPE = re.compile(r"\\([\\$`\"\n])")
 
 
 def decode_ansi_c(text: str) -> str:
-    """The inside of `$'…'`."""
+    """Decode the inside of `$'…'`."""
     return _ANSI_ESCAPE.sub(_decode_escape, text)
 
 
 def decode_double_quoted(text: str) -> str:
-    """The inside of `"…"`: a backslash counts before `$`, a backquote, `"`, itself and a newline only."""
-    return _DOUBLE_QUOTED_ESCAPE.sub(lambda found: found[1].replace("\n", ""), text)
+    """Decode the inside of `"…"`: a backslash only escapes `$`, a backquote, `"`, itself and a newline."""
+    return _DOUBLE_QUOTED_ESCAPE.sub(lambda match: match[1].replace("\n", ""), text)
 
 
-def _decode_escape(found: re.Match[str]) -> str:
-    if found["plain"]:
-        return _CONTROL_CHARS.get(found["plain"], found["plain"])
-    if found["control"]:
-        return chr(ord(found["control"]) & 0x1F)
-    if found["octal"]:
-        return _decode_character(int(found["octal"], 8) & 0xFF)
-    return _decode_character(int(found["hex"] or found["short"] or found["long"], 16))
+def _decode_escape(match: re.Match[str]) -> str:
+    if match["plain"]:
+        return _CONTROL_CHARS.get(match["plain"], match["plain"])
+    if match["control"]:
+        return chr(ord(match["control"]) & 0x1F)
+    if match["octal"]:
+        return _decode_character(int(match["octal"], 8) & 0xFF)
+    return _decode_character(int(match["hex"] or match["short"] or match["long"], 16))
 
 
 def _decode_character(number: int) -> str:
-    # behind the surrogates stand the signs that word.py masks with
+    # U+E000 to U+E00F, after the surrogates, are the characters that word.py uses as masks.
     is_text = 0 < number < 0x110000 and not 0xD800 <= number <= 0xE00F
     return chr(number) if is_text else "\ufffd"

@@ -1,4 +1,4 @@
-"""What can be told of a command line before it is parsed: characters that hide something, and the shell's history."""
+"""Check the raw text of a command line before it is parsed: invisible characters and history expansion."""
 
 import re
 
@@ -12,22 +12,22 @@ _HISTORY_EVENT = re.compile(r"!(?=[^\s=(\"'])")
 
 
 def has_hidden_text(text: str) -> bool:
-    """Control characters (which a terminal obeys), marks that reorder or join text, and what cannot be encoded."""
+    """Return True for control characters, marks that reorder or join text, and text that cannot be encoded."""
     return bool(_HIDDEN_CHARS.search(text) or RESERVED_CHARS.search(text))
 
 
 def replace_control_chars(text: str) -> str:
-    """The text to parse, of the same length: a control character ends a line, as Ctrl-C or Enter would."""
+    """Return the text to parse, of the same length: a control character ends a line, as Ctrl-C or Enter would."""
     text = re.sub("[\x00-\x08\x0b-\x1f\x7f]", "\n", text)
     return RESERVED_CHARS.sub("\ufffd", re.sub("[\ud800-\udfff]", "\ufffd", text))
 
 
 def has_history_expansion(text: str) -> bool:
-    """`!!`, `!rm`, `^old^new`: an interactive shell puts in what was typed before. Not within single quotes."""
+    """Return True for `!!`, `!rm` and `^old^new` outside single quotes, which an interactive shell expands."""
     if any(line.lstrip().startswith("^") for line in text.split("\n")):
         return True
-    for found in _HISTORY_EVENT.finditer(text):
-        before = text[: found.start()]
+    for match in _HISTORY_EVENT.finditer(text):
+        before = text[: match.start()]
         is_pattern = before.endswith(("[", "$", "{", "\\"))
         if not is_pattern and not _is_single_quoted(before):
             return True
@@ -35,14 +35,14 @@ def has_history_expansion(text: str) -> bool:
 
 
 def _is_single_quoted(before: str) -> bool:
-    """Whether a single quote is open at the end; a backslash or double quotes take a quote its meaning."""
+    """Return True if a single quote is open at the end; one after a backslash or in double quotes does not count."""
     quote = ""
-    skip = False
-    for sign in before:
-        if skip:
-            skip = False
-        elif sign == "\\" and quote != "'":
-            skip = True
-        elif sign in "\"'" and quote in ("", sign):
-            quote = "" if quote else sign
+    is_escaped = False
+    for char in before:
+        if is_escaped:
+            is_escaped = False
+        elif char == "\\" and quote != "'":
+            is_escaped = True
+        elif char in "\"'" and quote in ("", char):
+            quote = "" if quote else char
     return quote == "'"

@@ -1,4 +1,4 @@
-"""Paths that mean more than a file: the roots of a system, disks, sockets, and files that run by themselves later."""
+"""Classify special paths: system folders, disks, sockets, and files that are run automatically."""
 
 import posixpath
 import re
@@ -10,11 +10,9 @@ PathKind = Literal["", "nothing", "disk", "socket", "system"]
 
 _SYSTEM_ROOT_NAMES = (
     "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /mnt /media /opt /proc /root /run /sbin /srv /sys /usr /var"
-)
-_SYSTEM_ROOT_NAMES += (
     " /usr/bin /usr/lib /usr/local /usr/sbin /usr/share /var/lib /var/log /users /system /library /applications"
+    " /private /volumes /nix /nix/store"
 )
-_SYSTEM_ROOT_NAMES += " /private /volumes /nix /nix/store"
 _SYSTEM_ROOTS = frozenset(_SYSTEM_ROOT_NAMES.split())
 _HOME_FOLDER = re.compile(r"^(?:~[\w-]*|/(?:home|users)/[^/]+)$", re.IGNORECASE)
 _ALL_INSIDE = re.compile(r"^(?:\*+|\.\*|\.\?\*|\.\[[^\]]*\]\*|\{?\.?\*)$")
@@ -35,7 +33,7 @@ _SYSTEM_FOLDER = re.compile(
 
 
 def is_system_root(path: str, scope: PathScope) -> bool:
-    """Whether removing this resolved path, or all that is in it, would take away a system or a home."""
+    """Return True if removing this resolved path, or everything in it, would remove a system folder or a home."""
     parent, name = posixpath.split(path)
     whole = parent if _ALL_INSIDE.match(name) else path
     plain = whole.casefold() or "/"
@@ -44,7 +42,7 @@ def is_system_root(path: str, scope: PathScope) -> bool:
 
 
 def classify_path(path: str) -> PathKind:
-    """What writing to this resolved path means."""
+    """Return what kind of special file this resolved path is; empty for an ordinary one."""
     if _HARMLESS_DEVICE.match(path):
         return "nothing"
     if _DISK.match(path):

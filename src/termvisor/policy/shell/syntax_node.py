@@ -1,7 +1,8 @@
-"""A Part is a node of the grammar's tree, with the text that the user wrote and not the copy that was parsed."""
+"""Node of the syntax tree, with the text that the user wrote instead of the repaired copy that was parsed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,20 +10,20 @@ if TYPE_CHECKING:
 
 _WORD_KIND_NAMES = (
     "word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion"
+    " brace_expression extglob_pattern regex variable_name command_substitution process_substitution"
+    " arithmetic_expansion command_name"
 )
-_WORD_KIND_NAMES += " brace_expression extglob_pattern regex variable_name command_substitution process_substitution"
-_WORD_KIND_NAMES += " arithmetic_expansion command_name"
 WORD_KINDS = frozenset(_WORD_KIND_NAMES.split())
-"""Kinds of parts that are words, or pieces of one."""
+"""Kinds of nodes that are words, or parts of one."""
 SUBSTITUTION_KINDS = ("command_substitution", "process_substitution")
 
 
 class UnreadableSyntax(Exception):
-    """The tree is deeper than anybody writes by hand, or is not how a shell would read the text."""
+    """The tree is too deep, or differs from how a shell would parse the text."""
 
 
 class SyntaxNode:
-    """A node of the tree. ``start`` and ``end`` are characters of the source, ``text`` is what stands there."""
+    """A node of the tree; ``text`` is the source from character ``start`` to ``end``."""
 
     __slots__ = ("_node", "_source")
 
@@ -51,15 +52,23 @@ class SyntaxNode:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is more than a sign."""
+        """Return True if it is not only an operator or delimiter."""
         return self._node.is_named
 
     @property
     def named_children(self) -> list[SyntaxNode]:
-        """What it consists of, without signs."""
+        """Children without operators and delimiters."""
         return [SyntaxNode(node, self._source) for node in self._node.named_children]
 
     @property
     def children(self) -> list[SyntaxNode]:
-        """What it consists of, with signs."""
+        """Children with operators and delimiters."""
         return [SyntaxNode(node, self._source) for node in self._node.children]
+
+    def iterate_descendants(self) -> Iterator[SyntaxNode]:
+        """Iterate over this node and all named nodes below it, without recursion."""
+        todo = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo += node.named_children

@@ -1,7 +1,7 @@
-"""A word of a command line as the shell would hand it to the program: without quotes, with braces expanded.
+"""Expand a word of a command line as the shell would pass it to the program: without quotes, with braces expanded.
 
-What only the shell will know (variables, substitutions) is a HOLE in the text. While a word is put together, quoted
-characters that would mean something unquoted are masked, so that `'*'` is not taken for a pattern.
+Text known only at run time (variables, substitutions) becomes UNKNOWN_TEXT. During expansion, quoted special characters
+are masked by private-use characters, so that `'*'` is not taken for a pattern.
 """
 
 import re
@@ -15,10 +15,10 @@ from termvisor.policy.shell.syntax_node import SyntaxNode, UnreadableSyntax
 UNKNOWN_TEXT = "\ue00f"
 _HOME = "\ue00e"
 _SPECIAL_CHARS = "{},*?[~"
-_MASK_TABLE = {ord(sign): chr(0xE000 + at) for at, sign in enumerate(_SPECIAL_CHARS)}
-_UNMASK_TABLE = {0xE000 + at: sign for at, sign in enumerate(_SPECIAL_CHARS)} | {ord(_HOME): "~"}
+_MASK_TABLE = {ord(char): chr(0xE000 + index) for index, char in enumerate(_SPECIAL_CHARS)}
+_UNMASK_TABLE = {0xE000 + index: char for index, char in enumerate(_SPECIAL_CHARS)} | {ord(_HOME): "~"}
 RESERVED_CHARS = re.compile("[\ue000-\ue00f]")
-"""What a text from outside must not hold."""
+"""Mask characters, which an analyzed text must not contain."""
 
 _GLOB_CHARS = re.compile(r"[*?\[]")
 _UNESCAPED_SPACE = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
@@ -35,7 +35,7 @@ _EXPANSION_KINDS = (
 
 
 class ShellWord(Struct, frozen=True):
-    """``text`` has a HOLE where it is not known; ``start`` and ``end`` are characters of the source."""
+    """``text`` contains UNKNOWN_TEXT where it is unknown; ``start`` and ``end`` are positions in the source."""
 
     text: str
     start: int = 0
@@ -48,13 +48,13 @@ class ShellWord(Struct, frozen=True):
 
 
 def expand_word(node: SyntaxNode) -> list[ShellWord]:
-    """What one word of the source becomes; braces may make it several. Raises `Unreadable`."""
+    """Expand one word of the source; braces may produce several. Raises UnreadableSyntax."""
     return [_build_word(text, node) for text in _expand_braces(_mask_node(node))]
 
 
 def _build_word(masked: str, node: SyntaxNode) -> ShellWord:
     text = masked.translate(_UNMASK_TABLE)
-    text = f"./{text}" if masked.startswith(_MASK_TABLE[ord("~")]) else text
+    text = f"./{text}" if masked.startswith(_MASK_TABLE[ord("~")]) else text  # a quoted ~ is an ordinary name
     return ShellWord(text, node.start, node.end, _GLOB_CHARS.search(masked) is not None)
 
 
@@ -73,27 +73,28 @@ def _mask_node(node: SyntaxNode) -> str:
             raise UnreadableSyntax
         return _unescape_text(raw)
     pieces = node.children
-    if any(one.end != other.start for one, other in pairwise(pieces)):
+    if any(piece.end != following.start for piece, following in pairwise(pieces)):
         raise UnreadableSyntax
-    return "".join(_strip_dollar(one, other) for one, other in pairwise([*pieces, node]))
+    return "".join(_strip_dollar(piece, following) for piece, following in pairwise([*pieces, node]))
 
 
-def _strip_dollar(piece: SyntaxNode, behind: SyntaxNode) -> str:
-    """The `$` of `$"…"` means nothing; the grammar may leave it at the end of the piece before."""
+def _strip_dollar(piece: SyntaxNode, following: SyntaxNode) -> str:
+    """Drop the `$` of a following `$"…"`, which the grammar may leave at the end of this piece."""
     text = _mask_node(piece)
-    is_sign = behind.kind == "string" and not piece.named_children and _TRAILING_DOLLAR.search(piece.text)
-    return text[:-1] if is_sign and piece.kind not in ("raw_string", "ansi_c_string", "string") else text
+    has_dollar = following.kind == "string" and not piece.named_children and _TRAILING_DOLLAR.search(piece.text)
+    return text[:-1] if has_dollar and piece.kind not in ("raw_string", "ansi_c_string", "string") else text
 
 
 def _mask_double_quoted(node: SyntaxNode) -> str:
-    """Text between the parts of a string is its own; the grammar leaves some of it out of the tree."""
+    """Mask a string from its source text, because the grammar leaves some literal text out of the tree."""
     source, start = node.text, node.start
-    text, at = "", source.find('"') + 1
+    text, position = "", source.find('"') + 1
     for child in node.named_children:
         if child.kind in _EXPANSION_KINDS:
-            text += _mask_text(quoting.decode_double_quoted(source[at : child.start - start])) + _mask_node(child)
-            at = child.end - start
-    return text + _mask_text(quoting.decode_double_quoted(source[at:-1]))
+            literal = source[position : child.start - start]
+            text += _mask_text(quoting.decode_double_quoted(literal)) + _mask_node(child)
+            position = child.end - start
+    return text + _mask_text(quoting.decode_double_quoted(source[position:-1]))
 
 
 def _mask_text(text: str) -> str:
@@ -101,33 +102,33 @@ def _mask_text(text: str) -> str:
 
 
 def _unescape_text(raw: str) -> str:
-    """A backslash quotes the next character; before a newline both are gone."""
-    return re.sub(r"\\(.?)", lambda found: _mask_text(found[1].replace("\n", "")), raw, flags=re.DOTALL)
+    """Remove backslashes and mask the characters that they quote; a backslash-newline disappears."""
+    return re.sub(r"\\(.?)", lambda match: _mask_text(match[1].replace("\n", "")), raw, flags=re.DOTALL)
 
 
 def _expand_braces(text: str) -> list[str]:
-    """Brace expansion. A sequence (`{1..9}`) is taken as a pattern; too many words as one that is not known."""
+    """Expand braces. A sequence (`{1..9}`) becomes a pattern; more than _MAX_WORDS words become one unknown word."""
     todo: list[str] = [text]
     done: list[str] = []
     while todo:
         if len(todo) + len(done) > _MAX_WORDS:
             return [UNKNOWN_TEXT]
-        one = todo.pop()
-        parts = _expand_first_brace(one)
-        if parts is None:
-            done.append(one)
+        word = todo.pop()
+        expanded = _expand_first_brace(word)
+        if expanded is None:
+            done.append(word)
         else:
-            todo += reversed(parts)
+            todo += reversed(expanded)
     return done
 
 
 def _expand_first_brace(text: str) -> list[str] | None:
-    """The texts that the first pair of braces stands for; None without one."""
-    for found in re.finditer(r"\{", text):
-        commas, end = _find_brace_end(text, found.end())
-        before, inside = text[: found.start()], text[found.end() : end]
+    """Return the texts of the first pair of braces; None without one."""
+    for brace in re.finditer(r"\{", text):
+        commas, end = _find_brace_end(text, brace.end())
+        before, inside = text[: brace.start()], text[brace.end() : end]
         if end and commas:
-            cuts = [found.start(), *commas, end]
+            cuts = [brace.start(), *commas, end]
             return [before + text[a + 1 : b] + text[end + 1 :] for a, b in pairwise(cuts)]
         if end and re.fullmatch(r"-?\w+\.\.-?\w+(?:\.\.-?\d+)?", inside):
             return [f"{before}*{text[end + 1 :]}"]
@@ -135,15 +136,15 @@ def _expand_first_brace(text: str) -> list[str] | None:
 
 
 def _find_brace_end(text: str, start: int) -> tuple[list[int], int]:
-    """Where the commas of this level stand, and where the brace is closed; 0 when it is not."""
+    """Return the positions of the commas of this level and of the closing brace (0 if there is none)."""
     commas, depth = [], 0
-    for at in range(start, len(text)):
-        if text[at] == "{":
+    for index in range(start, len(text)):
+        if text[index] == "{":
             depth += 1
-        elif text[at] == "," and not depth:
-            commas.append(at)
-        elif text[at] == "}":
+        elif text[index] == "," and not depth:
+            commas.append(index)
+        elif text[index] == "}":
             depth -= 1
             if depth < 0:
-                return commas, at
+                return commas, index
     return commas, 0

@@ -1,7 +1,7 @@
-# Termvisor's hook, made by `visor setup agents`:
-#   sh hook.sh tell <agent> <event> <pid>   append one event, which comes on stdin, to the spool
-#   sh hook.sh ask <agent>                  ask whether the agent may go on; what a person answered is printed
-# An agent waits for it. So on any trouble it says nothing and ends with status 0.
+# Hook script of Termvisor, installed by `visor setup agents`:
+#   sh hook.sh tell <agent> <event> <pid>   append the event on stdin to the spool
+#   sh hook.sh ask <agent>                  request a permission and print the answer
+# The agent waits for it: on any error it prints nothing and exits with status 0.
 exec 2>/dev/null
 [ -t 0 ] && exit 0
 if [ "$1" = ask ]; then
@@ -22,7 +22,7 @@ case $4 in '' | *[!0-9]*) pid=0 ;; *) pid=$4 ;; esac
 case $TMUX_PANE,$TMUX in *[\"\\]* | *[[:cntrl:]]*) TMUX_PANE='' TMUX='' ;; esac
 head="{\"v\":1,\"agent\":\"$2\",\"event\":\"$3\",\"at\":$at,\"pane\":\"$TMUX_PANE\",\"tmux\":\"$TMUX\",\"pid\":$pid"
 
-# One write of less than a page is never mixed with another one; a longer payload has a file of its own.
+# A single write of less than a page is atomic; a longer payload gets its own file.
 [ -d "$spool" ] || mkdir -p "$spool"
 if [ ${#payload} -le 3000 ]; then
     printf '%s,"payload":%s}\n' "$head" "$payload" >>"$spool/hooks.jsonl"

@@ -1,8 +1,8 @@
-# Tells Termvisor where prompts and commands begin and end (OSC 133), what was typed, and in which folder (OSC 7).
-# Leaves $?, your traps and what you see as they are. `visor setup shell bash --remove` takes it out again.
+# Marks prompts and commands (OSC 133), the typed command line and the directory (OSC 7) for Termvisor.
+# Does not change $?, your traps or what you see. `visor setup shell bash --remove` removes it.
 if [[ $- == *i* && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-} && -z ${__visor_tail-} &&
     ! $(readonly -p) =~ \ (PROMPT_COMMAND|PS0|PS1)= ]]; then
-    # The nonce proves that a mark is your shell's own. It is never exported: what you start must not know it.
+    # The nonce proves that a mark is your shell's own. It is never exported: programs that you start must not know it.
     __visor_tail=
     if [[ -r @NONCE_FILE@ ]]; then IFS= read -r __visor_tail <@NONCE_FILE@ || :; fi
     case $__visor_tail in *[!0-9a-f]*) __visor_tail= ;; esac
@@ -12,8 +12,8 @@ if [[ $- == *i* && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-} && -
     __visor_ran= __visor_next=-9 __visor_again=0 __visor_typed= __visor_number= __visor_line=()
     __visor_told=1 __visor_cwd= __visor_place= __visor_is_last= __visor_returns=
 
-    # The first at every prompt: how the command ended, that a prompt begins, in which folder. Where something was put
-    # before it, $? may no longer be yours; then the last one tells.
+    # Runs first at every prompt: marks the exit status, the start of the prompt and the directory. If another function
+    # runs before it, $? may have changed; then the function that runs last marks them.
     __visor_prompt() {
         { local ended=${1-$?} told=''; if [[ $- == *x* ]]; then local - && set +x; fi; } 2>/dev/null
         if [[ $# == 0 && -n $__visor_is_last && ${PROMPT_COMMAND-} != __visor_prompt ]]; then return 0; fi
@@ -21,12 +21,12 @@ if [[ $- == *i* && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-} && -
         if [[ -n $__visor_ran ]]; then told="${__visor_osc}D;$ended$__visor_tail"; fi
         if [[ -t 2 ]]; then builtin printf %s "$told${__visor_osc}A$__visor_tail$__visor_place" >&2; fi
         __visor_told=1 __visor_ran= __visor_next=-9 __visor_again=0 __visor_typed= __visor_line=()
-        # A line without a number of its own can then only be the last one again.
+        # A line without a new history number can then only be a repetition of the last one.
         if [[ -o history && ${HISTCONTROL-} != *ignore[sb]* && -z ${HISTIGNORE-} ]]; then __visor_again=1; fi
         [[ -z $__visor_returns || $- == *e* ]] || return "$ended"
     }
 
-    # The last at every prompt: where typing begins, and the number that the history will give to what is typed.
+    # Runs last at every prompt: marks where typing begins, and notes the history number of the next line.
     __visor_input() {
         { local ended=$?; if [[ $- == *x* ]]; then local - && set +x; fi; } 2>/dev/null
         if [[ -n $__visor_is_last && -z $__visor_told ]]; then __visor_prompt "$ended"; fi
@@ -53,9 +53,9 @@ if [[ $- == *i* && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-} && -
     __visor_traps=$(trap -p DEBUG)
     __visor_version=$((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))
 
-    # Expanded between Enter and the command, so that no DEBUG trap is needed; one fork asks the history for the line.
-    # What stands behind /#y/ is only kept: no line of ours begins with y. A line that the history did not take, which
-    # its number tells, is not told. The rest of the line is percent-encoded.
+    # Expanded between Enter and the command, so that no DEBUG trap is needed; one fork reads the line from the history.
+    # The text after /#y/ is only evaluated: no mark begins with y. A line that is not in the history, as its number
+    # shows, is not sent. The rest of the line is percent-encoded.
     if shopt -q promptvars; then
         PS0=${PS0-}'${__visor_tail+${__visor_ran:$((__visor_ran=1,0)):0}${__visor_osc/#y/'
         PS0+='${__visor_typed:=$({ HISTTIMEFORMAT=?? builtin history 1; } 2>/dev/null)}'
@@ -67,7 +67,7 @@ if [[ $- == *i* && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-} && -
         PS0+='$__visor_tail}'
     fi
 
-    # With a DEBUG trap the last place is left to you: a trap that takes the time would start anew there.
+    # With a DEBUG trap ours does not run last: a trap that measures time would restart there.
     if [[ -n ${bash_preexec_imported-}${__bp_imported-} ]]; then
         precmd_functions=(__visor_prompt ${precmd_functions[@]+"${precmd_functions[@]}"} __visor_input)
     elif ((__visor_version >= 501)); then

@@ -1,14 +1,14 @@
-# Tells Termvisor where prompts and commands begin and end (OSC 133), what was typed, and in which folder (OSC 7).
-# Leaves $status, your prompt and what you see as they are. `visor setup shell fish --remove` takes it out again.
+# Marks prompts and commands (OSC 133), the typed command line and the directory (OSC 7) for Termvisor.
+# Does not change $status, your prompt or what you see. `visor setup shell fish --remove` removes it.
 if status is-interactive; and test "$TERM" != dumb; and test -n "$TMUX$WEZTERM_PANE$VISOR"; and not set -q __visor_tail
-    # The nonce proves that a mark is your shell's own. It is never exported: what you start must not know it.
+    # The nonce proves that a mark is your shell's own. It is never exported: programs that you start must not know it.
     set -l nonce
     test -r @NONCE_FILE@; and read -l nonce <@NONCE_FILE@
     string match -qr '^[0-9a-f]+$' -- "$nonce"; or set nonce
     set -g __visor_is_new (string match -r '^[0-9]+' -- $FISH_VERSION)
     test "$__visor_is_new" -ge 4; or set -g __visor_is_new ''
 
-    # From 4.0 on fish sends marks and its folder itself; ours are needed only as proof.
+    # fish 4.0 and later sends marks and the directory itself; ours only add the nonce.
     if test -n "$nonce" -o -z "$__visor_is_new"
         set -g --unexport __visor_tail ";aid=$fish_pid"(test -n "$nonce"; and echo ";nonce=$nonce")\a
 

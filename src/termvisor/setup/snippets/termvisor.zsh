@@ -1,14 +1,14 @@
-# Tells Termvisor where prompts and commands begin and end (OSC 133), what was typed, and in which folder (OSC 7).
-# Leaves $?, your prompt and what you see as they are. `visor setup shell zsh --remove` takes it out again.
+# Marks prompts and commands (OSC 133), the typed command line and the directory (OSC 7) for Termvisor.
+# Does not change $?, your prompt or what you see. `visor setup shell zsh --remove` removes it.
 if [[ -o interactive && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-} && -z ${__visor_tail-} ]]; then
-    # The nonce proves that a mark is your shell's own. It is never exported: what you start must not know it.
+    # The nonce proves that a mark is your shell's own. It is never exported: programs that you start must not know it.
     typeset -g __visor_tail= __visor_osc=$'\e]133;' __visor_ran= __visor_cwd= __visor_place=
     if [[ -r @NONCE_FILE@ ]]; then IFS= read -r __visor_tail <@NONCE_FILE@ || :; fi
     if [[ $__visor_tail == *[^0-9a-f]* ]]; then __visor_tail=; fi
     __visor_tail=";aid=$$${__visor_tail:+;nonce=$__visor_tail}"$'\a'
     typeset -g +x __visor_tail
 
-    # At every prompt: how the command ended, that a prompt begins, in which folder.
+    # At every prompt: mark the exit status, the start of the prompt and the directory.
     __visor_precmd() {
         { local ended=$? told=; emulate -L zsh; setopt no_xtrace } 2>/dev/null
         if [[ $PWD != "$__visor_cwd" ]]; then __visor_locate; fi
@@ -17,7 +17,7 @@ if [[ -o interactive && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-}
         if [[ -t 2 ]]; then print -rnu2 -- "$told${__visor_osc}A$__visor_tail$__visor_place"; fi
     }
 
-    # Between Enter and the command: what was typed, and that it begins.
+    # Between Enter and the command: mark the command line and its start.
     __visor_preexec() {
         { emulate -L zsh; setopt no_xtrace no_multibyte } 2>/dev/null
         local line=${1:-${3-}} char told=
@@ -29,7 +29,7 @@ if [[ -o interactive && ${TERM-} != dumb && -n ${TMUX-}${WEZTERM_PANE-}${VISOR-}
         __visor_ran=1
     }
 
-    # Behind the prompt, whatever draws it: where typing begins. Not where a running command asks for a line.
+    # After the prompt, whatever draws it: mark where typing begins. Not while a running command reads a line.
     __visor_line_init() {
         { emulate -L zsh; setopt no_xtrace } 2>/dev/null
         if [[ ${CONTEXT-} == start && -t 2 ]]; then print -rnu2 -- "${__visor_osc}B$__visor_tail"; fi

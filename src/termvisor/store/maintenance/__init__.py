@@ -1,1 +1,1 @@
-"""Maintenance."""
+"""Retention, index and file maintenance, backup, restore and integrity checks."""

@@ -1,6 +1,6 @@
-"""A consistent copy of a database that is in use: complete and on disk before it has its name.
+"""Back up a database in use to one compact, private file.
 
-The copy is one compact file that needs no other beside it, and is private like the original.
+The file gets its name only after it is complete and synced to disk.
 """
 
 import os
@@ -22,7 +22,7 @@ SELECT (SELECT count(*) FROM pane),
 
 
 def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents]:
-    """Copy what is committed now to a new file; its size and what is in it."""
+    """Copy the committed state to a new file; return its size and contents. Raises Conflict if the file exists."""
     part = claim_path(path)
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
@@ -40,28 +40,28 @@ def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents
 
 
 def replace_copy(connection: Connection, path: str) -> int:
-    """As `write_copy`, but in the place of an older copy, which stays whole until the new one is; its size."""
-    fresh = f"{path}.new"
+    """Replace an older copy atomically once the new one is complete; return the size of the new one."""
+    new_path = f"{path}.new"
     with suppress(FileNotFoundError):
-        os.unlink(fresh)
-    size, _ = write_copy(connection, fresh)
-    os.replace(fresh, path)
+        os.unlink(new_path)
+    size, _ = write_copy(connection, new_path)
+    os.replace(new_path, path)
     fsync_path(os.path.dirname(path))
     return size
 
 
 def claim_path(path: str) -> str:
-    """Take the name, so that no other file can get it, and give the name of the unfinished file beside it."""
+    """Create an empty file to claim the name; return the path of the unfinished copy. Raises Conflict if it exists."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError as error:
-        raise Conflict(f"there is a file {path} already", hint="Name another file, or move this one away.") from error
+        raise Conflict(f"{path} already exists", hint="Choose another file name, or move this file away.") from error
     return f"{path}.part"
 
 
 def open_immutable(path: str) -> Connection:
-    """A file that nobody writes, read as it is; nothing is made beside it."""
-    from urllib.parse import quote  # half a megabyte for what is rarely done
+    """Open a file that no process writes to read-only; SQLite creates no files next to it."""
+    from urllib.parse import quote  # imported here because it costs half a megabyte and is rarely used
 
     address = f"file:{quote(path)}?mode=ro&immutable=1"
     return Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
@@ -80,7 +80,7 @@ def read_contents(connection: Connection) -> DatabaseContents:
 
 
 def fsync_path(path: str) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Sync a file, or the entries of a folder, to disk."""
     descriptor = os.open(path or ".", os.O_RDONLY)
     try:
         os.fsync(descriptor)

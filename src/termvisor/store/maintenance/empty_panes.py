@@ -1,9 +1,5 @@
-"""Panes of which nothing is left are forgotten. Their ids are not given again.
+"""Delete panes that are gone and have no text, marks or unread output left. Their ids are not reused."""
 
-What something still refers to cannot be deleted: the database refuses, and the pane stays until the next time.
-"""
-
-from collections.abc import Mapping
 from typing import cast
 
 import apsw
@@ -22,13 +18,16 @@ SELECT id FROM pane WHERE gone_at < ?
 
 
 def delete_empty_panes(connection: Connection, before: int, on_disk: set[PaneId]) -> list[PaneId]:
-    """Delete panes that were gone before this instant, their epochs, and servers without panes; which panes."""
-    found = connection.execute(_SELECT_EMPTY_PANES, (before, _MAX_PANES_PER_CALL + len(on_disk))).fetchall()
-    forgotten = [pane for (pane,) in cast("list[tuple[PaneId]]", found) if pane not in on_disk][:_MAX_PANES_PER_CALL]
-    done = [pane for pane in forgotten if _delete_pane(connection, pane)]
-    if done:
+    """Delete panes gone before this time, their epochs, and servers without panes; return the deleted panes.
+
+    Panes in ``on_disk`` still have raw log files and are kept.
+    """
+    rows = connection.execute(_SELECT_EMPTY_PANES, (before, _MAX_PANES_PER_CALL + len(on_disk))).fetchall()
+    empty = [pane for (pane,) in cast("list[tuple[PaneId]]", rows) if pane not in on_disk][:_MAX_PANES_PER_CALL]
+    deleted = [pane for pane in empty if _delete_pane(connection, pane)]
+    if deleted:
         connection.execute("DELETE FROM server WHERE id NOT IN (SELECT server FROM pane)")
-    return done
+    return deleted
 
 
 def _delete_pane(connection: Connection, pane: PaneId) -> bool:
@@ -36,16 +35,6 @@ def _delete_pane(connection: Connection, pane: PaneId) -> bool:
         with connection:
             connection.execute("DELETE FROM epoch WHERE pane = ?", (pane,))
             connection.execute("DELETE FROM pane WHERE id = ?", (pane,))
-    except apsw.ConstraintError:
+    except apsw.ConstraintError:  # another row still refers to the pane; the next call tries again
         return False
     return True
-
-
-def reserve_row_ids(connection: Connection, highest: Mapping[str, int]) -> None:
-    """New rows of these tables get ids beyond the given ones."""
-    for table, number in highest.items():
-        known: int | None = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
-        if known is None:
-            connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, number))
-        elif known < number:
-            connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number, table))

@@ -1,6 +1,6 @@
-"""Is the database whole? Looks without holding up a writer.
+"""Check the integrity of the database without blocking writers.
 
-The index can only be compared with the text by a statement that locks the file, so that is done on a copy.
+Comparing a search index with its text locks the file, so it is done on a copy.
 """
 
 import os
@@ -14,25 +14,25 @@ from termvisor.store.sqlite.database import Connection, open_connection
 
 
 def check_integrity(connection: Connection, *, thorough: bool, copy_path: str) -> str:
-    """``ok``, or what is wrong. ``thorough`` reads every row and index, and needs room for a ``copy``."""
-    wrong = _check_pages(connection, thorough=thorough)
+    """Return ``ok`` or the damage. ``thorough`` reads every row and index and writes a temporary copy."""
+    damage = _check_pages(connection, thorough=thorough)
     for table in INDEXED_TABLES:
-        wrong += _compare_index_counts(connection, table)
-    if thorough and not wrong:
-        wrong += _check_indexes_on_copy(connection, copy_path)
-    return "; ".join(wrong) or "ok"
+        damage += _compare_index_counts(connection, table)
+    if thorough and not damage:
+        damage += _check_indexes_on_copy(connection, copy_path)
+    return "; ".join(damage) or "ok"
 
 
 def find_file_damage(path: str) -> str:
-    """What is wrong with the pages and indexes of a file that nobody writes; empty when nothing is."""
+    """Return the damage in the pages and indexes of a file that no process writes to; empty if there is none."""
     with closing(open_immutable(path)) as connection:
         return "; ".join(_check_pages(connection, thorough=True))
 
 
 def find_index_damage(connection: Connection) -> list[str]:
-    """What of the search indexes does not fit the text. Locks the file."""
-    has = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return [wrong for table in INDEXED_TABLES if table in has for wrong in _check_index(connection, table)]
+    """Return the search indexes that do not match their text. Locks the file."""
+    tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return [damage for table in INDEXED_TABLES if table in tables for damage in _check_index(connection, table)]
 
 
 def _check_pages(connection: Connection, *, thorough: bool) -> list[str]:
@@ -41,10 +41,10 @@ def _check_pages(connection: Connection, *, thorough: bool) -> list[str]:
 
 
 def _compare_index_counts(connection: Connection, table: str) -> list[str]:
-    lost: int = connection.execute(
+    missing: int = connection.execute(
         f"SELECT (SELECT count(*) FROM {table}) - (SELECT count(*) FROM {table}_fts_docsize)"
     ).get
-    return [f"the index and the text differ by {abs(lost)} {table}s"] if lost else []
+    return [f"the search index and the text differ by {abs(missing)} {table}s"] if missing else []
 
 
 def _check_indexes_on_copy(connection: Connection, copy_path: str) -> list[str]:
@@ -52,8 +52,8 @@ def _check_indexes_on_copy(connection: Connection, copy_path: str) -> list[str]:
     _remove_files(names)
     write_copy(connection, copy_path)
     try:
-        with closing(open_connection(copy_path)) as own:
-            return find_index_damage(own)
+        with closing(open_connection(copy_path)) as copy:
+            return find_index_damage(copy)
     finally:
         _remove_files(names)
 
@@ -68,5 +68,5 @@ def _check_index(connection: Connection, table: str) -> list[str]:
     try:
         connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
     except apsw.CorruptError:
-        return ["the index does not fit the text"]
+        return [f"the search index of {table} does not match the text"]
     return []

@@ -1,7 +1,7 @@
-"""Puts a copy in the place of the database, in a process of its own while no daemon runs.
+"""Replace the database by a backup, in a separate process while no daemon runs.
 
-Invariant: whenever it is killed there is a whole database under the old name: the one before, or the copy. The one
-before is kept beside it under a dated name and is never deleted. Ids that it gave out are not given again.
+Invariant: if the process is killed at any moment, there is a complete database under the name: the previous one or the
+backup. The previous one is kept under a dated name and never deleted. Row ids that it assigned are not reused.
 """
 
 import os
@@ -18,21 +18,24 @@ from termvisor.errors import BadRequest, NewerDatabase, StorageError, VisorError
 from termvisor.model.maintenance import DatabaseContents, RestoreSummary
 from termvisor.protocol.error_line import format_error
 from termvisor.store.maintenance.backup import fsync_path, read_file_contents
-from termvisor.store.maintenance.empty_panes import reserve_row_ids
 from termvisor.store.maintenance.integrity_check import find_file_damage, find_index_damage
 from termvisor.store.sqlite.database import Connection, open_connection
 from termvisor.store.sqlite.error_messages import translate_errors
 from termvisor.store.sqlite.file_header import read_database_header
 from termvisor.store.sqlite.migrations import find_latest_version
+from termvisor.store.sqlite.row_ids import reserve_row_ids
+
+_BACKUP_HINT = "Name a file that `visor db backup` wrote."
 
 
 def inspect_restore(backup: str, database: str) -> RestoreSummary:
-    """What would be put in the place of what; a file that is no whole copy of ours is refused."""
+    """Return the contents of the backup and of the present database. Raises if the backup is not usable."""
     _reject_invalid_backup(backup, database)
     with translate_errors(backup):
-        wrong = find_file_damage(backup)
-        if wrong:
-            raise StorageError(f"the copy {backup} is damaged: {wrong}", hint="Nothing was changed. Take another copy.")
+        if damage := find_file_damage(backup):
+            raise StorageError(
+                f"the backup {backup} is damaged: {damage}", hint="Nothing was changed. Use another backup."
+            )
         return RestoreSummary(
             backup=read_file_contents(backup),
             backup_bytes=os.stat(backup).st_size,
@@ -41,31 +44,34 @@ def inspect_restore(backup: str, database: str) -> RestoreSummary:
 
 
 def restore_backup(backup: str, database: str, at: int) -> RestoreSummary:
-    exchange = inspect_restore(backup, database)
-    fresh = f"{database}.restored"
-    with translate_errors(fresh):
-        _copy_backup(backup, fresh)
-        _prepare_copy(fresh, database)
+    """Check the backup, copy it, and put the copy in the place of the database."""
+    summary = inspect_restore(backup, database)
+    restored = f"{database}.restored"
+    with translate_errors(restored):
+        _copy_backup(backup, restored)
+        _prepare_copy(restored, database)
     with translate_errors(database):
-        return msgspec.structs.replace(exchange, kept=_swap_databases(fresh, database, at))
+        return msgspec.structs.replace(summary, kept=_swap_databases(restored, database, at))
 
 
 def _reject_invalid_backup(backup: str, database: str) -> None:
     try:
         header = read_database_header(backup)
     except OSError as error:
-        raise BadRequest(f"{backup}: {error.strerror}", hint="Name a file that `visor db backup` wrote.") from error
+        raise BadRequest(f"{backup}: {error.strerror}", hint=_BACKUP_HINT) from error
     if header is None or not header.is_termvisor:
-        what = "there is no copy of a database in" if header is None else "this is not a database of Termvisor:"
-        raise BadRequest(f"{what} {backup}", hint="Name a file that `visor db backup` wrote.")
+        what = "is missing or empty" if header is None else "is not a Termvisor database"
+        raise BadRequest(f"{backup} {what}", hint=_BACKUP_HINT)
     if header.version > find_latest_version():
-        raise NewerDatabase(f"{backup} has schema {header.version}; this version knows {find_latest_version()}")
+        raise NewerDatabase(
+            f"{backup} has schema {header.version}; this version supports up to {find_latest_version()}"
+        )
     if os.path.exists(database) and os.path.samefile(backup, database):
-        raise BadRequest(f"{backup} is the database itself", hint="Name a file that `visor db backup` wrote.")
+        raise BadRequest(f"{backup} is the database itself", hint=_BACKUP_HINT)
     if os.path.exists(f"{backup}-wal") and os.stat(f"{backup}-wal").st_size:
         raise BadRequest(
-            f"{backup} is a database in use, or was copied while it was one",
-            hint="`visor db backup` makes a copy that is whole.",
+            f"{backup} is a database in use, or was copied while in use",
+            hint="Use `visor db backup` to make a complete copy.",
         )
 
 
@@ -76,57 +82,57 @@ def _read_present_contents(database: str) -> DatabaseContents | None:
         with closing(open_connection(database)) as connection:
             _checkpoint_wal(connection)
         return read_file_contents(database)
-    except apsw.Error:
+    except apsw.Error:  # a damaged database is one reason to restore; it is replaced without a summary
         return None
 
 
 def _checkpoint_wal(connection: Connection) -> None:
-    """Everything into the one file; what stood beside it goes when the connection closes."""
+    """Move everything into the one file; SQLite removes the -wal and -shm files when the connection closes."""
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def _copy_backup(backup: str, fresh: str) -> None:
-    for name in (fresh, f"{fresh}-wal", f"{fresh}-shm"):
+def _copy_backup(backup: str, restored: str) -> None:
+    for name in (restored, f"{restored}-wal", f"{restored}-shm"):
         with suppress(FileNotFoundError):
             os.unlink(name)
-    with open(backup, "rb") as source, os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as target:
+    with open(backup, "rb") as source, os.fdopen(os.open(restored, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as target:
         shutil.copyfileobj(source, target, 1 << 20)
 
 
-def _prepare_copy(fresh: str, database: str) -> None:
-    with closing(open_connection(fresh)) as connection:
-        if wrong := find_index_damage(connection):
-            raise StorageError(f"the copy is damaged: {'; '.join(wrong)}", hint="Nothing was changed.")
-        numbered = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
-        known = {str(name) for (name,) in connection.execute(numbered)}
-        reserve_row_ids(
-            connection, {name: number for name, number in _read_last_ids(database).items() if name in known}
-        )
+def _prepare_copy(restored: str, database: str) -> None:
+    """Check the search indexes of the copy and reserve the row ids that the present database assigned."""
+    with closing(open_connection(restored)) as connection:
+        if damage := find_index_damage(connection):
+            raise StorageError(f"the backup is damaged: {'; '.join(damage)}", hint="Nothing was changed.")
+        query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
+        tables = {str(name) for (name,) in connection.execute(query)}
+        last_ids = _read_last_ids(database)
+        reserve_row_ids(connection, {table: last_id for table, last_id in last_ids.items() if table in tables})
         _checkpoint_wal(connection)
-    fsync_path(fresh)
+    fsync_path(restored)
 
 
 def _read_last_ids(database: str) -> dict[str, int]:
-    """The last id that the present database gave out in each table."""
+    """Return the last id that the present database assigned in each table."""
     try:
         with closing(open_connection(database)) as connection:
             rows = connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
             _checkpoint_wal(connection)
-    except apsw.Error:
+    except apsw.Error:  # missing or damaged: there are no ids to keep free
         return {}
     return dict(cast("list[tuple[str, int]]", rows))
 
 
-def _swap_databases(fresh: str, database: str, at: int) -> str | None:
+def _swap_databases(restored: str, database: str, at: int) -> str | None:
     kept = _keep_old_database(database, at) if os.path.exists(database) else None
-    os.replace(fresh, database)
+    os.replace(restored, database)
     fsync_path(os.path.dirname(database))
     return kept
 
 
 def _keep_old_database(database: str, at: int) -> str:
-    """A second name for the present database; what a damaged one has beside it goes along."""
+    """Link the present database to a dated name; the -wal and -shm files of a damaged one move along."""
     stamp = format_timestamp(at)[:19].replace(":", "")
     kept = next(name for name in _list_candidate_names(f"{database}.{stamp}") if not os.path.exists(name))
     for suffix in ("-wal", "-shm"):
@@ -134,7 +140,7 @@ def _keep_old_database(database: str, at: int) -> str:
             os.rename(database + suffix, kept + suffix)
     try:
         os.link(database, kept)
-    except OSError:  # a file system without second names
+    except OSError:  # a file system without hard links
         os.rename(database, kept)
     return kept
 
@@ -144,13 +150,17 @@ def _list_candidate_names(name: str) -> list[str]:
 
 
 def main() -> None:
-    backup, database, *wish = sys.argv[1:]
+    """Restore ``argv[1]`` to ``argv[2]``, or only inspect if there is a third argument; print the summary as JSON."""
+    backup, database, *inspect_only = sys.argv[1:]
     try:
-        done = inspect_restore(backup, database) if wish else restore_backup(backup, database, SystemClock().now())
+        if inspect_only:
+            summary = inspect_restore(backup, database)
+        else:
+            summary = restore_backup(backup, database, SystemClock().now())
     except VisorError as error:
         sys.stderr.write(format_error(error))
         sys.exit(error.exit_status)
-    sys.stdout.buffer.write(msgspec.json.encode(done))
+    sys.stdout.buffer.write(msgspec.json.encode(summary))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Every table that grows with time, one line each, and how its old rows are found and deleted.
+"""Find and delete old rows of every table that grows with time.
 
-``HISTORY`` is what was seen, ``DEEDS`` is what was asked for and done, ``SIGNALS`` is what agents said. The audit is in
-none of them: it is never deleted.
+``HISTORY_TABLES`` hold what was captured, ``ACTION_TABLES`` requested and executed actions, ``SIGNAL_TABLES`` evidence
+about agents. The audit log is in none of them: it is never deleted.
 
-Ids rise with time but for a little disorder, so old rows are met from the lowest id on, and no index on the time is
-needed. Invariant: a row leaves together with its words in the index; what is left can be found and read as before.
+Ids rise with time almost in order, so old rows are found from the lowest id on, without an index on the time.
+Invariant: a row is deleted together with its entries in the search index.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,18 @@ from typing import cast
 from msgspec import Struct
 
 from termvisor.store.sqlite.database import Connection
-from termvisor.store.tables.pipeline_commit import TIME_BUCKET_BITS
+from termvisor.store.tables.time_buckets import TIME_BUCKET_BITS
 
 _ROWS_PER_BATCH = 8
+"""Rows between two checks whether the slice is over."""
 
 
 class RetainedTable(Struct, frozen=True):
-    """A row is old when ``ended`` is before the limit; from the first row whose ``began`` is not, nothing is old.
+    """How the age of a table's rows is computed.
 
-    A table with ``words`` has an index of these columns, ``<table>_fts``, and times by the shelf, ``<table>_time``.
+    A row is old if ``end_expression`` is before the limit. From the first row on whose ``start_column`` is not before
+    the limit, no row is old. A table with ``indexed_columns`` has a search index ``<table>_fts`` of these columns and
+    time buckets ``<table>_time``.
     """
 
     table: str
@@ -50,7 +53,7 @@ HISTORY_TABLES = (
     RetainedTable("agent_session", "started_at", "ended_at"),
     RetainedTable("maintenance", "started_at", "started_at"),
 )
-"""Screens go before the sightings that they name."""
+"""Screens come before the sightings that they refer to."""
 
 ACTION_TABLES = (
     RetainedTable("send", "begun_at", _SEND_ENDED),
@@ -60,22 +63,22 @@ ACTION_TABLES = (
     RetainedTable("run", "at", "ended_at"),
     RetainedTable("mute", "at", "until"),
 )
-"""What still holds has not ended. They are small: what is too large for the disk is never they."""
+"""Requests, permits and reservations still in force have not ended and stay."""
 
 SIGNAL_TABLES = (RetainedTable("fact", "at", _FACT_ENDED),)
-"""What agents' states were made of; what they are made of now is never old."""
+"""Facts after the stored checkpoint are needed to rebuild the current states and are never old."""
 
-INDEXED_TABLES = tuple(aged.table for aged in HISTORY_TABLES if aged.indexed_columns)
+INDEXED_TABLES = tuple(retained.table for retained in HISTORY_TABLES if retained.indexed_columns)
 
 
 class DeletionProgress(Struct):
-    """How far the deletion of one table's old rows has come."""
+    """Progress of deleting the old rows of one table."""
 
     retained: RetainedTable
     before: int
-    """Rows that ended before this instant are old."""
+    """Rows that ended before this time are old."""
     last_checked_id: int = 0
-    """Rows up to this id were looked at."""
+    """Rows up to this id were checked."""
     deleted: int = 0
     is_done: bool = False
 
@@ -83,7 +86,7 @@ class DeletionProgress(Struct):
 def delete_old_rows(
     connection: Connection, progress: DeletionProgress, is_slice_over: Callable[[], bool]
 ) -> DeletionProgress:
-    """Go on deleting until the turn is over or no old row is left."""
+    """Delete old rows until the slice is over or none is left."""
     while not progress.is_done and not is_slice_over():
         _delete_batch(connection, progress)
     if progress.retained.indexed_columns:
@@ -92,28 +95,30 @@ def delete_old_rows(
 
 
 def count_old_rows(connection: Connection, retained: RetainedTable, before: int) -> int:
-    """How many rows a sweep would delete."""
+    """Return how many rows would be deleted."""
     stop = f"SELECT min({retained.id_column}) FROM {retained.table} WHERE {retained.start_column} >= ?1"
-    found: int = connection.execute(
-        f"SELECT count(*) FROM {retained.table} WHERE {retained.end_expression} < ?1 AND {retained.id_column} < coalesce(({stop}), 1 << 62)",
+    count: int = connection.execute(
+        f"SELECT count(*) FROM {retained.table} WHERE {retained.end_expression} < ?1"
+        f" AND {retained.id_column} < coalesce(({stop}), 1 << 62)",
         (before,),
     ).get
-    return found
+    return count
 
 
 def _delete_batch(connection: Connection, progress: DeletionProgress) -> None:
-    aged = progress.retained
+    retained = progress.retained
+    row_id, start, end = retained.id_column, retained.start_column, retained.end_expression
     rows = connection.execute(
-        f"SELECT {aged.id_column}, {aged.start_column} < ?1, coalesce({aged.end_expression} < ?1, 0) FROM {aged.table}"
-        f" WHERE {aged.id_column} > ?2 ORDER BY {aged.id_column} LIMIT ?3",
+        f"SELECT {row_id}, {start} < ?1, coalesce({end} < ?1, 0) FROM {retained.table}"
+        f" WHERE {row_id} > ?2 ORDER BY {row_id} LIMIT ?3",
         (progress.before, progress.last_checked_id, _ROWS_PER_BATCH),
     ).fetchall()
-    for number, has_begun, is_old in cast("list[tuple[int, int, int]]", rows):
-        if not has_begun:
+    for number, started_before, is_old in cast("list[tuple[int, int, int]]", rows):
+        if not started_before:
             progress.is_done = True
             return
         if is_old:
-            _delete_row(connection, aged, number)
+            _delete_row(connection, retained, number)
             progress.deleted += 1
         progress.last_checked_id = number
     progress.is_done = len(rows) < _ROWS_PER_BATCH
@@ -121,11 +126,11 @@ def _delete_batch(connection: Connection, progress: DeletionProgress) -> None:
 
 def _delete_row(connection: Connection, retained: RetainedTable, row_id: int) -> None:
     if retained.indexed_columns:
-        # The index must be told the words while they are still there; it keeps none of its own.
-        words = ", ".join(retained.indexed_columns)
+        # The index has external content: FTS5 needs the old text to remove its entries, so this comes first.
+        columns = ", ".join(retained.indexed_columns)
         connection.execute(
-            f"INSERT INTO {retained.table}_fts ({retained.table}_fts, rowid, {words})"
-            f" SELECT 'delete', id, {words} FROM {retained.table} WHERE id = ?",
+            f"INSERT INTO {retained.table}_fts ({retained.table}_fts, rowid, {columns})"
+            f" SELECT 'delete', id, {columns} FROM {retained.table} WHERE id = ?",
             (row_id,),
         )
     connection.execute(f"DELETE FROM {retained.table} WHERE {retained.id_column} = ?", (row_id,))

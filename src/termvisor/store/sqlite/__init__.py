@@ -1,1 +1,1 @@
-"""Sqlite."""
+"""Access to SQLite: connections and threads, migrations, error translation, row conversion."""

@@ -1,8 +1,8 @@
-"""The only file that opens SQLite: one writer thread and one reader thread, each with its own connection.
+"""Open SQLite with one writer thread and one reader thread, each with its own connection.
 
-A write is a callable that runs in one transaction of its own; it is stored whole or not at all. Calls queue behind
-each other in their thread, and every caller waits for its own, so a queue is never longer than its callers.
-SQLite's errors are translated here, once. A file that is damaged, foreign or newer is left as it is.
+A write is a callable that runs in its own transaction and is committed as a whole or not at all. Calls queue in their
+thread and every caller awaits its own, so a queue is never longer than the number of callers. SQLite errors are
+translated here, once. A file that is damaged, foreign or of a newer version is not modified.
 """
 
 import asyncio
@@ -25,12 +25,13 @@ T = TypeVar("T")
 log = get_logger("store")
 Connection = apsw.Connection
 TokenSpan = tuple[int, int, str]
-"""Where a word begins and ends in the UTF-8 of its text, and the word as the index knows it."""
+"""Byte offsets of a token in the UTF-8 text, and the token as the index stores it."""
 
 PAGE_SIZE = 8192
 AUTO_VACUUM_INCREMENTAL = 2
-"""Room of deleted rows is given back in small steps, when asked: a whole rewrite would hold up every write."""
+"""Free pages are returned in small steps on request: a full VACUUM would block every write."""
 _MAX_PAGES_TO_VACUUM = (64 << 20) // PAGE_SIZE
+"""Files up to 64 MB are converted to incremental vacuum when they are opened; larger ones would delay the start."""
 _BUSY_TIMEOUT_MS = 5000
 _CONNECTION_PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
@@ -43,7 +44,7 @@ _CONNECTION_PRAGMAS = (
 
 
 class Database:
-    """Open it with `Database.open`; hand `write` and `read` a callable that takes the connection."""
+    """An open database file. Create it with `Database.open`; `write` and `read` run a callable on the connection."""
 
     def __init__(self, path: str):
         self.path = path
@@ -58,34 +59,34 @@ class Database:
         database = cls(path)
         try:
             await database._run_in_thread(database._writer_thread, lambda: database._open_connections(migrations))
-        except BaseException:
+        except BaseException:  # the threads must end also when the caller is cancelled
             database._release()
             raise
         return database
 
     async def write(self, fn: Callable[[Connection], T]) -> T:
-        """Run ``fn`` in a transaction of its own; what it raises undoes it."""
+        """Run ``fn`` in its own transaction; an exception rolls it back."""
         return await self._run_in_thread(self._writer_thread, lambda: self._run_transaction(fn))
 
     async def write_durably(self, fn: Callable[[Connection], T], *, on_stored: Callable[[], object] | None = None) -> T:
-        """Like `write`, and on disk when it returns: what must not be forgotten even if the power fails.
+        """Run ``fn`` as `write` does and sync it to disk before returning, so that it survives a power failure.
 
-        ``then`` is called in the writer's thread once it is on disk, also when the caller no longer waits.
+        ``on_stored`` is called in the writer thread after the sync, also if the caller was cancelled meanwhile.
         """
         return await self._run_in_thread(self._writer_thread, lambda: self._run_durably(fn, on_stored))
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
-        """Run ``fn`` on one consistent view of the database; it cannot write."""
+        """Run ``fn`` on one consistent, read-only view of the database."""
         return await self._run_in_thread(self._reader_thread, lambda: self._run_read(fn))
 
     async def checkpoint(self) -> int:
-        """Move what waits in the write-ahead file into the database; the number of pages that still wait."""
+        """Move the write-ahead log into the database; return the number of pages that could not be moved yet."""
         return await self._run_in_thread(
             self._writer_thread, lambda: _run_checkpoint(_require_open(self._writer_connection))
         )
 
     async def shrink_memory(self) -> None:
-        """Let go of the pages that are held in memory; they are read again when they are asked for."""
+        """Free the page caches of both connections."""
         await self._run_in_thread(
             self._writer_thread, lambda: _require_open(self._writer_connection).pragma("shrink_memory")
         )
@@ -94,34 +95,35 @@ class Database:
         )
 
     async def run_on_own_connection(self, fn: Callable[[Connection], T]) -> T:
-        """Run long work on a connection and thread of its own, outside any transaction; nobody waits for it."""
+        """Run long work on its own connection and thread, outside any transaction, without blocking other calls."""
         return await asyncio.to_thread(self._translate_errors, lambda: _run_with_connection(self.path, fn))
 
     async def measure_sizes(self) -> tuple[int, int]:
-        """Bytes of the database with its write-ahead file, and the pages in that."""
-        ahead = _get_file_size(self.path + "-wal")
-        return _get_file_size(self.path) + ahead, max(0, ahead - 32) // (PAGE_SIZE + 24)
+        """Return the bytes of the database with its write-ahead log, and the pages in that log."""
+        wal_bytes = _get_file_size(self.path + "-wal")
+        # A WAL file has a 32-byte header and a 24-byte header before each page.
+        return _get_file_size(self.path) + wal_bytes, max(0, wal_bytes - 32) // (PAGE_SIZE + 24)
 
     def is_writable(self) -> bool:
-        """Whether the last write went well and the next one may."""
+        """Return True if the last write succeeded and the file permits writing."""
         return self._is_writable and os.access(self.path, os.W_OK)
 
     async def close(self) -> None:
-        """Finish what waits, checkpoint, let go of the file. A second call does nothing."""
+        """Finish queued calls, checkpoint and close the connections. Idempotent."""
         try:
             if self._writer_connection is not None:
                 await self.checkpoint()
-        except StorageError as error:  # what waits in the write-ahead file stays there for the next who opens it
+        except StorageError as error:  # SQLite replays the write-ahead log when the file is opened next
             log.warning("closing without a checkpoint: %s", error)
         finally:
             await asyncio.to_thread(self._release)
 
     async def _run_in_thread(self, thread: WorkerThread, work: Callable[[], T]) -> T:
         try:
-            waiting = thread.submit(lambda: self._translate_errors(work))
+            future = thread.submit(lambda: self._translate_errors(work))
         except RuntimeError as error:
             raise _build_closed_error() from error
-        return await waiting
+        return await future
 
     def _translate_errors(self, work: Callable[[], T]) -> T:
         with translate_errors(self.path):
@@ -174,7 +176,7 @@ class Database:
 
 @functools.cache
 def get_tokenizer() -> Callable[[str], list[TokenSpan]]:
-    """Splits a text into words exactly as the index does: letters and digits, without case and diacritics."""
+    """Return a function that splits text exactly as the search index does (FTS5 unicode61)."""
     split = Connection(":memory:").fts5_tokenizer("unicode61", [])
 
     def split_tokens(text: str) -> list[TokenSpan]:
@@ -185,15 +187,15 @@ def get_tokenizer() -> Callable[[str], list[TokenSpan]]:
 
 
 def _check_file(path: str, known_version: int) -> bool:
-    """Refuse what is not ours to touch; make the file, private, when it is new. True for a new one."""
+    """Reject a foreign or newer file; create a private file if there is none. Return True if it was created."""
     header = read_database_header(path)
     if header is None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     elif not header.is_termvisor:
         kind = "belongs to another program" if header.is_database else "is not a database"
-        raise StorageError(f"{path} {kind}", hint="It was left as it is. Move it away to begin a new one.")
+        raise StorageError(f"{path} {kind}", hint="The file was not changed. Move it away to start with a new one.")
     elif header.version > known_version:
-        raise NewerDatabase(f"{path} has schema {header.version}; this version knows {known_version}")
+        raise NewerDatabase(f"{path} has schema {header.version}; this version supports up to {known_version}")
     if os.stat(path).st_mode & 0o077:
         os.chmod(path, 0o600)
     return header is None
@@ -202,13 +204,14 @@ def _check_file(path: str, known_version: int) -> bool:
 def open_connection(path: str, is_new: bool = False) -> Connection:
     connection = Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        # A damaged file must not be written to when we let go of it; `_start` lifts this once all is well.
+        # Closing must not checkpoint into a damaged file; `_open_connections` lifts this after all checks passed.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
         if is_new:
             connection.pragma("page_size", PAGE_SIZE)
             connection.pragma("auto_vacuum", AUTO_VACUUM_INCREMENTAL)
             connection.pragma("application_id", APPLICATION_ID)
+        # SQLite reads the file only now: a damaged one fails here, before the first write.
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         connection.pragma("journal_mode", "wal")
         connection.execute(";".join(_CONNECTION_PRAGMAS)).fetchall()
@@ -219,7 +222,7 @@ def open_connection(path: str, is_new: bool = False) -> Connection:
 
 
 def _enable_incremental_vacuum(connection: Connection) -> None:
-    """A small file from before that was so learns to give room back; a large one goes on using it again."""
+    """Convert a small file of an older version with VACUUM; a large one keeps reusing its free pages."""
     if (
         connection.pragma("auto_vacuum") != AUTO_VACUUM_INCREMENTAL
         and connection.pragma("page_count") < _MAX_PAGES_TO_VACUUM
@@ -235,7 +238,7 @@ def _open_transaction(connection: Connection, begin: str) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
+        if connection.in_transaction:  # SQLite has already rolled back after some errors, such as a full disk
             connection.execute("ROLLBACK")
         raise
 
@@ -246,8 +249,8 @@ def _run_with_connection(path: str, fn: Callable[[Connection], T]) -> T:
 
 
 def _run_checkpoint(connection: Connection) -> int:
-    waiting, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-    return max(0, waiting - moved)
+    total, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    return max(0, total - moved)
 
 
 def _require_open(connection: Connection | None) -> Connection:
@@ -257,7 +260,7 @@ def _require_open(connection: Connection | None) -> Connection:
 
 
 def _build_closed_error() -> StorageError:
-    return StorageError("the database is closed", hint="Start the daemon again.")
+    return StorageError("the database is closed", hint="Restart the daemon.")
 
 
 def _get_file_size(path: str) -> int:

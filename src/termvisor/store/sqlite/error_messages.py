@@ -1,4 +1,4 @@
-"""What SQLite complains about, in words that say what to do next."""
+"""Translate SQLite and OS errors to StorageError with a message and a hint."""
 
 import contextlib
 from collections.abc import Iterator
@@ -10,49 +10,49 @@ from termvisor.errors import InternalError, StorageError, VisorError
 _MESSAGES_BY_ERROR: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = (
     (
         (apsw.NotADBError, apsw.CorruptError, apsw.FormatError),
-        "the database {path} is damaged or is none",
-        "It was left as it is. Move it away to begin a new one, or put back a copy.",
+        "the database {path} is damaged or not a database",
+        "The file was not changed. Restore a backup, or move the file away to start with a new one.",
     ),
     (
         (apsw.FullError,),
         "the disk is full: {path} cannot grow",
-        "Free some space; what panes print is kept in the raw log as long as that can be written.",
+        "Free some space; the output of panes stays in the raw log as long as that can be written.",
     ),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
         "the database {path} cannot be written: it is read-only",
-        "Check the rights of the file and its folder, and that the file system is not mounted read-only.",
+        "Check the permissions of the file and its folder, and that the file system is not mounted read-only.",
     ),
     (
         (apsw.CantOpenError,),
         "the database {path} cannot be opened",
-        "Check that its folder exists and is yours.",
+        "Check that its folder exists and that you own it.",
     ),
     (
         (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),
-        "another program holds the database {path}",
-        "Wait until it is done, or end it.",
+        "the database {path} is locked by another program",
+        "Wait until that program is done, or stop it.",
     ),
-    ((apsw.IOError,), "the disk under {path} does not answer as it should", "Check the disk and its free space."),
+    ((apsw.IOError,), "reading or writing {path} failed", "Check the disk and its free space."),
 )
-
-
 _PERMANENT_ERRORS = _MESSAGES_BY_ERROR[0][0]
 
 
 @contextlib.contextmanager
 def translate_errors(path: str) -> Iterator[None]:
-    """SQLite's and the system's errors as ours."""
+    """Raise SQLite and OS errors of the block as VisorError."""
     try:
         yield
     except apsw.Error as error:
         raise _translate_error(error, path) from error
     except OSError as error:
-        raise StorageError(f"{path}: {error.strerror}", hint="Check the folder's rights and free space.") from error
+        raise StorageError(
+            f"{path}: {error.strerror}", hint="Check permissions and free space of the folder."
+        ) from error
 
 
 def is_transient_error(error: StorageError) -> bool:
-    """Whether the same write may go well later, by itself or when somebody made room."""
+    """Return True if the same write can succeed later, for example after disk space was freed."""
     cause = error.__cause__
     return isinstance(cause, (apsw.Error, OSError)) and not isinstance(cause, _PERMANENT_ERRORS)
 
@@ -61,4 +61,4 @@ def _translate_error(error: apsw.Error, path: str) -> VisorError:
     for kinds, message, hint in _MESSAGES_BY_ERROR:
         if isinstance(error, kinds):
             return StorageError(f"{message.format(path=path)} ({error})", hint=hint)
-    return InternalError(f"the database refused a statement of ours: {error}")
+    return InternalError(f"SQLite rejected a statement: {error}")

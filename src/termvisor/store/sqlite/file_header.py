@@ -1,7 +1,7 @@
-"""What a database file says of itself, read as plain bytes.
+"""Read the header of a database file as plain bytes.
 
-SQLite leaves files beside a write-ahead database even when it only looks; a file that is not ours is never opened
-with it. Layout: https://sqlite.org/fileformat2.html sections 1.3 and 4.
+SQLite creates files next to a write-ahead database even when it only reads; a file of another program is therefore
+never opened with it. Layout: https://sqlite.org/fileformat2.html sections 1.3 and 4.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import BinaryIO
 from msgspec import Struct
 
 APPLICATION_ID = 0x56495352
-"""``VISR``, in the header of every database of ours."""
+"""``VISR``: the application id in the header of every Termvisor database."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct(">60xI4xI28x")
@@ -30,7 +30,7 @@ class DatabaseHeader(Struct, frozen=True):
 
 
 def read_database_header(path: str) -> DatabaseHeader | None:
-    """The header as the next reader will see it, or None when there is no file or an empty one."""
+    """Return the header as the next reader will see it, or None if the file is missing or empty."""
     try:
         with open(path, "rb") as file:
             page = file.read(_HEADER.size)
@@ -44,7 +44,7 @@ def read_database_header(path: str) -> DatabaseHeader | None:
 
 
 def _read_first_page_from_wal(path: str) -> bytes | None:
-    """The newest committed first page in the write-ahead file, if one stands there."""
+    """Return the newest committed first page in the write-ahead log, if there is one."""
     try:
         with open(path + "-wal", "rb") as file:
             return _find_newest_first_page(file)
@@ -57,17 +57,17 @@ def _find_newest_first_page(wal: BinaryIO) -> bytes | None:
     if len(head) < _WAL_HEADER.size:
         return None
     page_size, salt = _WAL_HEADER.unpack(head)
-    waiting: bytes | None = None
+    uncommitted: bytes | None = None
     newest: bytes | None = None
     while len(frame := wal.read(_WAL_FRAME.size)) == _WAL_FRAME.size:
         number, commit, frame_salt = _WAL_FRAME.unpack(frame)
-        if frame_salt != salt:
+        if frame_salt != salt:  # a frame left over from before the log was restarted
             break
         if number == 1:
-            waiting = wal.read(_HEADER.size)
-            wal.seek(page_size - len(waiting), os.SEEK_CUR)
+            uncommitted = wal.read(_HEADER.size)
+            wal.seek(page_size - len(uncommitted), os.SEEK_CUR)
         else:
             wal.seek(page_size, os.SEEK_CUR)
-        if commit:
-            newest = waiting if waiting is not None and len(waiting) == _HEADER.size else newest
+        if commit and uncommitted is not None and len(uncommitted) == _HEADER.size:
+            newest = uncommitted
     return newest

@@ -1,6 +1,6 @@
-"""Forward-only changes of the schema: ``migrations/NNNN_name.sql``, each in one transaction, in the order of NNNN.
+"""Apply forward-only schema migrations ``schema/NNNN_name.sql`` in order, each in its own transaction.
 
-A migration that fails leaves the database as it was before that migration.
+A migration that fails leaves the database as it was before it.
 """
 
 import os
@@ -19,8 +19,9 @@ class SchemaMigration(Struct, frozen=True, order=True):
 
 
 def list_migrations(folder: str = MIGRATIONS_DIR) -> list[SchemaMigration]:
-    found = (_FILE_NAME.fullmatch(name) for name in os.listdir(folder))
-    return sorted(SchemaMigration(int(match[1]), os.path.join(folder, match[0])) for match in found if match)
+    """Return the migrations in a folder, oldest first."""
+    matches = (_FILE_NAME.fullmatch(name) for name in os.listdir(folder))
+    return sorted(SchemaMigration(int(match[1]), os.path.join(folder, match[0])) for match in matches if match)
 
 
 def find_latest_version(folder: str = MIGRATIONS_DIR) -> int:
@@ -35,7 +36,7 @@ def apply_migrations(connection: apsw.Connection, folder: str = MIGRATIONS_DIR) 
 def _apply_migration(connection: apsw.Connection, migration: SchemaMigration) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Asked inside the transaction: another process may have migrated meanwhile.
+        # Checked inside the transaction: another process may have migrated meanwhile.
         if connection.pragma("user_version") < migration.version:
             with open(migration.path, encoding="utf-8") as file:
                 connection.execute(file.read())

@@ -1,6 +1,7 @@
-"""Writes that wait until the disk takes them again: for the watching side, which would otherwise lose what it knows.
+"""Retry writes while the disk does not accept them, so that captured data is not lost.
 
-Whoever asks by an op gets the error at once instead. A damaged or closed database is no matter of patience.
+Used by capture and tracking; operations use the plain database and get the error at once. A damaged or closed
+database is not retried.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +19,7 @@ log = get_logger("store")
 
 
 class WriteRetry:
-    """``trouble`` says what everybody is waiting for, for a person to read."""
+    """Retry policy shared by all writers. ``problem`` is the message to show while writes wait, else empty."""
 
     def __init__(self, clock: Clock):
         self._clock = clock
@@ -28,25 +29,25 @@ class WriteRetry:
     async def __call__(self, write: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
-                done = await write()
+                result = await write()
             except StorageError as error:
                 if self._is_stopped or not is_transient_error(error):
                     raise
                 if not self.problem:
-                    log.error("nothing can be stored: %s", error)
+                    log.error("writes to the database fail and are retried: %s", error)
                 self.problem = f"nothing can be stored: {error}"
                 await self._clock.sleep(RETRY_DELAY_S)
             else:
                 self.problem = ""
-                return done
+                return result
 
     def stop_retrying(self) -> None:
-        """From now on whoever cannot store gets the error: the daemon is to end."""
+        """Raise errors from now on: a retrying write must not block the shutdown of the daemon."""
         self._is_stopped = True
 
 
 class RetryingDatabase(Database):
-    """The same database, with the same connections and threads; only its writes wait."""
+    """A view of a database, with its connections and threads, that retries writes."""
 
     def __init__(self, database: Database, retry: WriteRetry):
         super().__init__(database.path)

@@ -1,6 +1,6 @@
-"""A thread that does one thing after another for the event loop: what is handed over first is done first.
+"""Run callables one after another in a thread and deliver their results to the event loop.
 
-It costs a third less than the standard library's executor, and every step of a send passes here.
+It costs a third less per call than the standard library's executor; every step of a send goes through it.
 """
 
 import asyncio
@@ -21,15 +21,18 @@ class WorkerThread:
         self._thread.start()
 
     def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """Its answer, or what it raises. What was handed over is done, also when its caller leaves meanwhile."""
+        """Queue a callable; the future gets its result or exception. It runs also if the caller is cancelled.
+
+        Raises RuntimeError after `close`.
+        """
         if self._is_closed:
-            raise RuntimeError("the thread has ended")
+            raise RuntimeError("the thread is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._queue.put((future, work))
         return future
 
     def close(self) -> None:
-        """Finish what was handed over, then end; a second call does nothing."""
+        """Finish the queued callables and end the thread. Idempotent."""
         if not self._is_closed:
             self._is_closed = True
             self._queue.put(None)
@@ -39,22 +42,22 @@ class WorkerThread:
         while (item := self._queue.get()) is not None:
             future, work = item
             try:
-                answer, error = work(), None
-            except BaseException as raised:
-                answer, error = None, raised
-            _deliver_result(future, answer, error)
-            del item, future, work, answer, error  # an idle thread holds on to nothing
+                result, error = work(), None
+            except BaseException as raised:  # the caller gets it; the thread must survive
+                result, error = None, raised
+            _deliver_result(future, result, error)
+            del item, future, work, result, error  # so that an idle thread keeps no objects alive
 
 
 def _deliver_result(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
     try:
         future.get_loop().call_soon_threadsafe(_settle_future, future, result, error)
-    except RuntimeError:  # the loop is closed: nobody waits any more
+    except RuntimeError:  # the loop is closed, so no caller is left
         return
 
 
 def _settle_future(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
-    if future.done():
+    if future.done():  # the caller was cancelled
         return
     if error is None:
         future.set_result(result)

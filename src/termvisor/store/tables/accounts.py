@@ -1,12 +1,13 @@
-"""What is known of accounts: what was heard of their limits, and when each was used last. Never how they log in."""
+"""Store the usage limits of accounts and when each account was last used. Never stores credentials."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from termvisor.model.agent.account import Account, AccountStatus, Allowance
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.text_encoding import replace_surrogates
+from termvisor.store.sqlite.rows import RowSelector, replace_surrogates
 
+_ALLOWANCES = RowSelector(Allowance, "account_usage", columns={"limit": "most"})
 _UPSERT_USAGE = """
 INSERT INTO account_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (service, name, span) DO UPDATE SET
     usage_type = excluded.usage_type, most = excluded.most, current = excluded.current,
@@ -21,68 +22,59 @@ class AccountTable:
         self._db = db
 
     async def list_statuses(self, accounts: Sequence[Account]) -> list[AccountStatus]:
-        """What is known of these, in their order."""
-        return await self._db.read(lambda connection: [_read_status(connection, one) for one in accounts])
+        """Return the stored status of these accounts, in their order."""
+        return await self._db.read(lambda connection: [_read_status(connection, account) for account in accounts])
 
     async def record_allowances(self, account: Account, allowances: Sequence[Allowance]) -> None:
-        """What was heard later holds."""
+        """Store allowances; an older report never replaces a newer one."""
         await self._db.write(lambda connection: _record_allowances(connection, account, allowances))
 
     async def record_check(self, account: Account, at: int, problem: str = "") -> None:
-        """It was looked after; ``trouble`` says why that told nothing."""
+        """Record that the account was checked; ``problem`` is the reason why the check returned nothing."""
         await self._db.write(lambda connection: _record_check(connection, account, at, problem))
 
     async def set_in_use(self, account: Account, at: int) -> None:
-        """Agents of its service work under this one from now on."""
+        """Make this the account that agents of its service use from now on."""
         await self._db.write(lambda connection: _set_in_use(connection, account, at))
 
     async def record_use(self, account: Account, at: int) -> None:
-        """An agent was started under it."""
+        """Record that an agent was started with this account."""
         await self._db.write(lambda connection: _record_use(connection, account, at))
 
 
 def _read_status(connection: Connection, account: Account) -> AccountStatus:
     key = (account.service, account.name)
-    found = connection.execute(
+    row = connection.execute(
         "SELECT last_used_at, in_use, checked_at, trouble FROM account WHERE service = ? AND name = ?", key
     ).fetchone()
-    last_used_at, in_use, checked_at, trouble = cast("tuple[Any, ...]", found or (None, 0, None, ""))
-    rows = connection.execute(
-        "SELECT span, usage_type, most, current, percent_remaining, resets_at, checked_at, source FROM account_usage"
-        " WHERE service = ? AND name = ? ORDER BY span",
-        key,
-    )
+    last_used_at, in_use, checked_at, problem = cast("tuple[Any, ...]", row or (None, 0, None, ""))
     return AccountStatus(
         account=account,
         is_in_use=bool(in_use),
         last_used_at=last_used_at,
         checked_at=checked_at,
-        trouble=trouble,
-        allowances=tuple(_build_allowance(row) for row in cast("Iterator[tuple[Any, ...]]", rows)),
-    )
-
-
-def _build_allowance(row: tuple[Any, ...]) -> Allowance:
-    span, usage_type, limit, current, percent, resets_at, checked_at, source = row
-    return Allowance(
-        span=span,
-        usage_type=usage_type,
-        limit=limit,
-        current=current,
-        percent_remaining=percent,
-        resets_at=resets_at,
-        checked_at=checked_at,
-        source=source,
+        trouble=problem,
+        allowances=tuple(_ALLOWANCES.list(connection, "WHERE service = ? AND name = ? ORDER BY span", key)),
     )
 
 
 def _record_allowances(connection: Connection, account: Account, allowances: Sequence[Allowance]) -> None:
-    for one in allowances:
-        figures = (one.limit, one.current, one.percent_remaining, one.resets_at, one.checked_at)
-        key = (account.service, account.name, replace_surrogates(one.span[:40]), one.usage_type)
-        connection.execute(_UPSERT_USAGE, (*key, *figures, replace_surrogates(one.source[:100])))
+    for allowance in allowances:
+        row = (
+            account.service,
+            account.name,
+            replace_surrogates(allowance.span[:40]),
+            allowance.usage_type,
+            allowance.limit,
+            allowance.current,
+            allowance.percent_remaining,
+            allowance.resets_at,
+            allowance.checked_at,
+            replace_surrogates(allowance.source[:100]),
+        )
+        connection.execute(_UPSERT_USAGE, row)
     if allowances:
-        _record_check(connection, account, max(one.checked_at for one in allowances), "")
+        _record_check(connection, account, max(allowance.checked_at for allowance in allowances), "")
 
 
 def _record_check(connection: Connection, account: Account, at: int, problem: str) -> None:

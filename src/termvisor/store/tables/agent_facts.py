@@ -1,8 +1,7 @@
-"""What states are made of: facts in the order of their ids, and a copy of all that was known after one of them.
+"""Store the facts that agent states are computed from, and a checkpoint of the reducer after one of them.
 
-Invariant: facts, the states that they led to, the sessions, events and detections of one turn are stored in one
-transaction, whole or not at all. Facts after the stored copy never age away, so what is live can always be folded
-again.
+Invariant: the facts, states, sessions, events and detections of one batch are stored in one transaction. Retention
+never deletes facts after the checkpoint, so the current states can always be computed again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId, SignalId
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.row_ids import read_last_id
 from termvisor.store.tables.detections import add_detections
 from termvisor.store.tables.events import add_event
 from termvisor.store.tables.sessions import put_session
@@ -36,7 +36,7 @@ log = get_logger("facts")
 
 
 class FactCheckpoint(Struct, frozen=True, kw_only=True):
-    """``value`` is all that was known after the fact of that id; it is written as it stands when its turn comes."""
+    """State of the reducer after the fact of that id. ``value`` is encoded in the writer thread."""
 
     fact: int
     at: int
@@ -44,11 +44,11 @@ class FactCheckpoint(Struct, frozen=True, kw_only=True):
 
 
 SourcePosition = tuple[int, int]
-"""The life of a source, and its own number in it."""
+"""Incarnation of a source, and its sequence number in it."""
 
 
 class PublishedState(Struct, frozen=True, kw_only=True):
-    """The state of a runtime as it is told from now on, and its life."""
+    """The published state of an agent process, and when the process began and ended."""
 
     projection: StateProjection
     began_at: int
@@ -56,7 +56,7 @@ class PublishedState(Struct, frozen=True, kw_only=True):
 
 
 class FactBatch(Struct, frozen=True, kw_only=True):
-    """What is stored at once. Facts come with their ids, which follow the last ones."""
+    """Everything to store in one transaction. Facts come with their ids, which continue the stored ones."""
 
     facts: Sequence[tuple[int, Fact]] = ()
     states: Sequence[PublishedState] = ()
@@ -64,28 +64,28 @@ class FactBatch(Struct, frozen=True, kw_only=True):
     events: Sequence[Event] = ()
     detections: Sequence[Detection] = ()
     marks: Mapping[str, SourcePosition] = {}
-    """How far sources are read after this."""
+    """Positions of signal sources after this batch."""
     bookmarks: Sequence[ReadPosition] = ()
-    """How far files are, likewise."""
+    """Positions in agents' files after this batch."""
     copy: FactCheckpoint | None = None
 
 
 class StoredAgentState(Struct, frozen=True, kw_only=True):
-    """What a daemon begins with."""
+    """Everything that a starting daemon restores."""
 
     copy: bytes = b""
     checkpoint_fact: int = 0
-    """The fact up to which the copy reaches; 0 without one."""
+    """The last fact that the checkpoint includes; 0 without one."""
     last_fact: int = 0
     last_runtime: int = 0
     last_session: int = 0
     states: tuple[StateProjection, ...] = ()
-    """Of the runtimes that had not ended, as they were last published."""
+    """Last published states of the agent processes that had not ended."""
     exited: tuple[PublishedState, ...] = ()
-    """The last runtimes that ended, the newest first."""
+    """The last agent processes that ended, newest first."""
     marks: dict[str, SourcePosition] = {}
     bookmarks: tuple[ReadPosition, ...] = ()
-    """Of runtimes that had not ended."""
+    """Only of agent processes that had not ended."""
 
 
 class AgentFactTable:
@@ -93,34 +93,34 @@ class AgentFactTable:
         self._db = db
 
     async def add(self, batch: FactBatch) -> list[Event]:
-        """Store one turn; its events with their ids."""
+        """Store one batch; return its events with their ids."""
         return await self._db.write(lambda connection: _add_batch(connection, batch))
 
     async def load_state(self) -> StoredAgentState:
         return await self._db.read(_load_state)
 
     async def list_after(self, fact_id: int) -> list[tuple[int, Fact]]:
-        """The next facts beyond this one, not all at once; none at the end."""
+        """Return one page of the facts after this id; empty at the end."""
         return await self._db.read(lambda connection: _list_after(connection, fact_id))
 
     async def find_signals(self, ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
-        """Those that are still kept."""
-        wanted = sorted(set(ids))
-        return await self._db.read(lambda connection: dict(_find_signals(connection, wanted)))
+        """Return those of the signals that are still stored."""
+        unique_ids = sorted(set(ids))
+        return await self._db.read(lambda connection: dict(_find_signals(connection, unique_ids)))
 
 
 def encode_fact(fact: Fact) -> bytes:
-    """Without what is as it mostly is: there are many of them."""
-    told = {
+    """Encode a fact without fields that have their default value, which saves space: there are many facts."""
+    fields = {
         field.encode_name: value
         for field in _get_struct_fields(type(fact))
         if (value := getattr(fact, field.name)) != field.default and not (field.default is NODEFAULT and value == {})
     }
-    return msgspec.msgpack.encode({"type": type(fact).__struct_config__.tag} | told)
+    return msgspec.msgpack.encode({"type": type(fact).__struct_config__.tag} | fields)
 
 
 def decode_fact(fact_id: int, body: bytes) -> Fact | None:
-    """None for one of a kind that this version does not know: it is told in the log and left out."""
+    """Decode a fact; log and return None for a kind that this version does not know."""
     try:
         fact = _FACT_DECODER.decode(body)
     except msgspec.ValidationError as error:
@@ -138,9 +138,13 @@ def _add_batch(connection: Connection, batch: FactBatch) -> list[Event]:
         "INSERT INTO fact (id, at, body) VALUES (?, ?, ?)",
         [(number, get_fact_time(fact), encode_fact(fact)) for number, fact in batch.facts],
     )
-    _put_read_positions(connection, batch.bookmarks)  # before the ends, with which they go
-    for one in batch.states:
-        _publish_state(connection, one)
+    # Before the states: the state of an ended process deletes its read positions.
+    connection.executemany(
+        "INSERT OR REPLACE INTO bookmark (runtime, watch, body) VALUES (?, ?, ?)",
+        [(position.runtime, position.watch, position.body) for position in batch.bookmarks],
+    )
+    for published in batch.states:
+        _publish_state(connection, published)
     for session in batch.sessions:
         put_session(connection, session)
     connection.executemany(
@@ -154,57 +158,45 @@ def _add_batch(connection: Connection, batch: FactBatch) -> list[Event]:
     return events + add_detections(connection, batch.detections)
 
 
-def _put_read_positions(connection: Connection, bookmarks: Sequence[ReadPosition]) -> None:
-    connection.executemany(
-        "INSERT OR REPLACE INTO bookmark (runtime, watch, body) VALUES (?, ?, ?)",
-        [(one.runtime, one.watch, one.body) for one in bookmarks],
-    )
-
-
 def _publish_state(connection: Connection, published: PublishedState) -> None:
-    told, state = published.projection, published.projection.state
+    projection, state = published.projection, published.projection.state
+    body = msgspec.msgpack.encode(projection)
     connection.execute(
         "INSERT INTO runtime (id, pane, began_at, ended_at, version, state) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (id) DO UPDATE SET"
         " ended_at = excluded.ended_at, version = excluded.version, state = excluded.state",
-        (state.runtime, state.pane, published.began_at, published.ended_at, told.version, msgspec.msgpack.encode(told)),
+        (state.runtime, state.pane, published.began_at, published.ended_at, projection.version, body),
     )
     if published.ended_at is not None:
         connection.execute("DELETE FROM bookmark WHERE runtime = ?", (state.runtime,))
 
 
 def _load_state(connection: Connection) -> StoredAgentState:
-    copy = connection.execute("SELECT fact, body FROM knowledge").fetchone() or (0, b"")
-    living = connection.execute("SELECT state FROM runtime WHERE ended_at IS NULL ORDER BY id")
+    checkpoint = connection.execute("SELECT fact, body FROM knowledge").fetchone() or (0, b"")
+    running = connection.execute("SELECT state FROM runtime WHERE ended_at IS NULL ORDER BY id")
     marks = connection.execute("SELECT source, life, seq FROM reading")
     bookmarks = connection.execute("SELECT runtime, watch, body FROM bookmark")
-    left = connection.execute(
+    exited = connection.execute(
         "SELECT state, began_at, ended_at FROM runtime WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT ?",
         (_MAX_EXITED_PROCESSES,),
     )
     return StoredAgentState(
-        checkpoint_fact=int(cast("int", copy[0])),
-        copy=cast("bytes", copy[1]),
-        last_fact=_read_last_id(connection, "fact"),
-        last_runtime=_read_last_id(connection, "runtime"),
-        last_session=_read_last_id(connection, "agent_session"),
+        checkpoint_fact=int(cast("int", checkpoint[0])),
+        copy=cast("bytes", checkpoint[1]),
+        last_fact=read_last_id(connection, "fact"),
+        last_runtime=read_last_id(connection, "runtime"),
+        last_session=read_last_id(connection, "agent_session"),
         marks={name: (life, seq) for name, life, seq in cast("Iterator[tuple[str, int, int]]", marks)},
         bookmarks=tuple(
             ReadPosition(runtime=runtime, watch=watch, body=body)
             for runtime, watch, body in cast("Iterator[tuple[RuntimeId, str, bytes]]", bookmarks)
         ),
-        states=tuple(_PROJECTION_DECODER.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", living)),
+        states=tuple(_PROJECTION_DECODER.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", running)),
         exited=tuple(
             PublishedState(projection=_PROJECTION_DECODER.decode(body), began_at=began, ended_at=ended)
-            for body, began, ended in cast("Iterator[tuple[bytes, int, int]]", left)
+            for body, began, ended in cast("Iterator[tuple[bytes, int, int]]", exited)
         ),
     )
-
-
-def _read_last_id(connection: Connection, table: str) -> int:
-    """The newest id that was ever given."""
-    found: int | None = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
-    return found or 0
 
 
 def _list_after(connection: Connection, fact_id: int) -> list[tuple[int, Fact]]:

@@ -1,4 +1,7 @@
-"""Questions to people and their answers. An answer counts once, in time, for the very action that was asked about."""
+"""Store approval requests with their votes, and permits.
+
+An approval is valid once, until it expires, and only for the action whose hash was approved.
+"""
 
 from typing import Any
 
@@ -9,13 +12,21 @@ from termvisor.errors import BadRequest, Conflict
 from termvisor.model.action.approval import Approval, ApprovalState, ApprovalVote, Permit, PermitScope
 from termvisor.model.action.audit import AuditEntry
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import RowSelector, encode_json
 from termvisor.store.tables.audit import AuditTable, add_entries
 
 _SELECT_APPROVAL = "SELECT id, asked, state FROM question"
 _SAME_ACTION = "action_hash = ? AND expires_at > ? AND asked ->> '$.actor.uid' = ? AND asked ->> '$.needs' >= ?"
-_SELECT_PERMIT = "SELECT id, at, expires_at, scope, who, revoked_at FROM permit"
 _APPROVAL_DECODER = msgspec.json.Decoder(Approval)
-_SCOPE_DECODER = msgspec.json.Decoder(PermitScope)
+_CLOSED_TEXT: dict[ApprovalState, str] = {
+    "allowed": "was already approved",
+    "denied": "was already denied",
+    "edited": "was already answered with another text",
+    "expired": "has expired",
+    "withdrawn": "was withdrawn",
+    "used": "was already approved, and the action was executed",
+}
+_PERMITS = RowSelector(Permit, "permit", decoders={"scope": msgspec.json.Decoder(PermitScope).decode})
 
 
 class ApprovalTable:
@@ -23,31 +34,31 @@ class ApprovalTable:
         self._db, self._audit = db, audit
 
     async def add_request(self, approval: Approval, entry: AuditEntry) -> Approval:
-        """Put it into the inbox; the same question that is open already is not asked twice."""
+        """Store a request and its audit entry; return the open request for the same action if there is one."""
         return await self._audit.write_with_entries(lambda connection: _add_request(connection, approval, entry))
 
     async def answer(self, number: int, vote: ApprovalVote, entry: AuditEntry) -> Approval:
-        """Raises ``BadRequest`` for no such question, ``Conflict`` for one that is no longer open."""
+        """Add a vote and return the updated request. Raises BadRequest if it does not exist, Conflict if not open."""
         return await self._audit.write_with_entries(lambda connection: _answer(connection, number, vote, entry))
 
     async def consume(self, number: int, action_hash: str, at: int) -> bool:
-        """Whether it is allowed, for exactly this action, in time; if so it can never be used again."""
+        """Use up an approval; return False if it does not allow exactly this action now."""
         return await self._db.write_durably(lambda connection: _consume(connection, number, action_hash, at))
 
     async def find_allowed(self, action_hash: str, uid: int, at: int, needs: int = 1) -> int | None:
-        """The question in which so many people allowed this user this very action, and it is not done yet."""
+        """Return the unused approval of this action for this user with at least ``needs`` required votes."""
         return await self._db.read(lambda connection: _find_allowed(connection, (action_hash, at, uid, needs)))
 
     async def expire(self, at: int) -> list[Approval]:
-        """Close the questions whose time is over."""
+        """Close and return the open requests that expired by this time."""
         return await self._db.write(lambda connection: _expire(connection, at))
 
     async def withdraw(self, number: int) -> Approval | None:
-        """Close a question that nobody waits for any more; None when it is not open."""
+        """Close a request whose caller no longer waits; return None if it is not open."""
         return await self._db.write(lambda connection: _withdraw(connection, number))
 
     async def withdraw_leftover(self, kind: str) -> None:
-        """Close what an earlier daemon left open for callers who waited at its door."""
+        """Close open requests of this action kind left by an earlier daemon: their callers' connections are gone."""
         await self._db.write(
             lambda connection: connection.execute(
                 "UPDATE question SET state = 'withdrawn' WHERE state = 'open' AND asked ->> '$.kind' = ?", (kind,)
@@ -58,7 +69,7 @@ class ApprovalTable:
         return await self._db.read(lambda connection: _find_approval(connection, number))
 
     async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
-        """Oldest first; the newest ones where there are more than the limit."""
+        """Return the newest requests up to the limit, oldest first."""
         return await self._db.read(lambda connection: _list_approvals(connection, is_open, limit))
 
 
@@ -70,26 +81,22 @@ class PermitTable:
         return await self._db.write_durably(lambda connection: _add_permit(connection, permit))
 
     async def list(self, at: int) -> list[Permit]:
-        """Those that hold at this time."""
-        where = "revoked_at IS NULL AND expires_at > ?"
-        return await self._db.read(
-            lambda connection: [
-                _build_permit(row) for row in connection.execute(f"{_SELECT_PERMIT} WHERE {where} ORDER BY id", (at,))
-            ]
-        )
+        """Return the permits that are valid at this time."""
+        clauses = "WHERE revoked_at IS NULL AND expires_at > ? ORDER BY id"
+        return await self._db.read(lambda connection: _PERMITS.list(connection, clauses, (at,)))
 
     async def revoke(self, number: int, at: int) -> bool:
-        """Whether there was one to revoke."""
+        """Revoke a permit; return False if there is none to revoke."""
         return await self._db.write_durably(lambda connection: _revoke(connection, number, at))
 
 
 def _add_request(connection: Connection, approval: Approval, entry: AuditEntry) -> Approval:
-    asked = connection.execute(
+    existing = connection.execute(
         f"{_SELECT_APPROVAL} WHERE state = 'open' AND {_SAME_ACTION}",
         (approval.action_hash, approval.at, approval.actor.uid, approval.needs),
     ).fetchone()
-    if asked:
-        return _build_approval(connection, asked)
+    if existing:
+        return _build_approval(connection, existing)
     connection.execute(
         "INSERT INTO question (at, expires_at, correlation, action_hash, pane, asked) VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -98,7 +105,7 @@ def _add_request(connection: Connection, approval: Approval, entry: AuditEntry) 
             approval.correlation,
             approval.action_hash,
             approval.pane,
-            msgspec.json.encode(approval).decode(),
+            encode_json(approval),
         ),
     )
     number = connection.last_insert_rowid()
@@ -109,25 +116,27 @@ def _add_request(connection: Connection, approval: Approval, entry: AuditEntry) 
 def _answer(connection: Connection, number: int, vote: ApprovalVote, entry: AuditEntry) -> Approval:
     approval = _find_approval(connection, number)
     if approval is None:
-        raise BadRequest(f"there is no question {number}", hint="`visor inbox` lists the open ones.")
+        raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
     if approval.state != "open" or approval.expires_at <= vote.at:
-        ended = "expired" if approval.state == "open" else approval.state
-        raise Conflict(f"question {number} is {ended}", hint="Ask for the action again to get a new question.")
+        state: ApprovalState = "expired" if approval.state == "open" else approval.state
+        raise Conflict(
+            f"approval request {number} {_CLOSED_TEXT[state]}", hint="Repeat the action to create a new request."
+        )
     connection.execute(
         "INSERT INTO voice (question, at, who, answer) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
         " SET at = excluded.at, answer = excluded.answer WHERE excluded.answer != 'allow'",
         (number, vote.at, vote.who, vote.answer),
     )
     add_entries(connection, [entry])
-    voices = _read_votes(connection, number)
-    state = _compute_state(voices, approval.needs)
+    votes = _read_votes(connection, number)
+    state = _compute_state(votes, approval.needs)
     connection.execute("UPDATE question SET state = ?, answered_at = ? WHERE id = ?", (state, vote.at, number))
-    return replace(approval, state=state, voices=voices)
+    return replace(approval, state=state, voices=votes)
 
 
 def _compute_state(votes: tuple[ApprovalVote, ...], needs: int) -> ApprovalState:
-    """One no is enough; a yes counts for one person."""
-    answers = [voice.answer for voice in votes]
+    """Return the state after these votes: one denial closes the request, ``needs`` users must allow it."""
+    answers = [vote.answer for vote in votes]
     if "deny" in answers:
         return "denied"
     if "edit" in answers:
@@ -183,19 +192,11 @@ def _read_votes(connection: Connection, number: int) -> tuple[ApprovalVote, ...]
 
 
 def _add_permit(connection: Connection, permit: Permit) -> Permit:
-    scope = msgspec.json.encode(permit.scope).decode()
     connection.execute(
         "INSERT INTO permit (at, expires_at, scope, who) VALUES (?, ?, ?, ?)",
-        (permit.at, permit.expires_at, scope, permit.who),
+        (permit.at, permit.expires_at, encode_json(permit.scope), permit.who),
     )
     return replace(permit, id=connection.last_insert_rowid())
-
-
-def _build_permit(row: tuple[Any, ...]) -> Permit:
-    number, at, expires_at, scope, who, revoked_at = row
-    return Permit(
-        id=number, at=at, expires_at=expires_at, scope=_SCOPE_DECODER.decode(scope), who=who, revoked_at=revoked_at
-    )
 
 
 def _revoke(connection: Connection, number: int, at: int) -> bool:

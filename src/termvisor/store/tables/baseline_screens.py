@@ -1,8 +1,9 @@
-"""What panes showed when listening to them began."""
+"""Store the screen that a pane showed when its capture began, one for each epoch."""
 
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.screen import Screen
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import replace_surrogates
 
 
 class BaselineScreenTable:
@@ -10,7 +11,7 @@ class BaselineScreenTable:
         self._db = db
 
     async def save(self, epoch: EpochId, screen: Screen) -> None:
-        """Once an epoch; its rows are redacted."""
+        """Store the baseline screen of an epoch; its rows must be redacted."""
         await self._db.write(lambda connection: _save_screen(connection, epoch, screen))
 
     async def find_by_pane(self, pane: PaneId) -> dict[EpochId, Screen]:
@@ -19,7 +20,7 @@ class BaselineScreenTable:
 
 def _save_screen(connection: Connection, epoch: EpochId, screen: Screen) -> None:
     place = (screen.width, screen.height, screen.cursor_x, screen.cursor_y, screen.alternate)
-    text = "\n".join(row.replace("\n", " ") for row in screen.rows).encode("utf-8", "replace").decode()
+    text = replace_surrogates("\n".join(row.replace("\n", " ") for row in screen.rows))
     connection.execute(
         "INSERT OR REPLACE INTO first_screen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (epoch, screen.pane, screen.at, *place, text),
@@ -27,7 +28,7 @@ def _save_screen(connection: Connection, epoch: EpochId, screen: Screen) -> None
 
 
 def _find_by_pane(connection: Connection, pane: PaneId) -> dict[EpochId, Screen]:
-    found = connection.execute(
+    stored = connection.execute(
         "SELECT epoch, at, width, height, cursor_x, cursor_y, is_alternate, rows FROM first_screen WHERE pane = ?",
         (pane,),
     )
@@ -42,5 +43,5 @@ def _find_by_pane(connection: Connection, pane: PaneId) -> dict[EpochId, Screen]
             alternate=bool(is_alternate),
             at=at,
         )
-        for epoch, at, width, height, x, y, is_alternate, rows in found
+        for epoch, at, width, height, x, y, is_alternate, rows in stored
     }

@@ -1,15 +1,13 @@
-"""Commands that shells ran: written together with the lines they are about, read back by pane, time and text."""
+"""Store shell commands with their output lines; query them by pane, time, status and text."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from termvisor.model.ids import CommandId, EpochId, PaneId
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate, ShellCommand
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import RowSelector, build_where
 
-_SELECT_COMMAND = (
-    'SELECT id, pane, epoch, start, "end", line, cwd, started_at, ended_at, exit_code, first_line, last_line,'
-    " is_proven, status FROM command"
-)
+_COMMANDS = RowSelector(ShellCommand, "command", decoders={"is_proven": bool})
 _UPDATE_COMMAND = (
     'UPDATE command SET "end" = ?, line = ?, cwd = ?, started_at = ?, ended_at = ?, exit_code = ?, is_proven = ?,'
     " status = ? WHERE epoch = ? AND start = ?"
@@ -25,14 +23,14 @@ class CommandTable:
         self._db = db
 
     async def find(self, pane: PaneId, which: CommandId | Literal["last"]) -> ShellCommand | None:
-        """The command of that id in this pane, or the one that started last."""
+        """Return the command of that id in this pane, or the one that started last."""
         if which == "last":
-            return await self._find_first("pane = ? ORDER BY id DESC", pane)
-        return await self._find_first("pane = ? AND id = ?", pane, which)
+            return await self._find_first("WHERE pane = ? ORDER BY id DESC", pane)
+        return await self._find_first("WHERE pane = ? AND id = ?", pane, which)
 
     async def find_after_line(self, pane: PaneId, line: int) -> ShellCommand | None:
-        """The first command of a pane whose output begins after this line number."""
-        return await self._find_first("pane = ? AND first_line > ? ORDER BY first_line, id", pane, line)
+        """Return the first command of a pane whose output begins after this line number."""
+        return await self._find_first("WHERE pane = ? AND first_line > ? ORDER BY first_line, id", pane, line)
 
     async def list(
         self,
@@ -43,33 +41,25 @@ class CommandTable:
         text: str | None = None,
         limit: int = 20,
     ) -> list[ShellCommand]:
-        """The newest ones, oldest first."""
-        conditions: dict[str, int | str | None] = {
+        """Return the newest commands that match all filters, oldest first."""
+        conditions = {
             "pane = ?": pane,
             "started_at >= ?": since,
             "exit_code != ?": 0 if failed else None,
             "instr(lower(line), lower(?)) > 0": text,
         }
-        given = {condition: value for condition, value in conditions.items() if value is not None}
-        where = " AND ".join(given) or "TRUE"
+        where, values = build_where(conditions)
+        clauses = f"WHERE {where} ORDER BY id DESC LIMIT ?"
         return await self._db.read(
-            lambda connection: [
-                _build_command(row)
-                for row in connection.execute(
-                    f"{_SELECT_COMMAND} WHERE {where} ORDER BY id DESC LIMIT ?", (*given.values(), max(0, limit))
-                )
-            ][::-1]
+            lambda connection: _COMMANDS.list(connection, clauses, (*values, max(0, limit)))[::-1]
         )
 
-    async def _find_first(self, where: str, *values: int) -> ShellCommand | None:
-        found = await self._db.read(
-            lambda connection: connection.execute(f"{_SELECT_COMMAND} WHERE {where} LIMIT 1", values).fetchone()
-        )
-        return None if found is None else _build_command(found)
+    async def _find_first(self, clauses: str, *values: int) -> ShellCommand | None:
+        return await self._db.read(lambda connection: _COMMANDS.find(connection, clauses, values))
 
 
 def save_command_update(connection: Connection, pane: PaneId, epoch: EpochId, update: CommandUpdate) -> None:
-    """Store what is known of a command; its first telling gives it its id."""
+    """Store the known fields of a command; the first update inserts it and assigns its id."""
     row = (
         update.end,
         update.line,
@@ -86,7 +76,7 @@ def save_command_update(connection: Connection, pane: PaneId, epoch: EpochId, up
 
 
 def set_output_boundary(connection: Connection, epoch: EpochId, boundary: CommandBoundary, line_number: int) -> None:
-    """The first line beyond an edge has this number."""
+    """Store the number of the first line after the start or the end of a command's output."""
     change = "last_line = ? - 1" if boundary.is_end else "first_line = ?"
     connection.execute(
         f"UPDATE command SET {change} WHERE epoch = ? AND start = ?", (line_number, epoch, boundary.command)
@@ -94,29 +84,9 @@ def set_output_boundary(connection: Connection, epoch: EpochId, boundary: Comman
 
 
 def mark_running_lost(connection: Connection, epoch: EpochId, size: int) -> None:
-    """No more will come of this epoch: what still runs in it is lost."""
+    """Mark the running commands of an epoch that ended as lost: their end was not captured."""
     connection.execute(
         "UPDATE command SET status = 'lost', \"end\" = ?, last_line = max(first_line,"
         " (SELECT next_line FROM pane WHERE pane.id = command.pane)) - 1 WHERE epoch = ? AND status = 'running'",
         (size, epoch),
-    )
-
-
-def _build_command(row: tuple[Any, ...]) -> ShellCommand:
-    number, pane, epoch, start, end, line, cwd, started_at, ended_at, exit_code, first, last, is_proven, status = row
-    return ShellCommand(
-        id=number,
-        pane=pane,
-        epoch=epoch,
-        line=line,
-        cwd=cwd,
-        started_at=started_at,
-        ended_at=ended_at,
-        exit_code=exit_code,
-        start=start,
-        end=end,
-        first_line=first,
-        last_line=last,
-        is_proven=bool(is_proven),
-        status=status,
     )

@@ -1,16 +1,12 @@
-"""The journal of texts on their way into panes. Every step is on disk before it is taken."""
-
-from typing import Any
+"""Journal of text deliveries to panes. Every step is synced to disk before it is executed."""
 
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.delivery import DeliveryRecord, DeliveryStatus, DeliveryStep
-from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import RowSelector
 from termvisor.store.tables.audit import AuditTable, add_entries
 
-_SELECT_DELIVERY = (
-    "SELECT key, correlation, pane, action_hash, text_hash, begun_at, step, step_at, outcome, why FROM send"
-)
+_DELIVERIES = RowSelector(DeliveryRecord, "send", columns={"status": "outcome"})
 
 
 class DeliveryTable:
@@ -18,7 +14,7 @@ class DeliveryTable:
         self._db, self._audit = db, audit
 
     async def begin(self, delivery: DeliveryRecord, intent: AuditEntry) -> DeliveryRecord | None:
-        """Record that it is about to be typed; or give back the one that has this key already, and record nothing."""
+        """Store a delivery before its first key; if its key was used before, store nothing and return that one."""
         return await self._audit.write_with_entries(lambda connection: _begin(connection, delivery, intent))
 
     async def record_step(self, key: str, step: DeliveryStep, at: int) -> None:
@@ -29,30 +25,28 @@ class DeliveryTable:
         )
 
     async def end(self, key: str, status: DeliveryStatus, why: str, entry: AuditEntry) -> None:
-        """Its outcome, once and for all, with the audit's entry."""
+        """Store the outcome and its audit entry; an outcome that is already stored stays."""
         await self._audit.write_with_entries(lambda connection: _end(connection, key, (status, why, entry.at), entry))
 
     async def find_by_key(self, key: str) -> DeliveryRecord | None:
-        return await self._db.read(lambda connection: _find_by_key(connection, key))
+        return await self._db.read(lambda connection: _DELIVERIES.find(connection, "WHERE key = ?", (key,)))
 
     async def find_by_correlation(self, correlation: str) -> DeliveryRecord | None:
-        """The send that is part of this action's story."""
-        return await self._db.read(lambda connection: _find_by_correlation(connection, correlation))
+        """Return the delivery that belongs to an action."""
+        return await self._db.read(
+            lambda connection: _DELIVERIES.find(connection, "WHERE correlation = ?", (correlation,))
+        )
 
     async def list_open(self) -> list[DeliveryRecord]:
-        """Those whose outcome is not known: after a crash they are looked at, never repeated."""
-        return await self._db.read(
-            lambda connection: [
-                _build_delivery(row)
-                for row in connection.execute(f"{_SELECT_DELIVERY} WHERE outcome IS NULL ORDER BY begun_at")
-            ]
-        )
+        """Return deliveries without an outcome: after a crash they are examined, never repeated."""
+        clauses = "WHERE outcome IS NULL ORDER BY begun_at"
+        return await self._db.read(lambda connection: _DELIVERIES.list(connection, clauses))
 
 
 def _begin(connection: Connection, delivery: DeliveryRecord, intent: AuditEntry) -> DeliveryRecord | None:
-    earlier = _find_by_key(connection, delivery.key)
-    if earlier is not None:
-        return earlier
+    previous = _DELIVERIES.find(connection, "WHERE key = ?", (delivery.key,))
+    if previous is not None:
+        return previous
     connection.execute(
         "INSERT INTO send (key, correlation, pane, action_hash, text_hash, step, begun_at, step_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -76,29 +70,3 @@ def _end(connection: Connection, key: str, end: tuple[DeliveryStatus, str, int],
     )
     if connection.changes():
         add_entries(connection, [entry])
-
-
-def _find_by_key(connection: Connection, key: str) -> DeliveryRecord | None:
-    row = connection.execute(f"{_SELECT_DELIVERY} WHERE key = ?", (key,)).fetchone()
-    return _build_delivery(row) if row else None
-
-
-def _find_by_correlation(connection: Connection, correlation: str) -> DeliveryRecord | None:
-    row = connection.execute(f"{_SELECT_DELIVERY} WHERE correlation = ?", (correlation,)).fetchone()
-    return _build_delivery(row) if row else None
-
-
-def _build_delivery(row: tuple[Any, ...]) -> DeliveryRecord:
-    key, correlation, pane, action_hash, text_hash, begun_at, step, step_at, status, why = row
-    return DeliveryRecord(
-        key=key,
-        correlation=correlation,
-        pane=PaneId(pane),
-        action_hash=action_hash,
-        text_hash=text_hash,
-        begun_at=begun_at,
-        step=step,
-        step_at=step_at,
-        status=status,
-        why=why,
-    )

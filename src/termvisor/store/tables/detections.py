@@ -1,8 +1,8 @@
-"""What rules found and agents told: each thing once, with its event, and what became of it.
+"""Store detections once each, with their events, how they were handled, and mutes.
 
 Invariant: a detection and its event are stored in one transaction, together with the text or the facts that they come
-from. Whether the same was told a moment ago is judged in that transaction, against what is stored: so whatever is read
-again after a crash is neither lost nor told twice.
+from. Duplicates are detected in that transaction against the stored rows, so data that is read again after a crash
+is neither lost nor reported twice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from termvisor.model.detection.rule import Severity
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.text_encoding import replace_surrogates
+from termvisor.store.sqlite.rows import RowSelector, build_where, encode_json, replace_surrogates
 from termvisor.store.tables.events import add_event
 
 _COLUMNS = (
@@ -27,10 +27,11 @@ _COLUMNS = (
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _CAPTURES_DECODER = msgspec.json.Decoder(dict[str, str])
 _EVIDENCE_DECODER = msgspec.json.Decoder(dict[str, Scalar])
+_MUTES = RowSelector(DetectionMute, "mute")
 USAGE_LIMIT_TYPE = "usage.reached"
 _DAY_NS = 86_400 * NS
 _REDRAW_WINDOW_NS = 12 * 3600 * NS
-"""For so long a text of an agent with the same text before it is taken for a redraw."""
+"""Within this time an agent's text with the same text before it counts as a redraw of the screen."""
 _SELECT_DUPLICATE = """
 SELECT event, captures FROM detection WHERE pane = :pane AND key = :key AND (
     (:cooldown > 0 AND last_at >= :at - :cooldown AND at <= :at + :cooldown)
@@ -44,9 +45,9 @@ SELECT event, captures FROM detection WHERE pane = :pane AND type = :type AND ag
             abs(json_extract(evidence, '$.resets_at') - :ends + :day)) < :minute
 ORDER BY event DESC LIMIT 1
 """
-"""What was said of a limit is shown again: by an agent that is drawn anew, or that takes a conversation up as another
-process. So one that ends in the same minute is the same. Texts tell no seconds, and what they tell without a date is
-taken for the next day's once it is past."""
+"""A usage limit is shown again when an agent redraws or another process resumes the conversation, so limits that end
+in the same minute are one. Texts have no seconds; a time without a date is parsed as the next day's once it is past,
+hence the comparison one day off."""
 
 
 class DetectionTable:
@@ -54,11 +55,11 @@ class DetectionTable:
         self._db = db
 
     async def add(self, detections: Sequence[Detection]) -> list[Event]:
-        """Store them in a transaction of their own; the events of those that are new."""
+        """Store detections in one transaction; return the events of the new ones."""
         return await self._db.write(lambda connection: add_detections(connection, detections))
 
     async def add_with_event(self, detection: Detection, event: Event) -> Event:
-        """Store one that is told as this event; it is new, whatever was told before."""
+        """Store a detection with the given event, without looking for duplicates."""
         keyless = replace(detection, key="")
         return await self._db.write(lambda connection: add_detection(connection, keyless, event) or event)
 
@@ -66,46 +67,53 @@ class DetectionTable:
         return await self._db.read(lambda connection: _find_detection(connection, event))
 
     async def find_many(self, events: Iterable[EventId]) -> dict[EventId, Detection]:
-        """Those of these events that are detections."""
-        wanted = list(events)
-        return await self._db.read(lambda connection: dict(_find_detections(connection, wanted))) if wanted else {}
+        """Return the detections among these events."""
+        ids = list(events)
+        return await self._db.read(lambda connection: dict(_find_detections(connection, ids))) if ids else {}
 
     async def list_unhandled(self, after: int = 0, limit: int = 200) -> list[Detection]:
-        """The first ones beyond this event that nobody has seen to."""
+        """Return the first unhandled detections after this event."""
         return await self.list(DetectionFilter(after=after, is_unhandled=True, limit=limit))
 
     async def handle(self, event: EventId, handling: DetectionHandling) -> DetectionHandling | None:
-        """The handling that stands now: this one, or that of whoever was first. None where there is no such event."""
+        """Mark a detection as handled; return the stored handling, which is an earlier one if it was handled before.
+
+        Returns None if there is no such detection.
+        """
         return await self._db.write_durably(lambda connection: _handle_detection(connection, event, handling))
 
     async def add_mute(self, mute: DetectionMute) -> DetectionMute:
-        """The same one with its number."""
+        """Store a mute, or extend the one in force with the same scope; return it with its id."""
         return await self._db.write(lambda connection: _add_mute(connection, mute))
 
     async def delete_mute(self, number: int) -> bool:
-        """Whether there was one."""
+        """Delete a mute; return False if there is none with that id."""
         return await self._db.write(lambda connection: _delete_mute(connection, number))
 
     async def list_mutes(self, at: int) -> list[DetectionMute]:
-        """Those that still hold."""
-        query = "SELECT id, what, pane, at, until, by FROM mute WHERE until IS NULL OR until > ? ORDER BY id"
-        return await self._db.read(lambda connection: [_build_mute(row) for row in connection.execute(query, (at,))])
+        """Return the mutes in force at this time."""
+        clauses = "WHERE until IS NULL OR until > ? ORDER BY id"
+        return await self._db.read(lambda connection: _MUTES.list(connection, clauses, (at,)))
 
     async def list(self, filters: DetectionFilter) -> list[Detection]:
-        """Oldest first: with ``after`` the first ones beyond that event, else the newest."""
+        """Return detections, oldest first: with ``after`` the first ones after that event, else the newest."""
         return await self._db.read(lambda connection: _list_detections(connection, filters))
 
 
 def add_detections(connection: Connection, detections: Sequence[Detection]) -> list[Event]:
+    """Store detections inside the caller's transaction; return the events of the new ones."""
     stored = (add_detection(connection, detection) for detection in detections)
     return [event for event in stored if event is not None]
 
 
 def add_detection(connection: Connection, detection: Detection, event: Event | None = None) -> Event | None:
-    """Its event, or the one that is given in its place; None where it is what was told before, which is counted."""
+    """Store a detection with ``event`` or an event built from it; return the stored event.
+
+    A duplicate is counted on the stored detection instead, and None is returned.
+    """
     clean = _replace_surrogates_in(detection)
-    if clean.key and (found := _find_duplicate(connection, clean)):
-        _count_repeat(connection, found, clean)
+    if clean.key and (duplicate := _find_duplicate(connection, clean)):
+        _count_repeat(connection, duplicate, clean)
         return None
     stored = add_event(connection, event or build_detection_event(clean))
     muted = _find_mute(connection, clean)
@@ -115,7 +123,7 @@ def add_detection(connection: Connection, detection: Detection, event: Event | N
 
 
 def build_detection_event(detection: Detection) -> Event:
-    """A detection as the stream of events tells it."""
+    """Build the event that reports a detection in the event stream."""
     return Event(at=detection.at, kind=detection.type, pane=detection.pane, data=detection.event_data)
 
 
@@ -129,33 +137,33 @@ def _find_duplicate(connection: Connection, detection: Detection) -> tuple[int, 
         "runtime": detection.runtime,
         "redrawn": _REDRAW_WINDOW_NS,
     }
-    found = connection.execute(_SELECT_DUPLICATE, values).fetchone()
-    ends = detection.evidence.get("resets_at")
-    if found is None and detection.type == USAGE_LIMIT_TYPE and isinstance(ends, int):
-        limit = {"type": USAGE_LIMIT_TYPE, "agent": detection.agent, "ends": ends, "minute": 60 * NS, "day": _DAY_NS}
-        found = connection.execute(_SELECT_SAME_LIMIT, values | limit).fetchone()
-    return cast("tuple[int, str] | None", found)
+    row = connection.execute(_SELECT_DUPLICATE, values).fetchone()
+    resets_at = detection.evidence.get("resets_at")
+    if row is None and detection.type == USAGE_LIMIT_TYPE and isinstance(resets_at, int):
+        limit = {"type": USAGE_LIMIT_TYPE, "agent": detection.agent, "ends": resets_at, "minute": 60 * NS}
+        row = connection.execute(_SELECT_SAME_LIMIT, values | limit | {"day": _DAY_NS}).fetchone()
+    return cast("tuple[int, str] | None", row)
 
 
-def _count_repeat(connection: Connection, found: tuple[int, str], detection: Detection) -> None:
-    """What is seen again may tell more than it did at first; its text, too, is known when it is drawn again."""
-    event, told = found
-    captures = detection.captures | _CAPTURES_DECODER.decode(told)
+def _count_repeat(connection: Connection, duplicate: tuple[int, str], detection: Detection) -> None:
+    """Count a repeated detection and add captures and a trace that the first one did not have."""
+    event, stored_captures = duplicate
+    captures = detection.captures | _CAPTURES_DECODER.decode(stored_captures)
     connection.execute(
         "UPDATE detection SET seen_again = seen_again + 1, last_at = max(last_at, ?), captures = ?,"
         " trace = iif(trace = '', ?, trace) WHERE event = ?",
-        (detection.at, _encode_json(captures), detection.trace, event),
+        (detection.at, encode_json(captures), detection.trace, event),
     )
 
 
 def _find_mute(connection: Connection, detection: Detection) -> str:
-    glob = "replace(what, '[!', '[^')"
-    found = connection.execute(
+    glob = "replace(what, '[!', '[^')"  # SQLite's GLOB negates with ^, Python's fnmatch with !
+    row = connection.execute(
         f"SELECT what FROM mute WHERE (? GLOB {glob} OR ? GLOB {glob}) AND (pane IS NULL OR pane = ?)"
         " AND (until IS NULL OR until > ?) ORDER BY id LIMIT 1",
         (detection.rule, detection.type, detection.pane, detection.at),
     ).fetchone()
-    return str(found[0]) if found else ""
+    return str(row[0]) if row else ""
 
 
 def _insert_detection(connection: Connection, detection: Detection) -> None:
@@ -169,9 +177,9 @@ def _insert_detection(connection: Connection, detection: Detection) -> None:
         detection.runtime,
         detection.agent,
         _SEVERITIES.index(detection.severity),
-        _encode_json(detection.captures),
+        encode_json(detection.captures),
         detection.source,
-        _encode_json(detection.evidence),
+        encode_json(detection.evidence),
         detection.context,
         detection.confidence,
         detection.key,
@@ -192,12 +200,12 @@ def _find_detection(connection: Connection, event: int) -> Detection | None:
 
 def _find_detections(connection: Connection, events: Sequence[EventId]) -> Iterator[tuple[EventId, Detection]]:
     for event in events:
-        if (found := _find_detection(connection, event)) is not None:
-            yield event, found
+        if (detection := _find_detection(connection, event)) is not None:
+            yield event, detection
 
 
 def _list_detections(connection: Connection, filters: DetectionFilter) -> list[Detection]:
-    conditions: dict[str, Any] = {
+    conditions = {
         "event > ?": filters.after,
         "type GLOB replace(?, '[!', '[^')": filters.type,
         "rule GLOB replace(?, '[!', '[^')": filters.rule,
@@ -206,14 +214,14 @@ def _list_detections(connection: Connection, filters: DetectionFilter) -> list[D
         "severity >= ?": None if filters.severity is None else _SEVERITIES.index(filters.severity),
         "at >= ?": filters.since,
     }
-    given = {condition: value for condition, value in conditions.items() if value is not None}
-    where = [*given, *(["handled_at IS NULL"] if filters.is_unhandled else [])]
+    where, values = build_where(conditions)
+    if filters.is_unhandled:
+        where += " AND handled_at IS NULL"
     order = "event" if filters.after is not None else "event DESC"
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM detection WHERE {' AND '.join(where) or 'TRUE'} ORDER BY {order} LIMIT ?",
-        (*given.values(), max(0, filters.limit)),
+        f"SELECT {_COLUMNS} FROM detection WHERE {where} ORDER BY {order} LIMIT ?", (*values, max(0, filters.limit))
     )
-    return sorted((_build_detection(row) for row in cast("Iterator[tuple[Any, ...]]", rows)), key=lambda one: one.event)
+    return sorted(map(_build_detection, rows), key=lambda detection: detection.event)
 
 
 def _handle_detection(connection: Connection, event: int, handling: DetectionHandling) -> DetectionHandling | None:
@@ -222,16 +230,19 @@ def _handle_detection(connection: Connection, event: int, handling: DetectionHan
         " WHERE event = ? AND handled_at IS NULL",
         (handling.at, handling.by, replace_surrogates(handling.action), handling.run, event),
     )
-    found = _find_detection(connection, event)
-    return None if found is None else found.handling
+    detection = _find_detection(connection, event)
+    return None if detection is None else detection.handling
 
 
 def _add_mute(connection: Connection, mute: DetectionMute) -> DetectionMute:
     row = (mute.what, mute.pane, mute.at, mute.until, mute.by)
-    again = (mute.at, mute.until, mute.by, mute.what, mute.pane, mute.at)
-    query = "UPDATE mute SET at = ?, until = ?, by = ? WHERE what = ? AND pane IS ? AND (until IS NULL OR until > ?)"
-    if found := connection.execute(f"{query} RETURNING id", again).fetchone():
-        return replace(mute, id=found[0])
+    updated = connection.execute(
+        "UPDATE mute SET at = ?3, until = ?4, by = ?5 WHERE what = ?1 AND pane IS ?2 AND (until IS NULL OR until > ?3)"
+        " RETURNING id",
+        row,
+    ).fetchone()
+    if updated:
+        return replace(mute, id=updated[0])
     connection.execute("INSERT INTO mute (what, pane, at, until, by) VALUES (?, ?, ?, ?, ?)", row)
     return replace(mute, id=connection.last_insert_rowid())
 
@@ -239,11 +250,6 @@ def _add_mute(connection: Connection, mute: DetectionMute) -> DetectionMute:
 def _delete_mute(connection: Connection, number: int) -> bool:
     connection.execute("DELETE FROM mute WHERE id = ?", (number,))
     return bool(connection.changes())
-
-
-def _build_mute(row: tuple[Any, ...]) -> DetectionMute:
-    number, what, pane, at, until, by = row
-    return DetectionMute(id=number, what=what, pane=pane, at=at, until=until, by=by)
 
 
 def _build_detection(row: tuple[Any, ...]) -> Detection:
@@ -282,7 +288,3 @@ def _replace_surrogates_in(detection: Detection) -> Detection:
         context=replace_surrogates(detection.context),
         key=replace_surrogates(detection.key),
     )
-
-
-def _encode_json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""Lines read back out of blocks: only the blocks that hold them are touched."""
+"""Read numbered lines from stored text blocks; only the blocks that contain them are read."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -17,9 +17,10 @@ _MAX_LINE_NUMBER = (1 << 63) - 1
 
 
 class StoredBlock(Struct, frozen=True):
-    """A block as it lies in the database; its lines are numbered from ``first_line``.
+    """A stored text block; its lines are numbered from ``first_line``.
 
-    A sighting is one of a single line without a number: it was on screens from ``at`` until ``until``.
+    Searches also return screen rows and transcript messages as blocks: a screen row is one line without a number that
+    was visible from ``at`` until ``until``.
     """
 
     id: int
@@ -32,11 +33,11 @@ class StoredBlock(Struct, frozen=True):
     source: TextSource
     text: str
     screen: ScreenId | None = None
-    """Where a sighting stood when it was first seen."""
+    """Of a screen row: the first screen that showed it."""
     role: MessageRole | None = None
-    """Of what was said: who said it."""
+    """Of a transcript message: who wrote it."""
     agent: str = ""
-    """Of what was said: the agent in the conversation."""
+    """Of a transcript message: the agent in the conversation."""
 
     def build_line(self, index: int, text: str) -> Line:
         return Line(
@@ -49,7 +50,7 @@ class StoredBlock(Struct, frozen=True):
         )
 
     def estimate_time(self, index: int) -> int:
-        """The first line has the block's first time, the last its last, those between in proportion."""
+        """Interpolate the time of a line between the first and last time of the block."""
         return self.at + (self.until - self.at) * index // max(1, self.line_count - 1)
 
     def split_lines(self) -> list[Line]:
@@ -61,26 +62,26 @@ def build_blocks(rows: Iterator[tuple[Any, ...]]) -> Iterator[StoredBlock]:
 
 
 def read_first_lines(connection: Connection, pane: PaneId, after: int, before: int | None, limit: int) -> list[Line]:
-    """The first lines with ``after < number < before``."""
+    """Return the first lines with ``after < number < before``."""
     start = connection.execute(_SELECT_FIRST_BLOCK, (pane, _clamp_upper_bound(after + 1))).get
     rows = connection.execute(
         f"{SELECT_BLOCK} WHERE pane = ? AND first_line BETWEEN ? AND ? ORDER BY first_line",
         (pane, start, _clamp_upper_bound(before)),
     )
-    numbered = (line for block in build_blocks(rows) for line in block.split_lines())
-    fitting = (line for line in numbered if after < line.number < _clamp_upper_bound(before))
-    return list(islice(fitting, max(0, limit)))
+    lines = (line for block in build_blocks(rows) for line in block.split_lines())
+    in_range = (line for line in lines if after < line.number < _clamp_upper_bound(before))
+    return list(islice(in_range, max(0, limit)))
 
 
 def read_last_lines(connection: Connection, pane: PaneId, before: int | None, limit: int) -> list[Line]:
-    """The last lines with ``number < before``."""
+    """Return the last lines with ``number < before``."""
     rows = connection.execute(
         f"{SELECT_BLOCK} WHERE pane = ? AND first_line < ? ORDER BY first_line DESC",
         (pane, _clamp_upper_bound(before)),
     )
-    numbered = (line for block in build_blocks(rows) for line in reversed(block.split_lines()))
-    fitting = (line for line in numbered if line.number < _clamp_upper_bound(before))
-    return list(islice(fitting, max(0, limit)))[::-1]
+    lines = (line for block in build_blocks(rows) for line in reversed(block.split_lines()))
+    in_range = (line for line in lines if line.number < _clamp_upper_bound(before))
+    return list(islice(in_range, max(0, limit)))[::-1]
 
 
 def _clamp_upper_bound(before: int | None) -> int:

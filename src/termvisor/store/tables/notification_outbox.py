@@ -1,6 +1,6 @@
-"""Notices of events that are owed: each is on disk before anybody is told, and goes once that came to an end.
+"""Outbox of event notifications: each is on disk before the first delivery attempt and is deleted when finished.
 
-Invariant: an event becomes notices once. They are stored in one transaction with the cursor that passes it.
+Invariant: an event creates notifications once. They are stored in one transaction with the cursor after the event.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,8 +12,9 @@ from termvisor.model.action.action import Notify
 from termvisor.model.action.notification import PendingNotification
 from termvisor.model.ids import EventId
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import RowSelector, encode_json
 
-_ACTION_DECODER = msgspec.json.Decoder(Notify)
+_PENDING = RowSelector(PendingNotification, "notice", decoders={"action": msgspec.json.Decoder(Notify).decode})
 
 
 class NotificationOutbox:
@@ -21,32 +22,32 @@ class NotificationOutbox:
         self._db = db
 
     async def read_cursor(self) -> EventId | None:
-        """Up to which event notices were made; None while nobody wants any."""
-        found = await self._db.read(lambda connection: connection.execute("SELECT event FROM notice_cursor").get)
-        return None if found is None else EventId(cast(int, found))
+        """Return the last event that was turned into notifications; None while event notifications are off."""
+        event = await self._db.read(lambda connection: connection.execute("SELECT event FROM notice_cursor").get)
+        return cast("EventId | None", event)
 
     async def add_pending(self, cursor: EventId, pending: Sequence[PendingNotification] = ()) -> None:
-        """These, and that events up to the cursor are dealt with."""
+        """Store notifications and the cursor up to which events were processed."""
         await self._db.write_durably(lambda connection: _add_pending(connection, cursor, pending))
 
     async def list_pending(self) -> list[PendingNotification]:
-        """Oldest first."""
-        return await self._db.read(_list_pending)
+        """Return all pending notifications, oldest first."""
+        return await self._db.read(lambda connection: _PENDING.list(connection, "ORDER BY id"))
 
     async def record_attempt(self, pending: PendingNotification) -> None:
-        """About to be told, once more."""
+        """Count a delivery attempt before it is made."""
         query = "UPDATE notice SET tries = tries + 1 WHERE id = ?"
-        await self._db.write_durably(lambda connection: _execute(connection, query, (pending.id,)))
+        await self._db.write_durably(lambda connection: connection.execute(query, (pending.id,)).fetchall())
 
     async def finish(
         self, finished: Iterable[PendingNotification], replacements: Sequence[PendingNotification] = ()
     ) -> None:
-        """They are owed no longer; these are, in their place."""
-        numbers = [(one.id,) for one in finished]
-        await self._db.write_durably(lambda connection: _finish(connection, numbers, replacements))
+        """Delete finished notifications and store their replacements, such as a summary of several."""
+        ids = [(pending.id,) for pending in finished]
+        await self._db.write_durably(lambda connection: _finish(connection, ids, replacements))
 
     async def clear(self) -> None:
-        """Nobody wants to be told of events any more."""
+        """Delete all notifications and the cursor, when event notifications are turned off."""
         await self._db.write_durably(_clear)
 
 
@@ -58,23 +59,11 @@ def _add_pending(connection: Connection, cursor: EventId, pending: Sequence[Pend
 
 def _insert_pending(connection: Connection, pending: Sequence[PendingNotification]) -> None:
     query = "INSERT INTO notice (key, at, action) VALUES (?, ?, ?)"
-    connection.executemany(query, [(one.key, one.at, msgspec.json.encode(one.action).decode()) for one in pending])
+    connection.executemany(query, [(entry.key, entry.at, encode_json(entry.action)) for entry in pending])
 
 
-def _list_pending(connection: Connection) -> list[PendingNotification]:
-    rows = connection.execute("SELECT id, key, at, action, tries FROM notice ORDER BY id")
-    return [
-        PendingNotification(id=number, key=key, at=at, action=_ACTION_DECODER.decode(action), tries=tries)
-        for number, key, at, action, tries in cast("Iterable[tuple[int, str, int, str, int]]", rows)
-    ]
-
-
-def _execute(connection: Connection, query: str, values: tuple[int, ...]) -> None:
-    connection.execute(query, values)
-
-
-def _finish(connection: Connection, numbers: list[tuple[int]], replacements: Sequence[PendingNotification]) -> None:
-    connection.executemany("DELETE FROM notice WHERE id = ?", numbers)
+def _finish(connection: Connection, ids: list[tuple[int]], replacements: Sequence[PendingNotification]) -> None:
+    connection.executemany("DELETE FROM notice WHERE id = ?", ids)
     _insert_pending(connection, replacements)
 
 

@@ -1,4 +1,4 @@
-"""What panes printed: epochs and their progress, gaps between them, blocks of lines, marks."""
+"""Store captured output: epochs and their progress, gaps between them, text blocks and marks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,12 +11,13 @@ from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.mark import Mark
 from termvisor.model.terminal.output import Epoch, EpochEnd, EpochSource, Gap, Line
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import RowSelector, build_where
 from termvisor.store.tables.commands import mark_running_lost
 from termvisor.store.tables.lines import read_first_lines, read_last_lines
 from termvisor.store.tables.pipeline_commit import CommitResult, EpochUpdate, commit_batch
 
-_SELECT_EPOCH = "SELECT id, pane, source, opened_at, closed_at, ended_by, committed, size, carry FROM epoch WHERE"
-_SELECT_GAP = "SELECT id, pane, cause, start_at, end_at, after_epoch, before_epoch, detail FROM gap"
+_EPOCHS = RowSelector(Epoch, "epoch")
+_GAPS = RowSelector(Gap, "gap", columns={"after": "after_epoch", "before": "before_epoch"})
 _PARAMS_DECODER = msgspec.json.Decoder(dict[str, str])
 
 
@@ -30,25 +31,25 @@ class OutputTable:
     async def close_epoch(
         self, epoch: EpochId, ended_by: EpochEnd, at: int, size: int, *, gap: Gap | None = None
     ) -> None:
-        """No more bytes will come; ``size`` is how many came. An epoch closes once, together with the gap after it."""
+        """Close an epoch of ``size`` bytes once, together with the gap after it. Raises InternalError if not open."""
         await self._db.write(lambda connection: _close_epoch(connection, epoch, (at, ended_by, size), gap))
 
     async def list_open_epochs(self) -> list[Epoch]:
         return await self._list_epochs("closed_at IS NULL")
 
     async def list_unfinished_epochs(self) -> list[Epoch]:
-        """Closed, but not all of their bytes were made into text yet."""
+        """Return closed epochs whose bytes are not all converted to text yet."""
         return await self._list_epochs("closed_at IS NOT NULL AND committed < size")
 
     async def list_epochs(self, pane: PaneId) -> list[Epoch]:
         return await self._list_epochs("pane = ?", pane)
 
     async def record_gap(self, gap: Gap) -> Gap:
-        """Store a gap; the same gap with its id."""
+        """Store a gap; return it with its id."""
         return await self._db.write(lambda connection: _record_gap(connection, gap))
 
     async def end_gaps(self, pane: PaneId, before: EpochId | None, at: int) -> None:
-        """The pane is heard again, in this epoch, or is gone: its open gaps end, none before it began."""
+        """End the open gaps of a pane that is captured again, in epoch ``before``, or that is gone (None)."""
         await self._db.write(
             lambda connection: connection.execute(
                 "UPDATE gap SET end_at = max(start_at, ?), before_epoch = ? WHERE pane = ? AND end_at IS NULL",
@@ -57,8 +58,11 @@ class OutputTable:
         )
 
     async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
-        """By their start; with ``since`` those that last until then or longer."""
-        return await self._db.read(lambda connection: _list_gaps(connection, pane, since))
+        """Return gaps ordered by start; with ``since`` only those that had not ended before."""
+        where, values = build_where({"pane = ?": pane, "coalesce(end_at, 1 << 62) >= ?": since})
+        return await self._db.read(
+            lambda connection: _GAPS.list(connection, f"WHERE {where} ORDER BY start_at, id", values)
+        )
 
     async def commit(self, batch: Sequence[EpochUpdate]) -> CommitResult:
         """Store a batch in one transaction."""
@@ -67,26 +71,22 @@ class OutputTable:
     async def read_lines(
         self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
     ) -> list[Line]:
-        """Lines with ``after < number < before``: the first ones when ``after`` is given, else the last ones."""
+        """Return lines with ``after < number < before``: the first ones if ``after`` is given, else the last ones."""
         if after is None:
             return await self._db.read(lambda connection: read_last_lines(connection, pane, before, limit))
         start = after
         return await self._db.read(lambda connection: read_first_lines(connection, pane, start, before, limit))
 
     async def find_last_line_number(self, pane: PaneId) -> int:
-        """The number of the newest line, 0 when there is none."""
+        """Return the number of the newest line, 0 if there is none."""
         return await self._db.read(lambda connection: _find_last_line_number(connection, pane))
 
     async def list_marks(self, pane: PaneId, *, limit: int = 50) -> list[tuple[int, Mark]]:
-        """The newest marks of a pane with their times, oldest first."""
+        """Return the newest marks of a pane with their times, oldest first."""
         return await self._db.read(lambda connection: _list_marks(connection, pane, limit))
 
     async def _list_epochs(self, where: str, *values: int) -> list[Epoch]:
-        return await self._db.read(
-            lambda connection: [
-                _build_epoch(row) for row in connection.execute(f"{_SELECT_EPOCH} {where} ORDER BY id", values)
-            ]
-        )
+        return await self._db.read(lambda connection: _EPOCHS.list(connection, f"WHERE {where} ORDER BY id", values))
 
 
 def _open_epoch(connection: Connection, pane: PaneId, source: EpochSource, at: int) -> EpochId:
@@ -114,17 +114,9 @@ def _record_gap(connection: Connection, gap: Gap) -> Gap:
     return replace(gap, id=connection.last_insert_rowid())
 
 
-def _list_gaps(connection: Connection, pane: PaneId | None, since: int | None) -> list[Gap]:
-    of_pane = "TRUE" if pane is None else "pane = :pane"
-    lasting = "TRUE" if since is None else "(end_at IS NULL OR end_at >= :since)"
-    values = {"pane": pane, "since": since}
-    rows = connection.execute(f"{_SELECT_GAP} WHERE {of_pane} AND {lasting} ORDER BY start_at, id", values)
-    return [_build_gap(row) for row in rows]
-
-
 def _find_last_line_number(connection: Connection, pane: PaneId) -> int:
-    found = connection.execute("SELECT next_line - 1 FROM pane WHERE id = ?", (pane,)).fetchone()
-    return int(found[0]) if found else 0
+    number: int | None = connection.execute("SELECT next_line - 1 FROM pane WHERE id = ?", (pane,)).get
+    return number or 0
 
 
 def _list_marks(connection: Connection, pane: PaneId, limit: int) -> list[tuple[int, Mark]]:
@@ -133,28 +125,6 @@ def _list_marks(connection: Connection, pane: PaneId, limit: int) -> list[tuple[
         (pane, max(0, limit)),
     )
     return [_build_mark(row) for row in rows][::-1]
-
-
-def _build_epoch(row: tuple[Any, ...]) -> Epoch:
-    epoch, pane, source, opened_at, closed_at, ended_by, committed, size, carry = row
-    return Epoch(
-        id=epoch,
-        pane=pane,
-        source=source,
-        opened_at=opened_at,
-        closed_at=closed_at,
-        ended_by=ended_by,
-        committed=committed,
-        size=size,
-        carry=carry,
-    )
-
-
-def _build_gap(row: tuple[Any, ...]) -> Gap:
-    gap, pane, cause, start_at, end_at, after, before, detail = row
-    return Gap(
-        id=gap, pane=pane, cause=cause, start_at=start_at, end_at=end_at, after=after, before=before, detail=detail
-    )
 
 
 def _build_mark(row: tuple[Any, ...]) -> tuple[int, Mark]:

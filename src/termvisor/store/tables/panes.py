@@ -1,4 +1,4 @@
-"""The panes that were ever seen, one row an instance. An instance keeps its id, and an id is never given again."""
+"""Store every pane ever seen, one row for each pane instance. An instance keeps its id; ids are never reused."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from termvisor.errors import InternalError
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import encode_json
 
 _SELECT_PANE = """
 SELECT pane.id, target, socket, server.pid, started, mux_id, generation, facts, first_seen_at, gone_at, last_output_at,
@@ -17,13 +18,11 @@ SELECT pane.id, target, socket, server.pid, started, mux_id, generation, facts, 
        (SELECT total(coalesce(size, committed)) FROM epoch WHERE epoch.pane = pane.id)
 FROM pane JOIN server ON server.id = pane.server
 """
-
-
 _FACTS_DECODER = msgspec.json.Decoder(PaneFacts)
 
 
 class StoredPane(Struct, frozen=True, kw_only=True):
-    """What is known of a pane, also after it is gone. ``bytes_heard`` counts all of its epochs."""
+    """A pane with its counters, also after it is gone. ``bytes_heard`` is the captured bytes of all its epochs."""
 
     id: PaneId
     instance: PaneInstance
@@ -41,22 +40,22 @@ class PaneTable:
         self._db = db
 
     async def find_or_add(self, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
-        """The id of this instance, and whether it is new. A pane that is seen is not gone."""
+        """Return the id of this instance and True if it is new; an existing pane is marked as present again."""
         return await self._db.write(lambda connection: _find_or_add_pane(connection, instance, facts, at))
 
     async def update(self, pane: PaneId, facts: PaneFacts, at: int) -> None:
         await self._db.write(lambda connection: _update_facts(connection, pane, facts, at))
 
     async def mark_gone(self, pane: PaneId, at: int) -> None:
-        """It no longer exists, and what was not heard of it ends here; the first moment that is told stays."""
+        """Mark a pane as gone and end its open gaps; a pane that is already gone keeps its first time."""
         await self._db.write(lambda connection: _mark_gone(connection, pane, at))
 
     async def find(self, pane: PaneId) -> StoredPane | None:
-        """By its id, also after it ended."""
+        """Return a pane by its id, also after it is gone."""
         return await self._db.read(lambda connection: _find_pane(connection, pane))
 
     async def list_panes(self, *, include_gone: bool = False) -> list[StoredPane]:
-        """Panes that exist, or with ``gone`` also those that ended; by id."""
+        """Return the panes that exist, with ``include_gone`` also those that are gone; ordered by id."""
         return await self._db.read(lambda connection: _list_panes(connection, include_gone))
 
 
@@ -67,15 +66,15 @@ def _mark_gone(connection: Connection, pane: PaneId, at: int) -> None:
 
 def _find_or_add_pane(connection: Connection, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
     server = _find_or_add_server(connection, instance.server)
-    found = connection.execute(
+    pane: PaneId | None = connection.execute(
         "SELECT id FROM pane WHERE server = ? AND mux_id = ? AND generation = ?",
         (server, instance.mux_id, instance.generation),
-    ).fetchone()
-    if found:
-        connection.execute("UPDATE pane SET gone_at = NULL WHERE id = ?", found)
-        _update_facts(connection, PaneId(found[0]), facts, at)
-        return PaneId(found[0]), False
-    row = (server, instance.mux_id, instance.generation, _encode_facts(facts), at, at)
+    ).get
+    if pane is not None:
+        connection.execute("UPDATE pane SET gone_at = NULL WHERE id = ?", (pane,))
+        _update_facts(connection, pane, facts, at)
+        return pane, False
+    row = (server, instance.mux_id, instance.generation, encode_json(facts), at, at)
     connection.execute(
         "INSERT INTO pane (server, mux_id, generation, facts, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?, ?)",
         row,
@@ -85,11 +84,11 @@ def _find_or_add_pane(connection: Connection, instance: PaneInstance, facts: Pan
 
 def _find_or_add_server(connection: Connection, server: ServerInstance) -> int:
     key = (server.target, server.socket, server.pid, server.started)
-    found = connection.execute(
+    row_id: int | None = connection.execute(
         "SELECT id FROM server WHERE target = ? AND socket = ? AND pid = ? AND started = ?", key
-    ).fetchone()
-    if found:
-        return int(found[0])
+    ).get
+    if row_id is not None:
+        return row_id
     connection.execute("INSERT INTO server (target, socket, pid, started) VALUES (?, ?, ?, ?)", key)
     return connection.last_insert_rowid()
 
@@ -97,10 +96,10 @@ def _find_or_add_server(connection: Connection, server: ServerInstance) -> int:
 def _update_facts(connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> None:
     connection.execute(
         "UPDATE pane SET facts = ?, last_seen_at = max(last_seen_at, ?) WHERE id = ?",
-        (_encode_facts(facts), at, pane),
+        (encode_json(facts), at, pane),
     )
     if not connection.changes():
-        raise InternalError(f"there is no pane {pane} to update")
+        raise InternalError(f"pane {pane} not found in the database")
 
 
 def _find_pane(connection: Connection, pane: PaneId) -> StoredPane | None:
@@ -114,9 +113,8 @@ def _list_panes(connection: Connection, include_gone: bool) -> list[StoredPane]:
 
 
 def _build_pane(row: tuple[Any, ...]) -> StoredPane:
-    pane, target, socket, pid, started, mux_id, generation, facts, first_seen, gone, last_output, lines, gaps, heard = (
-        row
-    )
+    pane, target, socket, pid, started, mux_id, generation, *rest = row
+    facts, first_seen, gone, last_output, lines, gaps, captured_bytes = rest
     return StoredPane(
         id=pane,
         instance=PaneInstance(ServerInstance(target, socket, pid, started), mux_id, generation),
@@ -126,9 +124,5 @@ def _build_pane(row: tuple[Any, ...]) -> StoredPane:
         last_output_at=last_output,
         lines=lines,
         gaps=gaps,
-        bytes_heard=int(heard),
+        bytes_heard=int(captured_bytes),
     )
-
-
-def _encode_facts(facts: PaneFacts) -> str:
-    return msgspec.json.encode(facts).decode()

@@ -1,12 +1,11 @@
-"""What was made of a pane's bytes, stored together with how far it was made, so that nothing is stored twice.
+"""Commit the output of the pipeline together with the offset up to which it was computed, so nothing is stored twice.
 
-In: Progress. In one transaction: blocks, their index, marks, commands, events and detections of the stream, the
-epoch's offset and carry, the pane's next line.
+In: epoch updates. Stored in one transaction: text blocks and their index, marks, commands, events and detections, the
+epoch's offset and carry, the pane's next line number.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -18,21 +17,18 @@ from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
 from termvisor.model.terminal.mark import Mark
 from termvisor.model.terminal.output import TextBlock
 from termvisor.store.sqlite.database import Connection
-from termvisor.store.sqlite.text_encoding import replace_surrogates
+from termvisor.store.sqlite.rows import encode_json, replace_surrogates
 from termvisor.store.tables.commands import save_command_update, set_output_boundary
 from termvisor.store.tables.detections import add_detection
 from termvisor.store.tables.events import add_event
-
-TIME_BUCKET_BITS = 8
-"""Blocks whose ids share all but this many bits share one row of times."""
-_UPSERT_TIME_BUCKET = (
-    "INSERT INTO block_time VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
-    " SET at = min(at, excluded.at), until = max(until, excluded.until)"
-)
+from termvisor.store.tables.time_buckets import extend_time_buckets
 
 
 class StreamDetection(Struct, frozen=True):
-    """A detection in the stream; ``event`` is what it is told as, where that is not made of it."""
+    """A detection in the stream. ``lines_before`` is the number of lines of this update before it.
+
+    ``event`` replaces the event that is normally built from the detection.
+    """
 
     detection: Detection
     lines_before: int | None = None
@@ -40,9 +36,9 @@ class StreamDetection(Struct, frozen=True):
 
 
 class EpochUpdate(Struct, frozen=True, kw_only=True):
-    """One step of one epoch: all that came of its bytes up to ``committed``. Marks come with their time.
+    """Everything computed from the bytes of one epoch up to ``committed``. Marks come with their time.
 
-    An edge and a detection come with the number of lines of this step that stand before them.
+    A command boundary comes with the number of lines of this update before it.
     """
 
     pane: PaneId
@@ -54,26 +50,27 @@ class EpochUpdate(Struct, frozen=True, kw_only=True):
     commands: tuple[CommandUpdate, ...] = ()
     edges: tuple[tuple[CommandBoundary, int], ...] = ()
     events: tuple[Event | StreamDetection, ...] = ()
-    """Events, in the order in which they happened."""
+    """Events and detections, in the order in which they happened."""
 
 
 class CommitResult(Struct, frozen=True):
-    """The last line number of each pane of a batch, and its events with their ids."""
+    """The last line number of each pane of a batch, and the stored events with their ids."""
 
     last_lines: dict[PaneId, int]
     events: tuple[Event, ...] = ()
 
 
 def commit_batch(connection: Connection, batch: Sequence[EpochUpdate]) -> CommitResult:
-    last: dict[PaneId, int] = {}
+    """Store a batch inside the caller's transaction. Raises InternalError if an offset would go back."""
+    last_lines: dict[PaneId, int] = {}
     events: list[Event] = []
-    for progress in batch:
-        _advance_epoch(connection, progress)
-        first: int = connection.execute("SELECT next_line FROM pane WHERE id = ?", (progress.pane,)).get
-        last[progress.pane] = _add_output(connection, progress, first)
-        told = (_store_event(connection, one, first) for one in progress.events)
-        events += [event for event in told if event is not None]
-    return CommitResult(last, tuple(events))
+    for update in batch:
+        _advance_epoch(connection, update)
+        first_line: int = connection.execute("SELECT next_line FROM pane WHERE id = ?", (update.pane,)).get
+        last_lines[update.pane] = _add_output(connection, update, first_line)
+        stored = (_store_event(connection, item, first_line) for item in update.events)
+        events += [event for event in stored if event is not None]
+    return CommitResult(last_lines, tuple(events))
 
 
 def _advance_epoch(connection: Connection, update: EpochUpdate) -> None:
@@ -87,54 +84,47 @@ def _advance_epoch(connection: Connection, update: EpochUpdate) -> None:
         )
 
 
-def _store_event(connection: Connection, item: Event | StreamDetection, first: int) -> Event | None:
+def _store_event(connection: Connection, item: Event | StreamDetection, first_line: int) -> Event | None:
     if isinstance(item, Event):
         return add_event(connection, item)
     detection = item.detection
     if item.lines_before is not None:
-        detection = replace(detection, evidence=detection.evidence | {"line": first + item.lines_before})
+        detection = replace(detection, evidence=detection.evidence | {"line": first_line + item.lines_before})
     return add_detection(connection, detection, item.event)
 
 
-def _add_output(connection: Connection, update: EpochUpdate, first: int) -> int:
-    following = first
+def _add_output(connection: Connection, update: EpochUpdate, first_line: int) -> int:
+    """Store blocks, marks and commands; return the pane's last line number."""
+    next_line = first_line
     blocks = [block for block in update.blocks if block.lines]
     if blocks:
-        following = _add_blocks(connection, update.pane, blocks, following)
+        next_line = _add_blocks(connection, update.pane, blocks, first_line)
     _add_marks(connection, update)
-    _add_commands(connection, update, first)
-    heard = max([block.until for block in blocks] + [at for at, _ in update.marks], default=None)
+    _add_commands(connection, update, first_line)
+    last_output_at = max([block.until for block in blocks] + [at for at, _ in update.marks], default=None)
     connection.execute(
         "UPDATE pane SET next_line = ?, last_output_at = coalesce(max(last_output_at, ?2), ?2, last_output_at)"
         " WHERE id = ?3",
-        (following, heard, update.pane),
+        (next_line, last_output_at, update.pane),
     )
-    return following - 1
+    return next_line - 1
 
 
 def _add_blocks(connection: Connection, pane: PaneId, blocks: list[TextBlock], first_line: int) -> int:
+    """Store blocks and index their text; return the number of the line after them."""
     first_id: int = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM block").get
     rows, indexed = [], []
-    for number, block in enumerate(blocks, first_id):
+    for row_id, block in enumerate(blocks, first_id):
         text, count = _join_block_text(block), len(block.lines)
-        place = (block.start, block.end, block.at, block.until, block.source)
-        rows.append((number, pane, block.epoch, first_line, count, *place, text))
-        indexed.append((number, text, pane))
+        position = (block.start, block.end, block.at, block.until, block.source)
+        rows.append((row_id, pane, block.epoch, first_line, count, *position, text))
+        indexed.append((row_id, text, pane))
         first_line += count
     connection.executemany("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     connection.executemany("INSERT INTO block_fts (rowid, text, pane) VALUES (?, ?, ?)", indexed)
-    times = ((number >> TIME_BUCKET_BITS, block.at, block.until) for number, block in enumerate(blocks, first_id))
-    connection.executemany(_UPSERT_TIME_BUCKET, merge_time_buckets(times))
+    times = ((row_id, block.at, block.until) for row_id, block in enumerate(blocks, first_id))
+    extend_time_buckets(connection, "block", times)
     return first_line
-
-
-def merge_time_buckets(times: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Each shelf once, with the first and the last time of what stands in it."""
-    shelves: dict[int, tuple[int, int]] = {}
-    for shelf, at, until in times:
-        first, last = shelves.get(shelf, (at, until))
-        shelves[shelf] = min(first, at), max(last, until)
-    return [(shelf, *span) for shelf, span in shelves.items()]
 
 
 def _add_marks(connection: Connection, update: EpochUpdate) -> None:
@@ -145,11 +135,11 @@ def _add_marks(connection: Connection, update: EpochUpdate) -> None:
 
 
 def _add_commands(connection: Connection, update: EpochUpdate, first_line: int) -> None:
-    for told in update.commands:
-        texts = {"line": _encode_optional_text(told.line), "cwd": _encode_optional_text(told.cwd)}
-        save_command_update(connection, update.pane, update.epoch, replace(told, **texts))
-    for edge, before in update.edges:
-        set_output_boundary(connection, update.epoch, edge, first_line + before)
+    for command in update.commands:
+        texts = {"line": _encode_optional_text(command.line), "cwd": _encode_optional_text(command.cwd)}
+        save_command_update(connection, update.pane, update.epoch, replace(command, **texts))
+    for boundary, lines_before in update.edges:
+        set_output_boundary(connection, update.epoch, boundary, first_line + lines_before)
 
 
 def _encode_optional_text(text: str | None) -> str | None:
@@ -157,11 +147,11 @@ def _encode_optional_text(text: str | None) -> str | None:
 
 
 def _encode_mark(mark: Mark) -> tuple[str, str, int | None, str]:
-    return mark.kind, replace_surrogates(mark.text), mark.exit_code, msgspec.json.encode(mark.params).decode()
+    return mark.kind, replace_surrogates(mark.text), mark.exit_code, encode_json(mark.params)
 
 
 def _join_block_text(block: TextBlock) -> str:
     text = "\n".join(block.lines)
     if text.count("\n") != len(block.lines) - 1:
-        raise InternalError(f"a line of epoch {block.epoch} at {block.start} holds a newline")
+        raise InternalError(f"a line of epoch {block.epoch} at offset {block.start} contains a newline")
     return replace_surrogates(text)

@@ -1,14 +1,13 @@
-"""Who has a pane for themselves, and until when. A pane has at most one holder at a time."""
-
-from typing import Any
+"""Store exclusive reservations of panes. A pane has at most one active reservation at a time."""
 
 from msgspec.structs import replace
 
 from termvisor.model.action.approval import Reservation
 from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import RowSelector
 
-_SELECT_RESERVATION = "SELECT id, pane, owner, at, expires_at, released_at FROM reservation"
+_RESERVATIONS = RowSelector(Reservation, "reservation")
 _IS_ACTIVE = "released_at IS NULL AND expires_at > ?"
 
 
@@ -16,28 +15,25 @@ class ReservationTable:
     def __init__(self, db: Database):
         self._db = db
         self._latest_expiry: int | None = None
-        """When the last of all ends: from then on nobody needs to be asked. None before the first look."""
+        """Latest expiry of all reservations: after it no query is needed. None until it was read."""
 
     async def hold(self, requested: Reservation) -> Reservation:
-        """The reservation that holds now: the wanted one, longer if its owner had it already, or somebody else's."""
-        held = await self._db.write(lambda connection: _hold(connection, requested))
-        self._latest_expiry = max(self._latest_expiry or 0, held.expires_at)
-        return held
+        """Reserve a pane, or extend the owner's reservation; return the active one, which may be another owner's."""
+        active = await self._db.write(lambda connection: _hold(connection, requested))
+        self._latest_expiry = max(self._latest_expiry or 0, active.expires_at)
+        return active
 
     async def release(self, number: int, at: int) -> bool:
-        """Whether there was one to release."""
+        """Release a reservation; return False if it is not active."""
         return await self._db.write(lambda connection: _release(connection, number, at))
 
     async def list(self, at: int) -> list[Reservation]:
-        return await self._db.read(
-            lambda connection: [
-                _build_reservation(row)
-                for row in connection.execute(f"{_SELECT_RESERVATION} WHERE {_IS_ACTIVE} ORDER BY id", (at,))
-            ]
-        )
+        """Return the active reservations."""
+        clauses = f"WHERE {_IS_ACTIVE} ORDER BY id"
+        return await self._db.read(lambda connection: _RESERVATIONS.list(connection, clauses, (at,)))
 
     async def find_for_pane(self, pane: PaneId, at: int) -> Reservation | None:
-        """Who holds the pane."""
+        """Return the active reservation of a pane."""
         if self._latest_expiry is None:
             stored = await self._db.read(_read_latest_expiry)
             self._latest_expiry = max(self._latest_expiry or 0, stored)
@@ -47,18 +43,18 @@ class ReservationTable:
 
 
 def _hold(connection: Connection, requested: Reservation) -> Reservation:
-    held = _find_for_pane(connection, requested.pane, requested.at)
-    if held is None:
+    active = _find_for_pane(connection, requested.pane, requested.at)
+    if active is None:
         connection.execute(
             "INSERT INTO reservation (pane, owner, at, expires_at) VALUES (?, ?, ?, ?)",
             (requested.pane, requested.owner, requested.at, requested.expires_at),
         )
         return replace(requested, id=connection.last_insert_rowid())
-    if held.owner != requested.owner:
-        return held
-    until = max(held.expires_at, requested.expires_at)
-    connection.execute("UPDATE reservation SET expires_at = ? WHERE id = ?", (until, held.id))
-    return replace(held, expires_at=until)
+    if active.owner != requested.owner:
+        return active
+    until = max(active.expires_at, requested.expires_at)
+    connection.execute("UPDATE reservation SET expires_at = ? WHERE id = ?", (until, active.id))
+    return replace(active, expires_at=until)
 
 
 def _release(connection: Connection, number: int, at: int) -> bool:
@@ -67,16 +63,8 @@ def _release(connection: Connection, number: int, at: int) -> bool:
 
 
 def _find_for_pane(connection: Connection, pane: PaneId, at: int) -> Reservation | None:
-    row = connection.execute(
-        f"{_SELECT_RESERVATION} WHERE pane = ? AND {_IS_ACTIVE} ORDER BY id DESC LIMIT 1", (pane, at)
-    ).fetchone()
-    return _build_reservation(row) if row else None
+    return _RESERVATIONS.find(connection, f"WHERE pane = ? AND {_IS_ACTIVE} ORDER BY id DESC", (pane, at))
 
 
 def _read_latest_expiry(connection: Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(expires_at), 0) FROM reservation").get)
-
-
-def _build_reservation(row: tuple[Any, ...]) -> Reservation:
-    number, pane, owner, at, expires_at, released_at = row
-    return Reservation(id=number, pane=PaneId(pane), owner=owner, at=at, expires_at=expires_at, released_at=released_at)

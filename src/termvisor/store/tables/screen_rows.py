@@ -1,11 +1,10 @@
-"""What repainting screens showed: each row once a life, and the screens in which something new stood.
+"""Store rows of full-screen programs once each (sightings), and the screens in which new rows appeared.
 
-Invariant: a row is there once for each fold of its epoch, whoever stores it and after whatever crash; a screen and the
-sightings that were new in it are stored in one transaction, and none of its rows was last seen before it.
+Invariant: an epoch has one row for each fold, also if a screen is stored again after a crash. A screen and its new
+rows are stored in one transaction, and no row of a screen has an earlier last time than the screen.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -16,21 +15,19 @@ from termvisor.model.ids import PaneId, ScreenId, SightingId
 from termvisor.model.terminal.screen import Screen
 from termvisor.model.terminal.screen_row import CapturedScreen, ScreenRow
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.text_encoding import replace_surrogates
+from termvisor.store.sqlite.row_ids import read_last_id
+from termvisor.store.sqlite.rows import encode_json, replace_surrogates
 from termvisor.store.tables.detections import add_detections
-from termvisor.store.tables.pipeline_commit import TIME_BUCKET_BITS, merge_time_buckets
+from termvisor.store.tables.time_buckets import extend_time_buckets
 
 _SELECT_SCREEN = "SELECT id, pane, at, width, height, cursor_x, cursor_y, is_alternate, rows FROM screen"
-_UPSERT_TIME_BUCKET = (
-    "INSERT INTO sighting_time VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
-    " SET at = min(at, excluded.at), until = max(until, excluded.until)"
-)
 _EncodedRow = int | str | None
+"""A row of a stored screen: id of a sighting with that text, the text itself, 0 if empty, None for the input area."""
 _ROWS_DECODER = msgspec.msgpack.Decoder(list[_EncodedRow])
 
 
 class StoredScreen(Struct, frozen=True):
-    """A glance as it was stored: its rows with their ids, its screen, where it had something new, and its events."""
+    """Result of storing a capture: its rows with ids, its screen if it had new rows, and the events of detections."""
 
     rows: tuple[ScreenRow, ...]
     screen: ScreenId | None
@@ -42,15 +39,15 @@ class SightingTable:
         self._db = db
 
     async def add(self, captures: Sequence[CapturedScreen]) -> list[StoredScreen]:
-        """Store what is new in them."""
-        return await self._db.write(lambda connection: [_add_capture(connection, glance) for glance in captures])
+        """Store the new rows of captured screens."""
+        return await self._db.write(lambda connection: [_add_capture(connection, capture) for capture in captures])
 
     async def record_last_seen(self, times: Mapping[SightingId, int]) -> None:
-        """Sightings were shown again, last at these times."""
+        """Update the last times at which rows were visible."""
         await self._db.write(lambda connection: _update_last_seen(connection, times))
 
     async def find_screen_at(self, pane: PaneId, at: int) -> Screen | None:
-        """The stored screen of the pane that is nearest to this time, at it or before."""
+        """Return the last screen of a pane stored at or before this time."""
         where = "WHERE pane = ? AND at <= ? ORDER BY at DESC, id DESC LIMIT 1"
         return await self._db.read(lambda connection: _select_screen(connection, where, pane, at))
 
@@ -58,12 +55,11 @@ class SightingTable:
         return await self._db.read(lambda connection: read_screen(connection, number))
 
     async def find_newest_time(self, pane: PaneId) -> int:
-        """When a row was seen that had not been there before; 0 where there is none."""
+        """Return when the newest row of a pane was first seen; 0 if there is none."""
         query = "SELECT first_at FROM sighting WHERE pane = ? ORDER BY id DESC LIMIT 1"
         return await self._db.read(lambda connection: int(connection.execute(query, (pane,)).get or 0))
 
     async def count_sightings(self, pane: PaneId) -> int:
-        """How many sightings a pane has."""
         query = "SELECT count(*) FROM sighting WHERE pane = ?"
         return await self._db.read(lambda connection: int(connection.execute(query, (pane,)).get))
 
@@ -77,7 +73,7 @@ def _add_capture(connection: Connection, capture: CapturedScreen) -> StoredScree
     new = {row.fold: row for row in reversed(rows) if _is_new(row)}
     if not new:
         return StoredScreen(rows, None)
-    screen = _find_next_id(connection, "screen")
+    screen = ScreenId(read_last_id(connection, "screen") + 1)
     ids = _add_new_rows(connection, capture, list(reversed(new.values())), screen)
     rows = tuple(replace(row, id=ids[row.fold]) if _is_new(row) else row for row in rows)
     _add_screen(connection, screen, capture.screen, rows)
@@ -88,13 +84,13 @@ def _add_capture(connection: Connection, capture: CapturedScreen) -> StoredScree
 def _add_row_detections(
     connection: Connection, capture: CapturedScreen, ids: dict[int, SightingId], screen: ScreenId
 ) -> tuple[Event, ...]:
-    """What was found in rows that are new; what a row said that is known, was told when it was new."""
-    found = [
-        replace(one, evidence=one.evidence | {"screen": screen, "sighting": ids[fold]})
-        for fold, one in capture.found
+    """Store the detections in new rows; those of known rows were stored when the rows were new."""
+    new = [
+        replace(detection, evidence=detection.evidence | {"screen": screen, "sighting": ids[fold]})
+        for fold, detection in capture.found
         if fold in ids
     ]
-    return tuple(add_detections(connection, found))
+    return tuple(add_detections(connection, new))
 
 
 def _is_new(row: ScreenRow) -> bool:
@@ -102,20 +98,20 @@ def _is_new(row: ScreenRow) -> bool:
 
 
 def _find_known_row(connection: Connection, capture: CapturedScreen, row: ScreenRow) -> ScreenRow:
-    """The row with its id, where an earlier look of this life stored it."""
+    """Return the row with its id if an earlier capture of the epoch stored it."""
     if not _is_new(row):
         return row
     query = "SELECT id FROM sighting WHERE epoch = ? AND fold = ?"
-    found = connection.execute(query, (capture.epoch, row.fold)).fetchone()
-    return replace(row, id=SightingId(found[0])) if found else row
+    sighting: SightingId | None = connection.execute(query, (capture.epoch, row.fold)).get
+    return row if sighting is None else replace(row, id=sighting)
 
 
 def _add_new_rows(
     connection: Connection, capture: CapturedScreen, new: list[ScreenRow], screen: ScreenId
 ) -> dict[int, SightingId]:
     pane, at = capture.screen.pane, capture.screen.at
-    first = _find_next_id(connection, "sighting")
-    numbered = [(number, replace_surrogates(row.text), row.fold) for number, row in enumerate(new, first)]
+    first_id = read_last_id(connection, "sighting") + 1
+    numbered = [(number, replace_surrogates(row.text), row.fold) for number, row in enumerate(new, first_id)]
     connection.executemany(
         "INSERT INTO sighting VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [(number, pane, capture.epoch, fold, screen, at, at, text) for number, text, fold in numbered],
@@ -127,20 +123,15 @@ def _add_new_rows(
     return {fold: SightingId(number) for number, _, fold in numbered}
 
 
-def _find_next_id(connection: Connection, table: str) -> Any:
-    """Beyond every id that was ever given, also to rows that are deleted by now."""
-    return connection.execute("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = ?", (table,)).get
-
-
 def _add_screen(connection: Connection, number: ScreenId, screen: Screen, rows: Sequence[ScreenRow]) -> None:
     texts = _read_row_texts(connection, [row.id for row in rows if row.id])
-    kept = [_encode_row(row, texts) for row in rows]
-    while kept and kept[-1] == 0:
-        kept.pop()
+    encoded = [_encode_row(row, texts) for row in rows]
+    while encoded and encoded[-1] == 0:
+        encoded.pop()
     size = (screen.width, screen.height, screen.cursor_x, screen.cursor_y, screen.alternate)
     connection.execute(
         "INSERT INTO screen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (number, screen.pane, screen.at, *size, msgspec.msgpack.encode(kept)),
+        (number, screen.pane, screen.at, *size, msgspec.msgpack.encode(encoded)),
     )
 
 
@@ -154,30 +145,27 @@ def _encode_row(row: ScreenRow, texts: Mapping[int, str]) -> _EncodedRow:
 
 
 def _read_row_texts(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
-    wanted = msgspec.json.encode(ids).decode()
-    return dict(
-        connection.execute("SELECT id, text FROM sighting WHERE id IN (SELECT value FROM json_each(?))", (wanted,))
-    )
+    query = "SELECT id, text FROM sighting WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(connection.execute(query, (encode_json(ids),)))
 
 
 def _update_last_seen(connection: Connection, times: Mapping[SightingId, int]) -> None:
     connection.executemany(
         "UPDATE sighting SET last_at = max(last_at, ?) WHERE id = ?", [(at, number) for number, at in times.items()]
     )
-    shelves = merge_time_buckets((number >> TIME_BUCKET_BITS, at, at) for number, at in times.items())
-    connection.executemany(_UPSERT_TIME_BUCKET, shelves)
+    extend_time_buckets(connection, "sighting", ((number, at, at) for number, at in times.items()))
 
 
 def _select_screen(connection: Connection, where: str, *values: int) -> Screen | None:
-    found = connection.execute(f"{_SELECT_SCREEN} {where}", values).fetchone()
-    if found is None:
+    stored = connection.execute(f"{_SELECT_SCREEN} {where}", values).fetchone()
+    if stored is None:
         return None
-    number, pane, at, width, height, x, y, is_alternate, data = found
-    kept = _ROWS_DECODER.decode(data)
-    texts = _read_row_texts(connection, [row for row in kept if isinstance(row, int) and row])
+    number, pane, at, width, height, x, y, is_alternate, data = stored
+    rows = _ROWS_DECODER.decode(data)
+    texts = _read_row_texts(connection, [row for row in rows if isinstance(row, int) and row])
     return Screen(
         pane=pane,
-        rows=tuple(_decode_row(row, texts) for row in kept),
+        rows=tuple(_decode_row(row, texts) for row in rows),
         width=width,
         height=height,
         cursor_x=x,
@@ -185,7 +173,7 @@ def _select_screen(connection: Connection, where: str, *values: int) -> Screen |
         alternate=bool(is_alternate),
         at=at,
         id=number,
-        left_out=tuple(index for index, row in enumerate(kept) if row is None),
+        left_out=tuple(index for index, row in enumerate(rows) if row is None),
     )
 
 

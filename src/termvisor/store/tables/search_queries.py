@@ -1,131 +1,110 @@
-"""What a search asks of the database, on one consistent view of it: candidates, neighbours, panes by name."""
+"""Queries of the search engine on one consistent view: candidates, surrounding lines, panes by name."""
 
-from collections.abc import Iterator
-from typing import Literal, cast, get_args
+from collections.abc import Iterable, Iterator
+from typing import Literal, get_args
 
 from termvisor.model.detection.rule import Severity
 from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.terminal.output import Line
 from termvisor.store.sqlite.database import Connection
 from termvisor.store.tables.lines import SELECT_BLOCK, StoredBlock, build_blocks, read_first_lines
-from termvisor.store.tables.pipeline_commit import TIME_BUCKET_BITS
 from termvisor.store.tables.screen_rows import read_screen
+from termvisor.store.tables.time_buckets import TIME_BUCKET_BITS
 
 SearchPool = Literal["block", "sighting", "utterance"]
-"""Where text is looked for: lines of streams in their blocks, rows of screens, what was said to agents and by them."""
+"""Searchable tables: lines of the output stream, rows of full-screen programs, messages of agent transcripts."""
 IdRange = tuple[int, int]
-"""First and last id of blocks that follow each other."""
+"""First and last id of consecutive rows."""
 
 _ALL_IDS: IdRange = (0, (1 << 63) - 1)
-_SELECT_SIGHTING = (
-    "SELECT sighting.id, sighting.pane, epoch, 0, 1, first_at, last_at, 'screen', sighting.text, screen FROM sighting"
-)
-_SELECT_UTTERANCE = (
-    "SELECT utterance.id, utterance.pane, 0, 0, 1, at, at, 'transcript', utterance.text, NULL, role, agent"
-    " FROM utterance"
-)
 _SELECT_TEXT: dict[SearchPool, str] = {
     "block": SELECT_BLOCK,
-    "sighting": _SELECT_SIGHTING,
-    "utterance": _SELECT_UTTERANCE,
+    "sighting": "SELECT sighting.id, sighting.pane, epoch, 0, 1, first_at, last_at, 'screen', sighting.text, screen"
+    " FROM sighting",
+    "utterance": "SELECT utterance.id, utterance.pane, 0, 0, 1, at, at, 'transcript', utterance.text, NULL, role, agent"
+    " FROM utterance",
 }
-_SELECT_NEWEST: dict[SearchPool, str] = {
-    "block": f"{SELECT_BLOCK} JOIN block_fts ON block_fts.rowid = block.id"
-    " WHERE block_fts MATCH ? AND block_fts.rowid BETWEEN ? AND ? ORDER BY block_fts.rowid DESC",
-    "sighting": f"{_SELECT_SIGHTING} JOIN sighting_fts ON sighting_fts.rowid = sighting.id"
-    " WHERE sighting_fts MATCH ? AND sighting_fts.rowid BETWEEN ? AND ? ORDER BY sighting_fts.rowid DESC",
-    "utterance": f"{_SELECT_UTTERANCE} JOIN utterance_fts ON utterance_fts.rowid = utterance.id"
-    " WHERE utterance_fts MATCH ? AND utterance_fts.rowid BETWEEN ? AND ? ORDER BY utterance_fts.rowid DESC",
-}
-_SELECT_BEST: dict[SearchPool, str] = {
-    "block": "SELECT bm25(block_fts, 1.0, 0.0), rowid FROM block_fts"
-    " WHERE block_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
-    "sighting": "SELECT bm25(sighting_fts, 1.0, 0.0), rowid FROM sighting_fts"
-    " WHERE sighting_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
-    "utterance": "SELECT bm25(utterance_fts, 1.0, 0.0), rowid FROM utterance_fts"
-    " WHERE utterance_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
-}
-_SELECT_TIME_BUCKETS: dict[SearchPool, str] = {
-    "block": "SELECT shelf FROM block_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
-    "sighting": "SELECT shelf FROM sighting_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
-    "utterance": "SELECT shelf FROM utterance_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
-}
-
-
+"""Each selects the fields of a `StoredBlock`."""
 DetectionField = Literal["event", "rule", "severity"]
-_SELECT_DETECTED: dict[DetectionField, str] = {
-    kind: f"SELECT pane, context FROM detection WHERE {which} AND context <> '' ORDER BY event DESC LIMIT ?"
-    for kind, which in cast(
-        "dict[DetectionField, str]", {"event": "type GLOB ?", "rule": "rule GLOB ?", "severity": "severity >= ?"}
-    ).items()
+_DETECTION_CONDITIONS: dict[DetectionField, str] = {
+    "event": "type GLOB ?",
+    "rule": "rule GLOB ?",
+    "severity": "severity >= ?",
 }
 _SEVERITIES: tuple[str, ...] = get_args(Severity)
 
 
 class SearchReader:
-    """Lives as long as the callable that `Store.read` hands it to."""
+    """Search queries on an open connection; valid only inside the callable that `Store.read` runs."""
 
     def __init__(self, connection: Connection):
         self._connection = connection
 
     def iterate_newest(self, pool: SearchPool, match: str, id_range: IdRange) -> Iterator[StoredBlock]:
-        """What matches the index query in the span, newest first, as far as it is asked for."""
-        return build_blocks(self._connection.execute(_SELECT_NEWEST[pool], (match, *id_range)))
+        """Iterate over the rows in the range that match an FTS5 query, newest first."""
+        query = (
+            f"{_SELECT_TEXT[pool]} JOIN {pool}_fts ON {pool}_fts.rowid = {pool}.id"
+            f" WHERE {pool}_fts MATCH ? AND {pool}_fts.rowid BETWEEN ? AND ? ORDER BY {pool}_fts.rowid DESC"
+        )
+        return build_blocks(self._connection.execute(query, (match, *id_range)))
 
     def list_best(self, pool: SearchPool, match: str, id_range: IdRange, limit: int) -> list[tuple[float, int]]:
-        """The newest ``most`` matches in the span: score (less is better) and id."""
-        return list(self._connection.execute(_SELECT_BEST[pool], (match, *id_range, limit)))
+        """Return score (lower is better) and id of the newest ``limit`` matches in the range."""
+        query = (
+            f"SELECT bm25({pool}_fts, 1.0, 0.0), rowid FROM {pool}_fts"
+            f" WHERE {pool}_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
+        )
+        return list(self._connection.execute(query, (match, *id_range, limit)))
 
     def read_block(self, pool: SearchPool, number: int) -> StoredBlock:
         return next(build_blocks(self._connection.execute(f"{_SELECT_TEXT[pool]} WHERE id = ?", (number,))))
 
     def list_id_ranges(self, pool: SearchPool, since: int | None, until: int | None) -> list[IdRange]:
-        """Where what was printed or shown in that time lies, newest first; a span may hold others too."""
+        """Return id ranges that contain all rows of that time, newest first; they may contain other rows too."""
         if since is None and until is None:
             return [_ALL_IDS]
         rows = self._connection.execute(
-            _SELECT_TIME_BUCKETS[pool],
+            f"SELECT shelf FROM {pool}_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
             (_ALL_IDS[0] if since is None else since, _ALL_IDS[1] if until is None else until),
         )
-        return _merge_time_buckets([shelf for (shelf,) in rows])
+        return _merge_ranges((bucket << TIME_BUCKET_BITS, (bucket + 1 << TIME_BUCKET_BITS) - 1) for (bucket,) in rows)
 
     def list_screen_id_ranges(self) -> list[IdRange]:
-        """Where the blocks lie that are what a pane showed when its epoch began, newest first."""
-        spans: list[IdRange] = []
-        for (number,) in self._connection.execute("SELECT id FROM block WHERE source = 'screen' ORDER BY id DESC"):
-            if spans and spans[-1][0] == number + 1:
-                spans[-1] = number, spans[-1][1]
-            else:
-                spans.append((number, number))
-        return spans
+        """Return the id ranges of the blocks made from baseline screens, newest first."""
+        rows = self._connection.execute("SELECT id FROM block WHERE source = 'screen' ORDER BY id DESC")
+        return _merge_ranges((row_id, row_id) for (row_id,) in rows)
 
     def read_lines_around(self, line: Line, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The texts of at most ``count`` lines before and after this one in its pane."""
+        """Return the texts of at most ``count`` lines before and after this one in its pane."""
         first, last = line.number - count, line.number + count
         near = read_first_lines(self._connection, line.pane, first - 1, last + 1, 2 * count + 1)
         before = tuple(each.text for each in near if each.number < line.number)
         return before, tuple(each.text for each in near if each.number > line.number)
 
     def read_rows_around(self, screen: ScreenId, text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The rows of a screen above and below this one; none when the screen is no longer kept."""
-        found = read_screen(self._connection, screen)
-        if found is None or text not in found.rows:
+        """Return the rows of a screen above and below this one; empty if the screen was deleted."""
+        stored = read_screen(self._connection, screen)
+        if stored is None or text not in stored.rows:
             return (), ()
-        at = found.rows.index(text)
-        return found.rows[max(0, at - count) : at], found.rows[at + 1 : at + 1 + count]
+        index = stored.rows.index(text)
+        return stored.rows[max(0, index - count) : index], stored.rows[index + 1 : index + 1 + count]
 
     def read_message_lines_around(
         self, utterance: int, index: int, count: int
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The lines of what was said before and after this one of them."""
+        """Return the lines of a transcript message before and after the one at ``index``."""
         text: str | None = self._connection.execute("SELECT text FROM utterance WHERE id = ?", (utterance,)).get
         lines = (text or "").split("\n")
         return tuple(lines[max(0, index - count) : index]), tuple(lines[index + 1 : index + 1 + count])
 
     def find_detected_lines(self, kind: DetectionField, pattern: str, limit: int) -> list[tuple[PaneId, str]]:
-        """The panes and lines in which the newest such events were found, where they were found in a text."""
+        """Return panes and lines of the newest matching detections that have a text."""
         value = _SEVERITIES.index(pattern) if kind == "severity" else pattern
-        rows = self._connection.execute(_SELECT_DETECTED[kind], (value, limit))
+        query = (
+            f"SELECT pane, context FROM detection WHERE {_DETECTION_CONDITIONS[kind]} AND context <> ''"
+            " ORDER BY event DESC LIMIT ?"
+        )
+        rows = self._connection.execute(query, (value, limit))
         return [(pane, context.rpartition("\n")[2]) for pane, context in rows]
 
     def find_panes_of_agent(self, name: str) -> frozenset[PaneId]:
@@ -143,12 +122,12 @@ class SearchReader:
         return frozenset(pane for (pane,) in self._connection.execute(query, (name,)))
 
 
-def _merge_time_buckets(buckets: list[int]) -> list[IdRange]:
-    spans: list[IdRange] = []
-    for shelf in buckets:
-        first, last = shelf << TIME_BUCKET_BITS, (shelf + 1 << TIME_BUCKET_BITS) - 1
-        if spans and spans[-1][0] == last + 1:
-            spans[-1] = first, spans[-1][1]
+def _merge_ranges(ranges: Iterable[IdRange]) -> list[IdRange]:
+    """Join adjacent ranges, which come in descending order."""
+    merged: list[IdRange] = []
+    for first, last in ranges:
+        if merged and merged[-1][0] == last + 1:
+            merged[-1] = first, merged[-1][1]
         else:
-            spans.append((first, last))
-    return spans
+            merged.append((first, last))
+    return merged

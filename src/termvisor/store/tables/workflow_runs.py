@@ -1,6 +1,5 @@
-"""The journal of workflows. A step is on disk before it is taken, also if the power fails right after it."""
+"""Journal of workflow runs. A step is synced to disk before it is executed."""
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -10,11 +9,14 @@ from termvisor.model.event import Scalar
 from termvisor.model.ids import EventId
 from termvisor.model.workflow.run import Run, RunFilter, RunId, RunSignal, RunStep
 from termvisor.store.sqlite.database import Connection, Database
+from termvisor.store.sqlite.rows import RowSelector, build_where, encode_json
 
 _RUN_COLUMNS = tuple(name for name in Run.__struct_fields__ if name != "id")
 _STEP_COLUMNS = RunStep.__struct_fields__
 _SIGNAL_COLUMNS = tuple(name for name in RunSignal.__struct_fields__ if name != "id")
-_FACTS_DECODER = msgspec.json.Decoder(dict[str, Scalar])
+_RUNS = RowSelector(Run, "run", decoders={"facts": msgspec.json.Decoder(dict[str, Scalar]).decode})
+_STEPS = RowSelector(RunStep, "run_step")
+_SIGNALS = RowSelector(RunSignal, "run_signal")
 
 
 class WorkflowRunTable:
@@ -22,46 +24,46 @@ class WorkflowRunTable:
         self._db = db
 
     async def add(self, run: Run, cursor: EventId | None = None) -> Run | None:
-        """Begin a run, and in the same transaction move the cursor on; None where its event started it before."""
+        """Store a run and the cursor in one transaction; return None if its event already started the workflow."""
         return await self._db.write_durably(lambda connection: _add_run(connection, run, cursor))
 
     async def advance_cursor(self, cursor: EventId) -> None:
-        """Events up to this one were offered to the workflows."""
+        """Record that events up to this one were matched against the workflows."""
         await self._db.write_durably(lambda connection: _advance_cursor(connection, cursor))
 
     async def read_cursor(self) -> EventId | None:
-        """Up to which event they were; None before the first time."""
-        found = await self._db.read(lambda connection: connection.execute("SELECT event FROM run_cursor").get)
-        return None if found is None else EventId(cast(int, found))
+        """Return the last event that was matched against the workflows; None before the first."""
+        event = await self._db.read(lambda connection: connection.execute("SELECT event FROM run_cursor").get)
+        return cast("EventId | None", event)
 
     async def save(self, run: Run) -> None:
-        """How it stands now. A run that ended is never changed again."""
+        """Update a run; a run that has ended is never changed."""
         await self._db.write_durably(lambda connection: _save_run(connection, run))
 
     async def save_step(self, run: RunId, step: RunStep) -> None:
-        """A step that is about to be taken, or what came of it."""
+        """Store a step before it is executed, or its result."""
         await self._db.write_durably(lambda connection: _save_step(connection, run, step))
 
     async def add_signal(self, signal: RunSignal) -> RunSignal:
         return await self._db.write_durably(lambda connection: _add_signal(connection, signal))
 
     async def list_signals(self, run: RunId) -> list[RunSignal]:
-        """Oldest first."""
-        return await self._db.read(lambda connection: _list_signals(connection, run))
+        """Return the signals sent to a run, oldest first."""
+        return await self._db.read(lambda connection: _SIGNALS.list(connection, "WHERE run = ? ORDER BY id", (run,)))
 
     async def find(self, run: RunId) -> Run | None:
-        return await self._db.read(lambda connection: next(_iterate_runs(connection, "id = ?", (run,)), None))
+        return await self._db.read(lambda connection: _RUNS.find(connection, "WHERE id = ?", (run,)))
 
     async def list_steps(self, run: RunId) -> list[RunStep]:
-        """In the order in which the run came to them."""
-        return await self._db.read(lambda connection: _list_steps(connection, run))
+        """Return the steps of a run in the order of execution."""
+        return await self._db.read(lambda connection: _STEPS.list(connection, "WHERE run = ? ORDER BY number", (run,)))
 
     async def list_open(self) -> list[Run]:
-        """Those that have not ended, in the order in which they began."""
-        return await self._db.read(lambda connection: list(_iterate_runs(connection, "ended_at IS NULL", ())))
+        """Return the runs that have not ended, oldest first."""
+        return await self._db.read(lambda connection: _RUNS.list(connection, "WHERE ended_at IS NULL ORDER BY id"))
 
     async def list(self, filters: RunFilter, limit: int = 20) -> list[Run]:
-        """The newest ones, oldest first."""
+        """Return the newest matching runs, oldest first."""
         return await self._db.read(lambda connection: _list_runs(connection, filters, limit))
 
 
@@ -100,38 +102,13 @@ def _add_signal(connection: Connection, signal: RunSignal) -> RunSignal:
 
 
 def _encode_run(run: Run) -> tuple[Any, ...]:
-    fields = asdict(run) | {"facts": msgspec.json.encode(run.facts).decode()}
+    fields = asdict(run) | {"facts": encode_json(run.facts)}
     return tuple(fields[name] for name in _RUN_COLUMNS)
 
 
-def _iterate_runs(
-    connection: Connection, where: str, given: tuple[Any, ...], end: str = "ORDER BY id"
-) -> Iterator[Run]:
-    rows = connection.execute(f"SELECT id, {', '.join(_RUN_COLUMNS)} FROM run WHERE {where} {end}", given)
-    for row in rows:
-        fields = dict(zip(("id", *_RUN_COLUMNS), row, strict=True))
-        yield Run(**fields | {"facts": _FACTS_DECODER.decode(cast(str, fields["facts"]))})
-
-
-def _list_steps(connection: Connection, run: RunId) -> list[RunStep]:
-    rows = connection.execute(f"SELECT {', '.join(_STEP_COLUMNS)} FROM run_step WHERE run = ? ORDER BY number", (run,))
-    return [RunStep(**dict(zip(_STEP_COLUMNS, row, strict=True))) for row in rows]
-
-
-def _list_signals(connection: Connection, run: RunId) -> list[RunSignal]:
-    names = ("id", *_SIGNAL_COLUMNS)
-    rows = connection.execute(f"SELECT {', '.join(names)} FROM run_signal WHERE run = ? ORDER BY id", (run,))
-    return [RunSignal(**dict(zip(names, row, strict=True))) for row in rows]
-
-
 def _list_runs(connection: Connection, filters: RunFilter, limit: int) -> list[Run]:
-    conditions = {"workflow = ?": filters.workflow, "pane = ?": filters.pane, "at >= ?": filters.since}
-    given = {condition: value for condition, value in conditions.items() if value is not None}
-    where = [*given, f"status IN ({', '.join('?' * len(filters.statuses))})"] if filters.statuses else list(given)
-    found = _iterate_runs(
-        connection,
-        " AND ".join(where) or "TRUE",
-        (*given.values(), *filters.statuses, max(0, limit)),
-        "ORDER BY id DESC LIMIT ?",
-    )
-    return list(found)[::-1]
+    where, values = build_where({"workflow = ?": filters.workflow, "pane = ?": filters.pane, "at >= ?": filters.since})
+    if filters.statuses:
+        where += f" AND status IN ({', '.join('?' * len(filters.statuses))})"
+    clauses = f"WHERE {where} ORDER BY id DESC LIMIT ?"
+    return _RUNS.list(connection, clauses, (*values, *filters.statuses, max(0, limit)))[::-1]

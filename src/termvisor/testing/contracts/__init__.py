@@ -1,4 +1,4 @@
-"""What every extension of a kind must hold, as tests: subclass one, name your extension, and let pytest run it.
+"""Contract tests for extensions: subclass one, name your extension, and run it with pytest.
 
-They need `pytest` and `hypothesis`, which the product itself does not.
+They need `pytest` and `hypothesis`, which Termvisor itself does not.
 """

@@ -1,9 +1,9 @@
-"""What every agent adapter must hold: it is pure, never fails on what strangers write, and never guesses rest.
+"""The contract of agent adapters: pure, no exception on any input, and never `idle` by guessing.
 
 class TestMine(AdapterContract):
     adapter = mine.ADAPTER
     events = ("SessionStart", "Stop")
-    session = "a session that can be taken up again"
+    session = "a session id that can be resumed"
 """
 
 import ast
@@ -69,62 +69,64 @@ _HYPOTHESIS_SETTINGS = settings(max_examples=60, deadline=None, suppress_health_
 class AdapterContract:
     adapter: ClassVar[Adapter]
     events: ClassVar[Sequence[str]] = ()
-    """Names of its hooks or events, so that what stands in them is tried, too."""
+    """Names of its hooks or events, so that their payloads are tried too."""
     session: ClassVar[str] = ""
-    """One that can be taken up again; empty where none can."""
+    """A session id that can be resumed; empty if the agent cannot resume."""
     package: ClassVar[str] = ""
-    """Where its code is; empty where that is the package of its class."""
+    """The package with its code; empty if it is the package of its class."""
 
-    def test_it_speaks_a_version_that_we_do(self) -> None:
+    def test_contract_version_is_supported(self) -> None:
         assert is_supported_contract(self.adapter.contract_version)
 
-    def test_its_name_is_one_word_and_its_sources_are_declared_once(self) -> None:
+    def test_name_is_an_identifier_and_sources_are_unique(self) -> None:
         names = [source.name for source in self.adapter.sources]
         assert self.adapter.name.isidentifier()
         assert len(names) == len(set(names)) > 0
         assert "screen" in names or "look" not in self.adapter.capabilities
 
-    def test_what_it_can_is_what_it_says_that_it_can(self) -> None:
-        told = any(source.tier == "deterministic" for source in self.adapter.sources)
-        assert ("signals" in self._capabilities) is ("event_driven" in self._capabilities) is told
-        assert ("polling_required" in self._capabilities) is not told
+    def test_capabilities_match_sources_and_resume_command(self) -> None:
+        has_signals = any(source.tier == "deterministic" for source in self.adapter.sources)
+        assert ("signals" in self._capabilities) is ("event_driven" in self._capabilities) is has_signals
+        assert ("polling_required" in self._capabilities) is not has_signals
         assert ("resume" in self._capabilities) is bool(self.session)
         assert bool(self.adapter.build_resume_command(self.session)) is bool(self.session)
 
     def test_it_is_pure(self) -> None:
-        """All but what speaks with its server, which stands beside it in `served`."""
+        """Check all modules of the package except its `server_client`."""
         assert {
             name: found
             for name, text in _read_module_sources(self._package)
             if (found := _IMPURE_MODULES & _list_imports(text))
         } == {}
 
-    def test_a_session_that_is_none_is_no_command(self) -> None:
+    def test_an_invalid_session_id_gives_no_resume_command(self) -> None:
         assert all(not self.adapter.build_resume_command(text) for text in ("", "$(reboot)", "; rm -rf .", "--help"))
 
-    def test_nothing_and_a_shell_are_no_agent(self) -> None:
+    def test_shells_and_other_programs_are_not_the_agent(self) -> None:
         shells = [
             ProcessInfo(pid=7, program=name, argv=(name,)) for name in ("bash", "zsh", "fish", "tmux", "vim", "node")
         ]
         assert self.adapter.find_process([]) is None
         assert self.adapter.find_process([*shells, ProcessInfo(pid=8)]) is None
-        assert [title for title in _SHELL_ROWS if self.adapter.title_matches(title)] == []
+        assert [title for title in _SHELL_ROWS if self.adapter.matches_title(title)] == []
 
-    def test_an_empty_screen_and_a_shells_are_unknown_and_never_idle(self) -> None:
+    def test_empty_and_shell_screens_are_unknown_and_never_idle(self) -> None:
         for rows in [(), ("",), *((text,) for text in _SHELL_ROWS)]:
             assert self.adapter.classify_screen(_build_screen(rows)).state == "unknown"
 
     @_HYPOTHESIS_SETTINGS
     @given(rows=_ROWS)
-    def test_any_screen_is_something_or_unknown(self, rows: list[str]) -> None:
-        seen = self.adapter.classify_screen(_build_screen(rows))
-        assert 0.0 <= seen.confidence <= 1.0
-        assert bool(seen.rule) is (seen.state != "unknown")
-        assert seen == self.adapter.classify_screen(_build_screen(rows))
+    def test_any_screen_is_classified_deterministically(self, rows: list[str]) -> None:
+        result = self.adapter.classify_screen(_build_screen(rows))
+        assert 0.0 <= result.confidence <= 1.0
+        assert bool(result.rule) is (result.state != "unknown")
+        assert result == self.adapter.classify_screen(_build_screen(rows))
 
     @_HYPOTHESIS_SETTINGS
     @given(data=st.data(), payload=_PAYLOAD, event=st.text(max_size=12))
-    def test_any_record_is_heard_or_left(self, data: st.DataObject, payload: dict[str, object], event: str) -> None:
+    def test_any_record_is_read_without_errors(
+        self, data: st.DataObject, payload: dict[str, object], event: str
+    ) -> None:
         name = data.draw(st.sampled_from([*self.events, event]))
         source = data.draw(st.sampled_from([source.name for source in self.adapter.sources]))
         shapes = (
@@ -136,25 +138,25 @@ class AdapterContract:
         record = SourceRecord(
             source=source, text=text, at=_NOW, path="/a/b/c.jsonl", hint=ProcessHint(pid=7), event_id="x@1"
         )
-        said = list(self.adapter.read_record(record))
-        assert [self._find_refusal(one) for one in said if self._find_refusal(one)] == []
-        assert said == list(self.adapter.read_record(record))
+        signals = list(self.adapter.read_record(record))
+        assert [self._find_rejection(signal) for signal in signals if self._find_rejection(signal)] == []
+        assert signals == list(self.adapter.read_record(record))
 
     @_HYPOTHESIS_SETTINGS
     @given(words=st.lists(st.text(max_size=20), max_size=5), cwd=st.text(max_size=20), home=st.text(max_size=20))
-    def test_any_process_is_looked_at(self, words: list[str], cwd: str, home: str) -> None:
+    def test_any_process_is_examined_without_errors(self, words: list[str], cwd: str, home: str) -> None:
         env = dict.fromkeys(self.adapter.env_names, home)
         process = ProcessInfo(pid=7, argv=tuple(words), cwd=cwd, env=env)
         assert self.adapter.find_process([process]) in (None, process)
         assert all(
-            watch.source in {one.name for one in self.adapter.sources}
-            for watch in self.adapter.list_watched_paths(process)
+            path.source in {source.name for source in self.adapter.sources}
+            for path in self.adapter.list_watched_paths(process)
         )
 
     @_HYPOTHESIS_SETTINGS
     @given(title=st.text(max_size=40))
-    def test_any_title_is_looked_at(self, title: str) -> None:
-        assert self.adapter.title_matches(title) in (True, False)
+    def test_any_title_is_matched_without_errors(self, title: str) -> None:
+        assert self.adapter.matches_title(title) in (True, False)
 
     @property
     def _capabilities(self) -> frozenset[Capability]:
@@ -164,30 +166,29 @@ class AdapterContract:
     def _package(self) -> str:
         return self.package or type(self.adapter).__module__
 
-    def _find_refusal(self, signal: Signal) -> str | None:
-        measure = Thresholds(sources={self.adapter.name: self.adapter.sources})
+    def _find_rejection(self, signal: Signal) -> str | None:
+        thresholds = Thresholds(sources={self.adapter.name: self.adapter.sources})
         is_short = all(len(value) <= 2000 for value in signal.payload.values() if isinstance(value, str))
-        return (
-            find_rejection_reason(signal, measure)
-            if is_short and signal.agent == self.adapter.name
-            else "too long or not its own"
-        )
+        if not is_short or signal.agent != self.adapter.name:
+            return "too long, or of another agent"
+        return find_rejection_reason(signal, thresholds)
 
 
 def _build_screen(rows: Sequence[str]) -> Screen:
     return Screen(pane=PaneId(1), rows=tuple(rows), width=80, height=max(1, len(rows)), at=_NOW)
 
 
-def _read_module_sources(where: str) -> Iterator[tuple[str, str]]:
-    """The text of every module of a package."""
-    package = importlib.import_module(where)
-    below = [one.name for one in pkgutil.iter_modules(getattr(package, "__path__", ())) if one.name != "server_client"]
-    for name in (package.__name__, *(f"{package.__name__}.{module}" for module in below)):
+def _read_module_sources(package_name: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and source of every module of a package except `server_client`."""
+    package = importlib.import_module(package_name)
+    found = pkgutil.iter_modules(getattr(package, "__path__", ()))
+    submodules = [module.name for module in found if module.name != "server_client"]
+    for name in (package.__name__, *(f"{package.__name__}.{module}" for module in submodules)):
         with open(str(importlib.import_module(name).__file__), encoding="utf-8") as file:
             yield name, file.read()
 
 
-def _list_imports(text: str) -> set[str]:
-    nodes = list(ast.walk(ast.parse(text)))
+def _list_imports(source: str) -> set[str]:
+    nodes = list(ast.walk(ast.parse(source)))
     plain = {alias.name.split(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return plain | {(node.module or "").split(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}

@@ -1,1 +1,1 @@
-"""Workflows that come with the product, one file each; they know the Context and values, nothing else."""
+"""The built-in workflows, one file each; they use only the workflow API and values."""

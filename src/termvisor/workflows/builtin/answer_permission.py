@@ -1,7 +1,7 @@
-"""An agent waits for a permission, and its request came to nobody: it is answered by the keys of its own dialog.
+"""Answer the dialog of an agent that waits for a permission, if its request did not reach the inbox.
 
-What the policy allows or denies is answered so; all else is a question to a person. The gate presses a key only while
-exactly the dialog is shown that was judged. On any doubt nothing is pressed, and the dialog stands.
+The policy's allow or deny is pressed; everything else requires a person's approval. The gate presses a key only while
+exactly the checked dialog is shown. In doubt nothing is pressed and the dialog stays open.
 """
 
 from termvisor.errors import NotDone
@@ -19,34 +19,34 @@ _DENIAL_REASONS = ("denied", "policy")
 async def run(context: Context) -> str:
     seen = await context.observe(0)
     if seen.state != WAITING_STATE:
-        raise StepBack("the agent does not wait for a permission any more")
+        raise StepBack("the agent no longer waits for a permission")
     try:
-        deed = await context.act(AnswerDialog(pane=seen.pane, agent=seen.agent, choice="allow"), _NO_RETRY)
+        result = await context.act(AnswerDialog(pane=seen.pane, agent=seen.agent, choice="allow"), _NO_RETRY)
     except NotDone as error:
         if error.status == "denied" and error.why in _DENIAL_REASONS:
             return await _deny_dialog(context, seen, error.message)
         return await _report_unanswered(context, seen, error)
-    await _check_certain(context, seen, deed)
-    return await _describe_outcome(context, "allowed, this once")
+    await _check_certain(context, seen, result)
+    return await _describe_outcome(context, "allowed once")
 
 
 async def _deny_dialog(context: Context, seen: Observation, why: str) -> str:
-    """A clear no is told to the agent; one that is about us, such as a switch, is none."""
-    still = await context.observe(0)
-    if still.state != WAITING_STATE or still.runtime != seen.runtime:
+    """Answer the dialog with deny, unless it was answered meanwhile."""
+    current = await context.observe(0)
+    if current.state != WAITING_STATE or current.runtime != seen.runtime:
         return "it was answered at the pane"
     try:
-        deed = await context.act(AnswerDialog(pane=seen.pane, agent=seen.agent, choice="deny"), _NO_RETRY)
+        result = await context.act(AnswerDialog(pane=seen.pane, agent=seen.agent, choice="deny"), _NO_RETRY)
     except NotDone as error:
         return await _report_unanswered(context, seen, error)
-    await _check_certain(context, seen, deed)
-    return await _describe_outcome(context, f"refused: {why}")
+    await _check_certain(context, seen, result)
+    return await _describe_outcome(context, f"denied: {why}")
 
 
 async def _check_certain(context: Context, seen: Observation, result: ActionStepResult) -> None:
-    """Where nobody knows whether the key was pressed, it is not pressed again: the person looks, and the run fails."""
+    """Notify a person and fail if it is not known whether the key was pressed; it is never pressed again."""
     try:
-        safe_actions.require_certain(result)
+        result.require_certain()
     except NotDone as error:
         await _notify_person(
             context, seen, f"Perhaps it is answered: {error.message}. `visor attach {seen.pane}` shows it."
@@ -55,21 +55,18 @@ async def _check_certain(context: Context, seen: Observation, result: ActionStep
 
 
 async def _report_unanswered(context: Context, seen: Observation, error: NotDone) -> str:
-    """Its dialog stands; who sits there decides."""
+    """Notify a person that the dialog is still open."""
     await _notify_person(context, seen, f"Its dialog stands: {error.message}. `visor attach {seen.pane}` shows it.")
-    return f"nothing was answered: {error.message}"
+    return f"not answered: {error.message}"
 
 
 async def _notify_person(context: Context, seen: Observation, text: str) -> None:
-    try:
-        await context.notify(f"{seen.agent} in pane {seen.pane} waits for a permission", text)
-    except NotDone as trouble:
-        await context.note(f"nobody was told: {trouble.message}")
+    await safe_actions.notify_person(context, f"{seen.agent} in pane {seen.pane} waits for a permission", text)
 
 
-async def _describe_outcome(context: Context, what: str) -> str:
+async def _describe_outcome(context: Context, outcome: str) -> str:
     seen = await context.observe(0)
-    return f"{what}; {seen.agent or 'the agent'} is {seen.state}"
+    return f"{outcome}; {seen.agent or 'the agent'} is {seen.state}"
 
 
 WORKFLOW = Workflow(
@@ -78,8 +75,8 @@ WORKFLOW = Workflow(
     trigger=Trigger(events=("agent.unanswered",), fresh_for=120.0),
     run=run,
     steps=(
-        "look whether the agent still waits",
-        "let the policy judge the very dialog that is shown, and ask a person where it does not decide",
-        "press the keys of yes or of no, only while that dialog stands",
+        "check that the agent still waits",
+        "check the shown dialog against the policy; request approval where it does not decide",
+        "press the keys of allow or deny, only while that dialog is shown",
     ),
 )

@@ -1,9 +1,9 @@
-"""An agent needs a login: the person gets the address and the code, and the pane is watched until it goes on.
+"""Show a person the address and the code of a login that an agent needs, and wait until the agent is logged in.
 
-Nothing is ever typed here: a login is a person's. What the agent shows is told; whether it worked is seen at the agent.
+Nothing is typed: only a person logs in. The result is read from the agent's state.
 """
 
-from termvisor.errors import NotDone, TimedOut
+from termvisor.errors import TimedOut
 from termvisor.model.agent.state import StateName
 from termvisor.workflows.builtin import safe_actions
 from termvisor.workflows.calls import Observation, PauseCall, RecallResult, WaitFor
@@ -12,9 +12,9 @@ from termvisor.workflows.workflow import Trigger, Workflow
 
 CODE_EVENT = "auth.device_code"
 CODE_LIFETIME_S = 900.0
-"""Seconds for which a code is good, by what agents say of theirs."""
+"""Seconds for which a device code is valid, according to the agents."""
 _MAX_URL_CHARS = 400
-"""Signs at which captures are cut."""
+"""Length at which captures are cut."""
 _SHORT_WAIT_S = 20.0
 _LOGIN_TIMEOUT_S = 60.0
 _WORKING_STATES: tuple[StateName, ...] = ("running", "completed", "idle")
@@ -23,55 +23,55 @@ _WORKING_STATES: tuple[StateName, ...] = ("running", "completed", "idle")
 async def run(context: Context) -> str:
     seen = await context.observe()
     if not seen.agent:
-        raise StepBack("the agent has left the pane")
-    held = await context.still()
-    if not seen.auth_needed and not held.is_so:
-        return "nothing asks for a login any more"
+        raise StepBack("the agent has exited")
+    check = await context.still()
+    if not seen.auth_needed and not check.is_so:
+        return "no login is needed any more"
     if not context.facts.get("code") and (url := str(context.facts.get("url") or "")):
         return await _leave_to_person(context, seen, _describe_address(url))
-    told = await _wait_for_code(context)
-    if told is not None and "code" not in context.facts and context.run.event is not None:
-        return "the agent shows a code by now, which is told by a run of its own"
-    if told is None:
+    recalled = await _wait_for_code(context)
+    if recalled is not None and "code" not in context.facts and context.run.event is not None:
+        return "the agent shows a code now, which has a run of its own"
+    if recalled is None:
         return await _leave_to_person(context, seen, "it shows no code")
-    return await _ask_for_login(context, seen, told)
+    return await _ask_for_login(context, seen, recalled)
 
 
 async def _wait_for_code(context: Context) -> RecallResult | None:
-    """What it shows; a code that is not there yet is waited for, twice."""
+    """Return the detections with the code; wait for it twice if it is not shown yet. None if there is none."""
     for _ in range(2):
-        told = await context.recall(CODE_EVENT, CODE_LIFETIME_S)
-        if told.find_capture("code"):
-            return told
+        recalled = await context.recall(CODE_EVENT, CODE_LIFETIME_S)
+        if recalled.find_capture("code"):
+            return recalled
         try:
             await context.wait_for(WaitFor(rule=CODE_EVENT, timeout=_SHORT_WAIT_S))
         except TimedOut:
             await context.note("no code is shown yet")
-    told = await context.recall(CODE_EVENT, CODE_LIFETIME_S)
-    return told if told.find_capture("code") else None
+    recalled = await context.recall(CODE_EVENT, CODE_LIFETIME_S)
+    return recalled if recalled.find_capture("code") else None
 
 
 def _describe_address(url: str) -> str:
-    """What to do with an address alone; what was cut is of no use to anybody."""
+    """Return what to do with an address; one that was cut is useless and left out."""
     where = url if len(url) < _MAX_URL_CHARS else "the address that it shows"
     return f"open {where}, and enter in the pane what you are told there"
 
 
-async def _ask_for_login(context: Context, seen: Observation, told: RecallResult) -> str:
-    code, url = told.find_capture("code"), told.find_capture("url")
+async def _ask_for_login(context: Context, seen: Observation, recalled: RecallResult) -> str:
+    code, url = recalled.find_capture("code"), recalled.find_capture("url")
     where = f"open {url}" if url else "open the address that it shows"
-    words = f"{seen.agent} in pane {seen.pane} needs a login: {where} and enter the code {code}"
-    await _notify_person(context, f"{seen.agent} needs a login", words)
-    over = WaitFor(cleared="auth_needed") if seen.auth_needed else WaitFor(gone=code)
-    said = await context.ask_person(f"{words}. Is it done?", ("done", "stop"), CODE_LIFETIME_S, unless=over)
-    if said.choice == "stop":
-        raise StepBack("a person sees to the login")
-    if said.choice == "done":
+    text = f"{seen.agent} in pane {seen.pane} needs a login: {where} and enter the code {code}"
+    await safe_actions.notify_person(context, f"{seen.agent} needs a login", text)
+    done = WaitFor(cleared="auth_needed") if seen.auth_needed else WaitFor(gone=code)
+    answer = await context.ask_person(f"{text}. Is it done?", ("done", "stop"), CODE_LIFETIME_S, unless=done)
+    if answer.choice == "stop":
+        raise StepBack("a person takes care of the login")
+    if answer.choice == "done":
         try:
-            await context.wait_for(WaitFor(cleared=over.cleared, gone=over.gone, timeout=_LOGIN_TIMEOUT_S))
+            await context.wait_for(WaitFor(cleared=done.cleared, gone=done.gone, timeout=_LOGIN_TIMEOUT_S))
         except TimedOut:
             return await _leave_to_person(context, seen, "it still asks for a login")
-    elif said.why != "needless":
+    elif answer.why != "needless":
         return await _leave_to_person(context, seen, "nobody answered while the code was good")
     return await _verify_login(context)
 
@@ -81,7 +81,7 @@ async def _leave_to_person(context: Context, seen: Observation, why: str) -> str
         f"{seen.agent} in pane {seen.pane} needs a login: {why}. Log in there (`visor attach {seen.pane}`); the run"
         f" ends by itself once the agent goes on, and `visor workflow resume {context.run.id}` has it look again."
     )
-    await _notify_person(context, f"{seen.agent} needs a login", plan)
+    await safe_actions.notify_person(context, f"{seen.agent} needs a login", plan)
     left = await _wait_until_stopped(context, seen)
     unless = tuple(state for state in _WORKING_STATES if state != left.state)
     await context.pause_until_changed(PauseCall(plan=plan, runtime=seen.runtime, unless=unless))
@@ -89,7 +89,7 @@ async def _leave_to_person(context: Context, seen: Observation, why: str) -> str
 
 
 async def _wait_until_stopped(context: Context, seen: Observation) -> Observation:
-    """The agent as it is left: one that told of its login before it stopped does not go on by stopping."""
+    # The agent may report the login before it stops: stopping must not count as continuing in the pause that follows.
     if seen.state != "running":
         return seen
     if not await safe_actions.wait_until_stopped(context, _SHORT_WAIT_S):
@@ -98,37 +98,29 @@ async def _wait_until_stopped(context: Context, seen: Observation) -> Observatio
 
 
 async def _verify_login(context: Context) -> str:
-    """An agent that goes on is known to be logged in once it is answered."""
+    """Wait until the agent no longer reports that it needs a login, and describe its state."""
     if not (await context.observe(0)).agent:
-        raise StepBack("the agent has left the pane")
+        raise StepBack("the agent has exited")
     try:
         await context.wait_for(WaitFor(cleared="auth_needed", timeout=_LOGIN_TIMEOUT_S))
     except TimedOut:
         await context.note("it still asks for a login")
     seen = await context.observe(0)
     if not seen.agent:
-        raise StepBack("the agent has left the pane")
+        raise StepBack("the agent has exited")
     return f"{seen.agent} still needs a login" if seen.auth_needed else f"{seen.agent} is logged in, and {seen.state}"
-
-
-async def _notify_person(context: Context, title: str, text: str) -> None:
-    """A way that does not work is no reason to stop: the question stands in the inbox all the same."""
-    try:
-        await context.notify(title, text)
-    except NotDone as error:
-        await context.note(f"nobody was told: {error.message}")
 
 
 WORKFLOW = Workflow(
     name="handle_auth_required",
-    summary="Show the person the address and the code of a login that an agent needs, and see whether it worked.",
+    summary="Show a person the address and the code of a login that an agent needs, and wait until it is done.",
     trigger=Trigger(events=("auth.required", CODE_EVENT)),
     takes_pane=False,
     run=run,
     steps=(
-        "look whether the agent still needs a login",
+        "check that the agent still needs a login",
         "find the code that it shows; wait for it twice, else pause with a plan",
-        "tell the person: a notification, and a question in the inbox",
-        "watch the pane until the agent is logged in; nothing is typed",
+        "notify the person and ask in the inbox",
+        "wait until the agent is logged in; nothing is typed",
     ),
 )

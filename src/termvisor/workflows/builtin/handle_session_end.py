@@ -1,4 +1,4 @@
-"""A conversation is over: what it used and how it is taken up again are put on record. Nothing is done in the pane."""
+"""Store the token usage and the resume id of a session when it ends. Nothing is done in the pane."""
 
 from collections.abc import Mapping
 
@@ -8,25 +8,25 @@ from termvisor.workflows.workflow import Trigger, Workflow
 
 TOKEN_KINDS = ("total", "input", "cached", "output", "reasoning")
 _SUMMARY_DELAYS_S = (3.0, 5.0, 10.0)
-"""Seconds in which what an agent prints at its end becomes text; then again, for one that takes its time to end."""
+"""Seconds to wait for the text that an agent prints when it exits; repeated for one that exits slowly."""
 _LOOKBACK_S = 120.0
 
 
 async def run(context: Context) -> str:
-    named = str(context.facts.get("session_id") or "")
-    for pause in _SUMMARY_DELAYS_S:
-        await context.sleep(pause)
-        session = await _find_session(context, named)
+    session_id = str(context.facts.get("session_id") or "")
+    for delay in _SUMMARY_DELAYS_S:
+        await context.sleep(delay)
+        session = await _find_session(context, session_id)
         if session.is_over:
             break
     else:
-        return f"session {session.id} goes on"
+        return f"session {session.id} is still open"
     summary = await context.recall("session.summary", _LOOKBACK_S)
     hint = await context.recall("session.resume_hint", _LOOKBACK_S)
-    told = {**summary.found[-1].captures} if summary.found else {}
-    name = session.session or told.get("session_id", "") or hint.find_capture("session_id")
-    kept = await context.update_session(session.id, name, parse_token_counts(told))
-    text = render_ending(kept)
+    captures = {**summary.found[-1].captures} if summary.found else {}
+    external_id = session.session or captures.get("session_id", "") or hint.find_capture("session_id")
+    updated = await context.update_session(session.id, external_id, parse_token_counts(captures))
+    text = render_ending(updated)
     await context.note(text)
     return text
 
@@ -36,18 +36,18 @@ async def _find_session(context: Context, session_id: str) -> SessionRecord:
     if not session.id:
         session = await context.last_session(context.run.runtime)
     if not session.id:
-        raise StepBack("no conversation is on record here")
+        raise StepBack("no session of this pane found")
     return session
 
 
 def parse_token_counts(captures: Mapping[str, str]) -> dict[str, int]:
-    """The numbers of tokens in what was printed: `90,506` is one."""
+    """Return the token counts in the captures; a count may be written as `90,506`."""
     plain = {name: captures.get(name, "").replace(",", "").replace("_", "") for name in TOKEN_KINDS}
     return {name: int(text) for name, text in plain.items() if text.isascii() and text.isdigit() and len(text) < 16}
 
 
 def render_ending(session: SessionRecord) -> str:
-    """For a person. What was not told is not made up."""
+    """Describe the ended session for people; unknown values are left out."""
     total = session.tokens.get("total")
     used = "tokens unknown" if total is None else f"{total:,} tokens"
     cost = "" if session.cost is None else f", ${session.cost:.2f}"
@@ -58,15 +58,15 @@ def render_ending(session: SessionRecord) -> str:
 
 WORKFLOW = Workflow(
     name="handle_session_end",
-    summary="Put on record what a session used and how it is taken up again, once it is over.",
+    summary="Store the token usage of an ended session and how it can be resumed.",
     trigger=Trigger(events=("session.summary",)),
     takes_pane=False,
     outlives_agent=True,
     outlives_pane=True,
     run=run,
     steps=(
-        "wait for the agent's last words",
-        "add the tokens and the resume hint that it printed to its session",
-        "say how it is taken up again; nothing is done in the pane",
+        "wait for the summary that the agent prints when it exits",
+        "add its tokens and its resume hint to the session",
+        "note how it can be resumed; nothing is done in the pane",
     ),
 )

@@ -1,7 +1,7 @@
-"""An agent reached its usage limit: pause safely, with a plan that a person can read, and go on when the limit is over.
+"""Pause an agent that reached its usage limit, with a plan for people, and continue it when the limit is over.
 
-Nothing is typed before that time. Then the agent goes on once, if the pane is as it was left and the person has allowed
-it. Whatever came of that, the run never goes on a second time by itself.
+Nothing is typed before that time. Then the agent is continued once, if the pane is unchanged and the settings allow it.
+Whatever the result, the run never continues it a second time by itself.
 """
 
 import shlex
@@ -21,92 +21,91 @@ from termvisor.workflows.workflow import Trigger, Workflow
 SETTING_NAMES = ("pause_on_limit", "auto_resume", "continue_prompt", "failover_profile")
 SUPPORTED_AGENTS = ("claude_code", "codex", "gemini")
 AUTO_CONTINUE_TEXT = "continuing automatically at"
-"""An agent whose screen says this goes on without us."""
+"""An agent that shows this text continues by itself."""
 _MINUTE_NS = 60 * NS
 _DAY_NS = 24 * 60 * _MINUTE_NS
 _MAX_PAUSES = 20
 _STOP_TIMEOUT_S = 3.0
-"""Seconds that an agent which is still seen to work may take to stop."""
+"""Seconds that an agent which is still working may take to stop."""
 _RECHECK_DELAYS_S = (5, 10, 20, 40, 80, 160, 320)
-"""One that says itself that its limit is reached may finish what it has at hand: it is looked for again after so many
-seconds, and others may work meanwhile."""
+"""Seconds between checks of an agent that reported its limit but finishes its current work first; the run occupies no
+slot meanwhile."""
 
 
 async def run(context: Context) -> str:
-    wanted = await context.prefer(*SETTING_NAMES)
-    if not wanted.is_on("pause_on_limit"):
+    settings = await context.prefer(*SETTING_NAMES)
+    if not settings.is_on("pause_on_limit"):
         raise StepBack("pause_on_limit is off")
     seen = await _wait_until_stopped(context)
-    left = PausedPane(
+    pane = PausedPane(
         seen=seen,
-        words=wanted.get_text("continue_prompt"),
+        words=settings.get_text("continue_prompt"),
         resets_at=_find_reset_time(context, seen),
         goes_on_by_itself=any(AUTO_CONTINUE_TEXT in row for row in seen.screen),
     )
-    told, trouble = await move_to_other_account(context, left) if wanted.get_text("failover_profile") else ("", "")
-    if told:
-        return told
-    left = replace(left, seen=await context.observe(0)) if trouble else left
-    due = _compute_due_time(left, seen.at)
+    result, problem = await move_to_other_account(context, pane) if settings.get_text("failover_profile") else ("", "")
+    if result:
+        return result
+    pane = replace(pane, seen=await context.observe(0)) if problem else pane
+    due = _compute_due_time(pane, seen.at)
     for _ in range(_MAX_PAUSES):
-        paused = await _pause(context, left, due if wanted.is_on("auto_resume") else None, trouble)
+        paused = await _pause(context, pane, due if settings.is_on("auto_resume") else None, problem)
         if paused.why == "changed":
-            return await _finish_changed(context, left, paused)
-        wanted = await context.prefer(*SETTING_NAMES)
-        if paused.why == "due" and not wanted.is_on("auto_resume"):
-            due, trouble = None, "auto_resume is off"
+            return await _finish_changed(context, pane, paused)
+        settings = await context.prefer(*SETTING_NAMES)
+        if paused.why == "due" and not settings.is_on("auto_resume"):
+            due, problem = None, "auto_resume is off"
             continue
-        now = await check_unchanged(context, left)
+        now = await check_unchanged(context, pane)
         if paused.why == "due" and now.resets_at is not None and now.resets_at > now.at + _MINUTE_NS:
-            left = replace(left, resets_at=now.resets_at)
-            due, trouble = _compute_due_time(left, now.at), "the limit was moved"
+            pane = replace(pane, resets_at=now.resets_at)
+            due, problem = _compute_due_time(pane, now.at), "the limit was moved"
             continue
-        left = replace(left, words=wanted.get_text("continue_prompt"))
-        told, trouble = await resume_agent(context, left, is_own_turn=paused.why == "due")
-        if told:
-            return told
-        due = None  # it was tried: from now on a person decides
-    raise StepBack("it was paused too often")
+        pane = replace(pane, words=settings.get_text("continue_prompt"))
+        result, problem = await resume_agent(context, pane, is_own_turn=paused.why == "due")
+        if result:
+            return result
+        due = None  # it was tried once: from now on a person decides
+    raise StepBack(f"it was paused {_MAX_PAUSES} times")
 
 
 async def _wait_until_stopped(context: Context) -> Observation:
-    """The agent, once it is seen to have stopped; what started the run must still be so."""
+    """Return the pane once its agent has stopped; raise ``StepBack`` if it does not, or if the limit is over."""
     seen = await context.observe(0)
-    pauses = iter(_RECHECK_DELAYS_S if seen.usage_limited else ())
+    delays = iter(_RECHECK_DELAYS_S if seen.usage_limited else ())
     while seen.agent and seen.state == "running":
         if not await safe_actions.wait_until_stopped(context, _STOP_TIMEOUT_S):
-            if (pause := next(pauses, None)) is None:
-                raise StepBack("the agent works on")
-            await context.sleep(pause)
+            if (delay := next(delays, None)) is None:
+                raise StepBack("the agent is still working")
+            await context.sleep(delay)
         seen = await context.observe(0)
     if seen.agent and context.run.runtime not in (None, seen.runtime):
-        raise StepBack("another agent is in the pane")
+        raise StepBack("another agent runs in the pane")
     if seen.usage_limited:
         return seen
-    held = await context.still()
-    if not held.is_so:
-        raise StepBack(f"the limit is over: {held.why}")
+    check = await context.still()
+    if not check.is_so:
+        raise StepBack(f"the limit is over: {check.why}")
     return seen
 
 
 def _find_reset_time(context: Context, observation: Observation) -> int | None:
-    """When the limit ends: the latest of what the agent, its screen and its text say."""
-    told = context.facts.get("resets_at")
-    ends = [one for one in (observation.resets_at, told) if isinstance(one, int) and not isinstance(one, bool)]
-    return max(ends, default=None)
+    """Return the latest reset time that the agent's state or the event reports."""
+    times = (observation.resets_at, context.facts.get("resets_at"))
+    return max((at for at in times if isinstance(at, int) and not isinstance(at, bool)), default=None)
 
 
 def _compute_due_time(paused: PausedPane, now: int) -> int | None:
-    """A little later than the end, and a minute later where only the minute was told; at once where that is past.
+    """Return when to continue: a little after the reset time, rounded up to the next minute, but not before now.
 
-    None where no end was told, or one so long ago that it is no word about this limit.
+    None if the reset time is unknown, or more than a day ago and so not about this limit.
     """
     if paused.resets_at is None or paused.resets_at < now - _DAY_NS:
         return None
     return max(round_up_to_minute(paused.resets_at), paused.resets_at + 5 * NS, now)
 
 
-async def _pause(context: Context, paused: PausedPane, due: int | None, trouble: str) -> PauseResult:
+async def _pause(context: Context, paused: PausedPane, due: int | None, problem: str) -> PauseResult:
     run, seen = context.run, paused.seen
     situation = LimitSituation(
         run=run.id,
@@ -119,7 +118,7 @@ async def _pause(context: Context, paused: PausedPane, due: int | None, trouble:
         resets_at=paused.resets_at,
         due=due,
         goes_on_by_itself=paused.goes_on_by_itself,
-        trouble=trouble,
+        problem=problem,
     )
     pause = PauseCall(
         plan=render_plan(situation),
@@ -131,27 +130,27 @@ async def _pause(context: Context, paused: PausedPane, due: int | None, trouble:
     return await context.pause_until_changed(pause)
 
 
-async def _finish_changed(context: Context, left_pane: PausedPane, paused: PauseResult) -> str:
-    """The agent went on before us: by itself at the end of the limit, or because a person said something to it."""
+async def _finish_changed(context: Context, pane: PausedPane, paused: PauseResult) -> str:
+    """End the run: the agent continued by itself after the reset, or a person used the pane."""
     now = await context.now()
-    is_over = left_pane.resets_at is not None and now >= left_pane.resets_at - _MINUTE_NS
-    if left_pane.goes_on_by_itself and is_over and paused.text.endswith("running"):
-        return "the limit is over and the agent went on by itself"
-    raise StepBack(f"the pane is not as it was left: {paused.text}")
+    is_over = pane.resets_at is not None and now >= pane.resets_at - _MINUTE_NS
+    if pane.goes_on_by_itself and is_over and paused.text.endswith("running"):
+        return "the limit is over and the agent continued by itself"
+    raise StepBack(f"the pane changed during the pause: {paused.text}")
 
 
 WORKFLOW = Workflow(
     name="handle_usage_limits",
-    summary="At a usage limit, pause with a plan, and have the agent go on when the limit is over.",
+    summary="Pause an agent at its usage limit with a plan, and continue it when the limit is over.",
     trigger=Trigger(events=("usage.reached",), agents=SUPPORTED_AGENTS, fresh_for=3600.0),
     timeout=1800.0,
     outlives_agent=True,
     run=run,
     steps=(
-        "look whether the agent has stopped, and when the limit ends",
+        "wait until the agent has stopped, and find the reset time",
         "pause with a plan: when, what, the command, what a person can do",
-        "at the end of the limit look whether the pane is as it was left",
-        "have the agent go on, once; one that goes on by itself is only watched",
-        "see that it begins; a refusal is shown and not answered",
+        "at the reset time check that the pane is unchanged",
+        "continue the agent once; one that continues by itself is only watched",
+        "verify that it starts to work; a new refusal is shown and not answered",
     ),
 )

@@ -1,7 +1,7 @@
-"""Moves a conversation whose account has used up its limit to another account: only where the person has set one.
+"""Move a session to another account when its usage limit is reached, if the user configured one.
 
-The agent leaves in its own way, and is started again at the shell's prompt under the other account, in the same
-conversation. Where that is not sure to be found there, or the agent cannot be asked to leave, nothing is done.
+The agent is asked to exit and is started again at the shell prompt under the other account, in the same session. If the
+account may not know the session, or the agent cannot be asked to exit, nothing is done.
 """
 
 from termvisor.errors import NotDone, TimedOut
@@ -14,14 +14,14 @@ from termvisor.workflows.builtin.limit_resume import (
     restart_session,
     verify_started,
 )
-from termvisor.workflows.calls import Observation, WaitFor
+from termvisor.workflows.calls import UNCERTAIN_STATUSES, Observation, WaitFor
 from termvisor.workflows.context import Context
 
 _QUIT_TIMEOUT_S = 15.0
 
 
 async def move_to_other_account(context: Context, paused: PausedPane) -> tuple[str, str]:
-    """How it went on under another account; or why it did not, for the plan that follows."""
+    """Return how the agent continued and an empty text; or an empty text and the problem for the plan."""
     selected = await context.select_account()
     if not selected.account:
         return "", f"no other account: {selected.why}"
@@ -34,13 +34,13 @@ async def move_to_other_account(context: Context, paused: PausedPane) -> tuple[s
     except NotDone as error:
         return "", f"the agent was not asked to leave: {error.message}"
     try:
-        trouble = await restart_session(context, paused, (*selected.prefix, *paused.seen.resume))
+        problem = await restart_session(context, paused, (*selected.prefix, *paused.seen.resume))
     except NotDone as error:
-        if error.why in safe_actions.UNCERTAIN_STATUSES:
+        if error.why in UNCERTAIN_STATUSES:
             raise
         return "", f"it was not started as {selected.account}: {error.message}"
-    if trouble:
-        return "", f"it was started as {selected.account}: {trouble}"
+    if problem:
+        return "", f"it was started as {selected.account}: {problem}"
     return await verify_started(context, f"the agent works again, as {selected.account}")
 
 
@@ -52,7 +52,5 @@ async def _quit_agent(context: Context, paused: PausedPane) -> None:
     if not seen.agent:
         return
     await leave_limit_dialog(context, paused, check)
-    safe_actions.require_certain(
-        await safe_actions.act_safely(context, QuitAgent(pane=seen.pane, agent=seen.agent), check)
-    )
+    (await safe_actions.act_safely(context, QuitAgent(pane=seen.pane, agent=seen.agent), check)).require_certain()
     await context.wait_for(WaitFor(prompt=True, timeout=_QUIT_TIMEOUT_S))

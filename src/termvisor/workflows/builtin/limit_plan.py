@@ -1,4 +1,7 @@
-"""The plan of a run that waits for the end of a usage limit, in words for people. Pure; all times are in UTC."""
+"""Render the plan of a run that waits for the end of a usage limit. Pure; all times are in UTC.
+
+The text is part of the journaled pause: changing it changes the workflow's version.
+"""
 
 from msgspec import Struct
 
@@ -10,34 +13,35 @@ class LimitSituation(Struct, frozen=True, kw_only=True):
     agent: str
     session: str = ""
     command: str = ""
-    """What takes the conversation up again, for a shell."""
+    """The shell command that resumes the session."""
     cwd: str = ""
     words: str = "proceed."
     now: int
     resets_at: int | None = None
     due: int | None = None
     goes_on_by_itself: bool = False
-    trouble: str = ""
-    """What speaks against going on without a person."""
+    problem: str = ""
+    """Why a person must decide."""
 
 
 def render_plan(situation: LimitSituation) -> str:
-    """Four lines: when, what, how by hand, what a person can do."""
+    """Return four lines: when, what, how by hand, what a person can do; and the problem, if any, before them."""
     lines = [
         f"When: {_describe_time(situation)}",
         f"What: {_describe_action(situation)}",
         f"By hand: {_describe_manual_command(situation)}",
         f"You can: {_describe_commands(situation)}",
     ]
-    return "\n".join([f"Trouble: {situation.trouble}", *lines] if situation.trouble else lines)
+    return "\n".join([f"Trouble: {situation.problem}", *lines] if situation.problem else lines)
 
 
 def _describe_time(situation: LimitSituation) -> str:
-    if situation.resets_at is None:
-        return f"{situation.agent} reached its usage limit and did not say when that ends"
-    if situation.resets_at <= situation.now:
-        return f"the usage limit of {situation.agent} ended at {format_time(situation.resets_at)}, by its own words"
-    return f"the usage limit of {situation.agent} ends at {format_time(situation.resets_at)}, in {format_duration(situation.resets_at - situation.now)}"
+    agent, resets_at, now = situation.agent, situation.resets_at, situation.now
+    if resets_at is None:
+        return f"{agent} reached its usage limit and did not say when that ends"
+    if resets_at <= now:
+        return f"the usage limit of {agent} ended at {format_time(resets_at)}, by its own words"
+    return f"the usage limit of {agent} ends at {format_time(resets_at)}, in {format_duration(resets_at - now)}"
 
 
 def _describe_action(situation: LimitSituation) -> str:
@@ -71,6 +75,5 @@ def format_duration(nanoseconds: int) -> str:
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     parts = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s")]
-    first = next((place for place, (count, _) in enumerate(parts) if count), len(parts) - 1)
-    told = [f"{count} {unit}" for count, unit in parts[first : first + 2] if count]
-    return " ".join(told) or "0 s"
+    first = next((index for index, (count, _) in enumerate(parts) if count), len(parts) - 1)
+    return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2] if count) or "0 s"

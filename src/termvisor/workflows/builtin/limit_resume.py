@@ -1,4 +1,4 @@
-"""Has an agent go on whose usage limit is over: once, in a pane that is as it was left, and seen to begin."""
+"""Continue an agent whose usage limit is over: once, in an unchanged pane, and verify that it starts to work."""
 
 import shlex
 
@@ -12,20 +12,23 @@ from termvisor.workflows.calls import Observation, SendTextRequest
 from termvisor.workflows.context import Context, StepBack
 
 LIMIT_DIALOG_CHOICES = {"codex": "Keep current model", "gemini": "Keep trying"}
-"""The choice in an agent's own dialog about the limit that changes nothing."""
+"""The option in an agent's own limit dialog that changes nothing."""
 RESTING_STATES: tuple[StateName, ...] = ("idle", "completed", "error", "waiting_input")
 _STARTED_STATES: tuple[StateName, ...] = ("waiting_approval", "completed", "error")
-_START_TIMEOUT_S, _STABLE_S, _SELF_RESUME_TIMEOUT_S = 30.0, 15.0, 120.0
-"""Seconds: an agent that was told to go on may take to begin; it must then be at work without a new refusal; one that
-goes on by itself, or is started anew, may be late."""
+_START_TIMEOUT_S = 30.0
+"""Seconds that an agent may take to start to work after the prompt."""
+_STABLE_S = 15.0
+"""Seconds that it must then work without a new refusal."""
+_SELF_RESUME_TIMEOUT_S = 120.0
+"""Seconds that an agent which continues by itself, or is started again, may be late."""
 _START_CHECKS = 24
-"""So often within that time it is looked whether one that was started has ended again."""
+"""How often within that time to check whether a started agent has exited again."""
 _LAST_LINES, _OWN_MESSAGE_PREFIX = 20, "visor: "
-"""Among the last lines, what our own start of a program under an account says where it cannot be done."""
+"""Where the account launcher prints its error: the last lines, and the prefix of its message."""
 
 
 class PausedPane(Struct, frozen=True, kw_only=True):
-    """The pane as it was left, and what is to be said to its agent."""
+    """The pane when the pause started, and the prompt that continues its agent."""
 
     seen: Observation
     words: str
@@ -34,22 +37,22 @@ class PausedPane(Struct, frozen=True, kw_only=True):
 
 
 async def check_unchanged(context: Context, paused: PausedPane) -> Observation:
-    """Raises ``StepBack`` where somebody else was there."""
+    """Return the pane. Raises ``StepBack`` if it changed since the pause started."""
     before = paused.seen
     seen = await _observe_known_agent(context, before)
     if seen.runtime != before.runtime or seen.agent != before.agent:
-        raise StepBack("the pane is not as it was left: its agent is another one, or has left")
+        raise StepBack("the pane changed during the pause: its agent is another one, or has exited")
     if before.session and seen.session != before.session:
-        raise StepBack("the pane is not as it was left: the agent is in another conversation")
+        raise StepBack("the pane changed during the pause: the agent is in another session")
     if seen.agent and seen.state not in RESTING_STATES:
-        raise StepBack(f"the pane is not as it was left: {seen.agent} is {seen.state}")
+        raise StepBack(f"the pane changed during the pause: {seen.agent} is {seen.state}")
     if not seen.agent and seen.activity != "prompt":
-        raise StepBack("the pane is not as it was left: no shell waits at its prompt")
+        raise StepBack("the pane changed during the pause: no shell is at its prompt")
     return seen
 
 
 async def _observe_known_agent(context: Context, before: Observation) -> Observation:
-    """The pane, once its agent is known again: right after a start of the daemon nothing was heard of it yet."""
+    """Return the pane once its agent's state is known: right after a daemon start there are no signals yet."""
     seen = await context.observe(0)
     if before.agent and seen.state == "unknown" and seen.activity != "prompt":
         try:
@@ -61,81 +64,79 @@ async def _observe_known_agent(context: Context, before: Observation) -> Observa
 
 
 async def resume_agent(context: Context, paused: PausedPane, *, is_own_turn: bool) -> tuple[str, str]:
-    """How it went on; or why it did not, for the plan that follows."""
+    """Return how the agent continued and an empty text; or an empty text and the problem for the plan."""
     if paused.goes_on_by_itself and is_own_turn:
         try:
             await context.wait_state("running", timeout=_SELF_RESUME_TIMEOUT_S, is_new=True)
         except TimedOut:
             return "", "the agent said that it goes on by itself, and did not"
-        return "the limit is over and the agent went on by itself", ""
+        return "the limit is over and the agent continued by itself", ""
     try:
-        trouble = await _prompt_agent(context, paused)
+        problem = await _prompt_agent(context, paused)
     except NotDone as error:
         if error.status == "expired":
             return "", "nobody said in time whether it may go on"
         raise
-    if trouble:
-        return "", f"its conversation was to be taken up: {trouble}"
+    if problem:
+        return "", f"its conversation was to be taken up: {problem}"
     return await verify_started(context, "the limit is over and the agent works again")
 
 
 async def _prompt_agent(context: Context, paused: PausedPane) -> str:
-    """Empty; or why the agent did not come back."""
+    """Prompt the agent to continue; return why it could not be started again, or an empty text."""
 
     async def check(context: Context) -> Observation:
         return await check_unchanged(context, paused)
 
     if not paused.seen.agent:
         if not paused.seen.resume:
-            raise StepBack("the agent has left, and how its conversation is taken up is not known")
+            raise StepBack("the agent has exited, and how to resume its session is not known")
         return await restart_session(context, paused, paused.seen.resume)
     has_chosen = await leave_limit_dialog(context, paused, check)
     if has_chosen and paused.seen.agent == "gemini":
-        return ""  # to keep trying is to go on
-    safe_actions.require_certain(await safe_actions.act_safely(context, SendTextRequest(text=paused.words), check))
+        return ""  # its option "Keep trying" continues the work
+    (await safe_actions.act_safely(context, SendTextRequest(text=paused.words), check)).require_certain()
     return ""
 
 
 async def leave_limit_dialog(context: Context, paused: PausedPane, check: safe_actions.PaneCheck) -> bool:
-    """Whether the agent's own dialog about its limit was open, and is left."""
+    """Close the agent's own limit dialog; return True if it was open."""
     agent, pane = paused.seen.agent, paused.seen.pane
     choice = LIMIT_DIALOG_CHOICES.get(agent, "")
     if not choice or not any(choice in row for row in (await check_unchanged(context, paused)).screen):
         return False
-    safe_actions.require_certain(
-        await safe_actions.act_safely(context, AnswerDialog(pane=pane, agent=agent, choice=choice), check)
-    )
+    answer = AnswerDialog(pane=pane, agent=agent, choice=choice)
+    (await safe_actions.act_safely(context, answer, check)).require_certain()
     return True
 
 
 async def restart_session(context: Context, paused: PausedPane, command: tuple[str, ...]) -> str:
-    """The agent is started again at the shell's prompt, in the same conversation, and told to go on. Empty; or why it
-    did not come up: then it is not told anything."""
+    """Start the agent again at the shell prompt, in the same session, and prompt it to continue.
+
+    Return an empty text, or why it did not start; then it is not prompted.
+    """
 
     async def check_no_agent(context: Context) -> None:
         if (await context.observe(0)).agent:
-            raise StepBack("the pane is not as it was left: an agent is there already")
+            raise StepBack("the pane changed during the pause: an agent is already running")
 
     async def check_same_agent(context: Context) -> None:
         if (await context.observe(0)).agent != (paused.seen.agent or context.run.agent):
-            raise StepBack("the agent did not come back")
+            raise StepBack("the agent did not start again")
 
-    safe_actions.require_certain(
-        await safe_actions.act_safely(context, SendTextRequest(text=shlex.join(command)), check_no_agent)
-    )
-    if trouble := await _wait_until_started(context):
-        return trouble
+    request = SendTextRequest(text=shlex.join(command))
+    (await safe_actions.act_safely(context, request, check_no_agent)).require_certain()
+    if problem := await _wait_until_started(context):
+        return problem
     still_painting = safe_actions.TRANSIENT_REASONS | safe_actions.OTHER_PROGRAM_REASONS
-    safe_actions.require_certain(
-        await safe_actions.act_safely(
-            context, SendTextRequest(text=paused.words), check_same_agent, transient=still_painting
-        )
-    )
+    prompt = SendTextRequest(text=paused.words)
+    result = await safe_actions.act_safely(context, prompt, check_same_agent, transient=still_painting)
+    result.require_certain()
     return ""
 
 
 async def _wait_until_started(context: Context) -> str:
-    """Empty once the agent is at rest; why not, where the shell is back at its prompt or the time is over."""
+    """Return an empty text once the agent is idle; else why not: it exited again, or did not start in time."""
     for _ in range(_START_CHECKS):
         try:
             await context.wait_state("idle", "completed", timeout=_SELF_RESUME_TIMEOUT_S / _START_CHECKS)
@@ -144,21 +145,21 @@ async def _wait_until_started(context: Context) -> str:
         else:
             return ""
         if not seen.agent and seen.activity == "prompt":
-            said = next((line for line in reversed(seen.lines) if line.startswith(_OWN_MESSAGE_PREFIX)), "")
-            return said or "it ended at once; the pane shows what it said"
+            message = next((line for line in reversed(seen.lines) if line.startswith(_OWN_MESSAGE_PREFIX)), "")
+            return message or "it ended at once; the pane shows what it said"
     return f"it was not seen to come up within {_SELF_RESUME_TIMEOUT_S:g} s"
 
 
 async def verify_started(context: Context, how: str) -> tuple[str, str]:
-    """The agent is seen to begin, and is not refused again right away."""
+    """Verify that the agent starts to work and is not refused again; return ``how``, or the problem for the plan."""
     try:
-        met = await context.wait_state("running", *_STARTED_STATES, timeout=_START_TIMEOUT_S, is_new=True)
-        if met.text == "running":
-            met = await context.wait_state(*_STARTED_STATES, timeout=_STABLE_S, is_new=True)
+        state = await context.wait_state("running", *_STARTED_STATES, timeout=_START_TIMEOUT_S, is_new=True)
+        if state.text == "running":
+            state = await context.wait_state(*_STARTED_STATES, timeout=_STABLE_S, is_new=True)
     except TimedOut as error:
         seen = await context.observe(0)
         if seen.state == "running":
             return how, ""
         details = {"status": "failed", "why": "not_taken_up"}
-        raise NotDone("it was told to go on, and was not seen to begin", details=details) from error
-    return ("", "the agent was told to go on and was refused again") if met.text == "error" else (how, "")
+        raise NotDone("the prompt was sent, but the agent did not start to work", details=details) from error
+    return ("", "the agent was told to go on and was refused again") if state.text == "error" else (how, "")

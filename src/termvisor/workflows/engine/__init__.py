@@ -1,1 +1,1 @@
-"""Engine."""
+"""Execute workflow runs against their journal. Read ``engine`` first."""

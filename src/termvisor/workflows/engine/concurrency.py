@@ -1,4 +1,4 @@
-"""How many runs work at once. Whoever waits longest is next; who only waits for a person or a time takes no place."""
+"""Limit how many runs work at once, first come, first served; a run that waits for a person or a time has no slot."""
 
 import asyncio
 from collections import deque
@@ -12,19 +12,19 @@ class RunSlots:
         self._waiters: deque[asyncio.Future[None]] = deque()
 
     async def acquire(self) -> None:
-        """A place, in the order in which it was asked for."""
+        """Wait for a free slot, in the order of the calls."""
         if not self._waiters and self.in_use < self._get_limit():
             self.in_use += 1
             return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append(place)
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
         try:
-            await place
+            await waiter
         except asyncio.CancelledError:
-            if place in self._waiters:
-                self._waiters.remove(place)
-            elif not place.cancelled():
-                self.release()  # it came in the same moment
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+            elif not waiter.cancelled():
+                self.release()  # the slot was assigned before the cancellation arrived
             raise
 
     def release(self) -> None:
@@ -32,16 +32,16 @@ class RunSlots:
         self.wake_waiters()
 
     def wake_waiters(self) -> None:
-        """Let in whoever may work now, also after the setting was raised."""
+        """Assign free slots to the waiters; also called after the limit was raised."""
         while self._waiters and self.in_use < self._get_limit():
-            place = self._waiters.popleft()
-            if not place.done():
+            waiter = self._waiters.popleft()
+            if not waiter.done():
                 self.in_use += 1
-                place.set_result(None)
+                waiter.set_result(None)
 
 
 class RunSlot:
-    """One run's place; it knows whether it has one."""
+    """The slot of one run, acquired at most once."""
 
     def __init__(self, slots: RunSlots):
         self._slots, self._is_acquired = slots, False
@@ -52,13 +52,12 @@ class RunSlot:
             self._is_acquired = True
 
     def release(self) -> None:
-        """Others may work meanwhile."""
         if self._is_acquired:
             self._is_acquired = False
             self._slots.release()
 
     def acquire_over_limit(self) -> None:
-        """Beyond the limit: a person has just answered, and the run is in the middle of an act."""
+        """Acquire a slot even beyond the limit: a person has just approved an action that the run is executing."""
         if not self._is_acquired:
             self._is_acquired = True
             self._slots.in_use += 1

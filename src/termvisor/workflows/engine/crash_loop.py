@@ -1,7 +1,7 @@
-"""A run that takes the daemon with it: work that never gives way, or ends the process, would do so in every daemon.
+"""Detect a run that crashes or blocks the daemon, so that it is not resumed again and again.
 
-Between two steps a workflow only thinks, and that takes no time. A daemon that ends again and again while a run thinks
-at the same place was ended by that run, or by a person because of it.
+Code between two steps takes no time. If several daemons ended while a run was between the same two steps, the run ended
+them, or a person did because it blocked them.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,16 @@ from termvisor.model.workflow.run import Run, RunSignal, RunStep
 from termvisor.workflows.engine.services import RunJournal
 
 MAX_DAEMON_CRASHES = 3
-"""Daemons that may end at the same place of a run; kills by chance do not meet it so often."""
-CRASH_LOOP_REASON = (
-    f"{MAX_DAEMON_CRASHES} daemons ended while it was between the same two steps; `visor logs` may say why"
-)
+"""Daemons that may end between the same two steps; unrelated kills do not hit the same place so often."""
+CRASH_LOOP_REASON = f"{MAX_DAEMON_CRASHES} daemons ended while the run was between the same two steps; see `visor logs`"
 _SIGNAL_SENDER, _SIGNAL_WORD = "daemon", "daemon_ended"
 
 
 async def is_crash_looping(journal: RunJournal, run: Run, steps: Sequence[RunStep], now: int) -> bool:
-    """Asked once by every daemon that takes it up; what it met so far is on record."""
+    """Return True if too many daemons ended here; call it once per daemon, since each call counts as one."""
     if run.status != "running" or (steps and steps[-1].ended_at is None):
         return False
     place = str(len(steps))
     await journal.add_signal(RunSignal(run=run.id, at=now, word=_SIGNAL_WORD, value=place, by=_SIGNAL_SENDER))
-    told = ((one.by, one.word, one.value) for one in await journal.list_signals(run.id))
-    return sum(one == (_SIGNAL_SENDER, _SIGNAL_WORD, place) for one in told) >= MAX_DAEMON_CRASHES
+    signals = ((signal.by, signal.word, signal.value) for signal in await journal.list_signals(run.id))
+    return sum(signal == (_SIGNAL_SENDER, _SIGNAL_WORD, place) for signal in signals) >= MAX_DAEMON_CRASHES

@@ -1,4 +1,4 @@
-"""A rehearsal: a workflow runs against the live pane, and nothing is done. What it waits for is taken for granted."""
+"""Run a workflow against the live pane without executing actions; everything it waits for is assumed to happen."""
 
 import asyncio
 from typing import Any
@@ -52,31 +52,32 @@ class DryRunExecutor:
         self._run, self._step_runner, self._gate, self._clock = run, step_runner, gate, clock
         self._simulated_now = clock.now()
         self._assumed_fields: dict[str, Any] = {}
-        """What of the pane is as it was waited for: whoever looks then sees it so."""
+        """Fields of later observations that are overwritten with what the workflow waited for."""
         self.steps: list[DryRunStep] = []
 
     async def execute(self, call: WorkflowCall) -> CallResult:
         if len(self.steps) >= _MAX_STEPS:
-            await asyncio.sleep(0)  # one that goes on all the same keeps nobody else from their work
-            raise Conflict(f"a rehearsal ends after {_MAX_STEPS} steps")
+            await asyncio.sleep(0)  # a workflow that ignores the error in a loop must not block the event loop
+            raise Conflict(f"a dry run ends after {_MAX_STEPS} steps")
         step = DryRunStep(
             number=len(self.steps), kind=get_step_kind(call), name=describe_call(call), given=encode_call(call)
         )
         if isinstance(call, ActionCall):
             return await self._preview_action(call, step)
-        came, assumed = self._assume_result(call)
+        result, assumed = self._assume_result(call)
         self._add_step(step, assumed=assumed)
-        if came is not None:
-            return came
-        seen = await self._step_runner.run_step(call, self._build_execution())
-        return replace(seen, **self._assumed_fields) if isinstance(seen, Observation) else seen
+        if result is not None:
+            return result
+        dry_step = RunStep(number=len(self.steps), kind="rehearsal", at=self._simulated_now)
+        result = await self._step_runner.run_step(call, StepExecution(run=self._run, step=dry_step))
+        return replace(result, **self._assumed_fields) if isinstance(result, Observation) else result
 
     async def _preview_action(self, call: ActionCall, step: DryRunStep) -> ActionStepResult:
         try:
-            action, terms = await self._step_runner.action_steps.build_action(self._run, call)
+            action, preconditions = await self._step_runner.action_steps.build_action(self._run, call)
             asks = self._step_runner.action_steps.get_effective_mode(self._run) == "ask" and needs_approval(action)
-            wanted = replace(terms, asks=asks)
-            verdict, refused = await self._gate.preview(action, build_actor(self._run), wanted)
+            preconditions = replace(preconditions, asks=asks)
+            verdict, refused = await self._gate.preview(action, build_actor(self._run), preconditions)
         except VisorError as error:
             self._add_step(step, refused=error.message)
         else:
@@ -84,31 +85,25 @@ class DryRunExecutor:
         return ActionStepResult(status="delivered", why="rehearsed", at=self._simulated_now)
 
     def _assume_result(self, call: WorkflowCall) -> tuple[CallResult | None, str]:
-        """What is taken for granted; None where the world itself is looked at."""
+        """Return the assumed result and its description; None for calls that read the live pane."""
         if isinstance(call, WaitFor):
             self._assumed_fields |= _build_assumed_fields(call)
-            return _build_wait_result(call), "it comes"
+            return _build_wait_result(call), "it happens"
         if isinstance(call, AskPersonCall):
-            return PersonAnswer(choice=call.choices[0], why="rehearsed"), f"a person says {call.choices[0]}"
+            return PersonAnswer(choice=call.choices[0], why="rehearsed"), f"a person answers {call.choices[0]}"
         if isinstance(call, SleepUntilCall | PauseCall):
             until = call.at if isinstance(call, SleepUntilCall) else call.until
             self._simulated_now = max(self._simulated_now, until or self._simulated_now)
-            return ClockReading(at=self._simulated_now) if isinstance(call, SleepUntilCall) else PauseResult(
-                why="due"
-            ), "the time passes"
+            is_sleep = isinstance(call, SleepUntilCall)
+            return ClockReading(at=self._simulated_now) if is_sleep else PauseResult(why="due"), "the time passes"
         if isinstance(call, ClockCall):
             return ClockReading(at=self._simulated_now), ""
         if isinstance(call, SessionUpdateCall):
-            return SessionRecord(id=call.session), "it is put on record"
+            return SessionRecord(id=call.session), "it is stored"
         return (EmptyResult(), "") if isinstance(call, NoteCall) else (None, "")
 
-    def _build_execution(self) -> StepExecution:
-        return StepExecution(
-            run=self._run, step=RunStep(number=len(self.steps), kind="rehearsal", at=self._simulated_now)
-        )
-
-    def _add_step(self, step: DryRunStep, **more: object) -> None:
-        self.steps.append(replace(step, **more))
+    def _add_step(self, step: DryRunStep, **fields: object) -> None:
+        self.steps.append(replace(step, **fields))
 
 
 class DryRunReport(Struct, frozen=True):
@@ -119,21 +114,26 @@ class DryRunReport(Struct, frozen=True):
 async def dry_run_workflow(
     workflow: Workflow, executor: DryRunExecutor, run: Run, trigger: Detection | None = None
 ) -> DryRunReport:
-    """All steps that it would take, and how it would end."""
+    """Return all steps that the workflow would take, and how it would end."""
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            told = await workflow.run(Context(run, trigger, executor))
-        why = str(told or "it would end here")
+            result = await workflow.run(Context(run, trigger, executor))
+        why = str(result or "it would end here")
     except StepBack as error:
         why = f"it would step back: {error}"
     except TimeoutError:
-        why = f"it took longer than {_TIMEOUT_S:g} s"
+        why = f"timed out after {_TIMEOUT_S:g} s"
     except VisorError as error:
         why = f"it would end here: {error.message}"
-    except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as error:  # workflows are foreign code
+    except (
+        Exception,
+        KeyboardInterrupt,
+        SystemExit,
+        asyncio.CancelledError,
+    ) as error:  # workflows are third-party code
         if is_task_cancelled(error):
             raise
-        log.error("the workflow %s failed in a rehearsal", workflow.name, exc_info=error)
+        log.error("the workflow %s failed in a dry run", workflow.name, exc_info=error)
         why = f"it would fail: {type(error).__name__}: {error}".removesuffix(": ")
     return DryRunReport(tuple(executor.steps), why)
 

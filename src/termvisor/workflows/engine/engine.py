@@ -1,8 +1,8 @@
-"""The engine: events become runs, runs become steps, and every run that was begun comes to an end.
+"""Start workflow runs for events and requests, run them, and resume them after a restart.
 
-What comes in: detections, and the wishes of people and programs. What goes out: runs in the store, news of them.
-Invariant: an event is offered to the workflows once, whatever happens to the daemon in between; a pane is acted on by
-one run at a time; what one run does wrong is its own affair.
+In: detections, and requests of people and programs. Out: runs in the store, and updates about them.
+Invariants: an event is offered to the workflows once, also if the daemon crashes in between; one run at a time acts on
+a pane; a failing run does not affect the others.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
+from termvisor.clock import Clock
 from termvisor.errors import Conflict, NotFound, StorageError, Unavailable, VisorError, WorkflowNotFound
 from termvisor.log import get_logger
 from termvisor.model.action.approval import Approval
@@ -25,9 +26,10 @@ from termvisor.redaction import redact
 from termvisor.workflows.calls import WAITING_STEP_KINDS, AskPersonCall, PauseCall, SleepUntilCall, WorkflowCall
 from termvisor.workflows.engine.concurrency import RunSlot, RunSlots
 from termvisor.workflows.engine.crash_loop import CRASH_LOOP_REASON, is_crash_looping
-from termvisor.workflows.engine.dependencies import EngineDependencies
 from termvisor.workflows.engine.journal_replay import RunEnd, get_step_kind
 from termvisor.workflows.engine.run_task import STEP_TIMEOUT_S, RunTask, RunTaskDependencies, StopRequest
+from termvisor.workflows.engine.services import RunStore, StepServices
+from termvisor.workflows.registry import WorkflowRegistry
 from termvisor.workflows.steps.act import build_run_correlation
 from termvisor.workflows.steps.dispatch import StepDispatcher
 from termvisor.workflows.steps.sleep import RESUME_SIGNAL
@@ -35,35 +37,55 @@ from termvisor.workflows.trigger_match import build_run, match_workflow
 from termvisor.workflows.workflow import Workflow
 
 _STORE_RETRY_DELAY_S = 5.0
-"""Seconds after which a run is lived again that could not be stored."""
+"""Seconds after which a run that could not be stored is executed again."""
 CANCEL_SIGNAL = "cancel"
 PLANNED_PAUSE_REASON = "as planned"
-"""Why a run is paused that paused itself."""
+"""The reason of a run that paused itself, unlike one that a person paused."""
 log = get_logger("workflow")
 
 
 class WorkflowEngine:
-    def __init__(self, dependencies: EngineDependencies):
-        self._dependencies, self._runs, self._clock = dependencies, dependencies.runs, dependencies.clock
-        self.step_runner = StepDispatcher(dependencies.services)
-        self._slots = RunSlots(dependencies.get_max_concurrent)
+    def __init__(
+        self,
+        *,
+        runs: RunStore,
+        services: StepServices,
+        registry: WorkflowRegistry,
+        clock: Clock,
+        signals: Bus[RunSignal],
+        approvals: Bus[Approval],
+        events: Bus[Event],
+        get_max_concurrent: Callable[[], int],
+    ):
+        self._runs, self._services, self._registry, self._clock = runs, services, registry, clock
+        self._signals, self._approvals, self._events = signals, approvals, events
+        self.step_runner = StepDispatcher(services)
+        self._slots = RunSlots(get_max_concurrent)
         self.run_updates: Bus[Run] = Bus()
-        """Runs as they begin, change and end; each is stored before."""
+        """Publishes each run when it starts, changes and ends; it is stored before."""
         self._pane_locks: defaultdict[PaneId, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._open_runs: dict[RunId, Run] = {}
         self._run_tasks: dict[RunId, RunTask] = {}
         self._run_slots: dict[RunId, RunSlot] = {}
         self._paused_run_ids: set[RunId] = set()
-        """Those that a person paused: they do not live until a person says so."""
+        """Paused by a person: not executed until a person resumes them."""
         self._restart_run_ids: set[RunId] = set()
-        """Those that are to live once more as soon as the life that ends now has ended."""
+        """To be executed again as soon as their current task has ended."""
         self._task_group: asyncio.TaskGroup | None = None
         self._task_dependencies: RunTaskDependencies
 
     async def run(self) -> None:
-        """Until it is cancelled; runs that are open then go on with the next daemon."""
+        """Run until cancelled; the next daemon resumes the runs that are open then."""
         async with asyncio.TaskGroup() as group:
-            self._task_group, self._task_dependencies = group, self._build_task_dependencies(group)
+            self._task_group = group
+            self._task_dependencies = RunTaskDependencies(
+                group=group,
+                journal=self._runs,
+                step_runner=self.step_runner,
+                clock=self._clock,
+                on_step_started=self._handle_step_started,
+                on_step_ended=self._handle_step_ended,
+            )
             try:
                 await self._retry_until_stored(self._restart_open_runs)
                 group.create_task(self._follow_approvals())
@@ -72,66 +94,54 @@ class WorkflowEngine:
             finally:
                 self._task_group = None
 
-    def _build_task_dependencies(self, group: asyncio.TaskGroup) -> RunTaskDependencies:
-        clock, begins, ends = self._clock, self._handle_step_started, self._handle_step_ended
-        return RunTaskDependencies(
-            group=group,
-            journal=self._runs,
-            step_runner=self.step_runner,
-            clock=clock,
-            on_step_started=begins,
-            on_step_ended=ends,
-        )
-
     @property
     def open_runs(self) -> list[Run]:
-        """Runs that have not ended, as they stand."""
         return sorted(self._open_runs.values(), key=lambda run: run.id)
 
     async def start_run(self, run: Run) -> Run:
-        """A run that a person or program wants. Raises ``NoWorkflow``."""
-        if self._dependencies.registry.find(run.workflow, run.version) is None:
-            raise WorkflowNotFound(f"there is no workflow {run.workflow!r}")
-        begun = await self._runs.add(run)
-        if begun is None:
-            raise Conflict(f"{run.workflow} has answered event {run.event} already")
-        self._start_task(begun)
-        return begun
+        """Start a run on request. Raises ``WorkflowNotFound``, or ``Conflict`` if the event was already handled."""
+        if self._registry.find(run.workflow, run.version) is None:
+            raise WorkflowNotFound(f"workflow {run.workflow!r} not found")
+        started = await self._runs.add(run)
+        if started is None:
+            raise Conflict(f"{run.workflow} has already handled event {run.event}")
+        self._start_task(started)
+        return started
 
     async def cancel(self, run_id: RunId, why: str, by: str) -> Run:
-        """Raises ``NoWorkflow`` for no such run, ``Conflict`` for one that has ended."""
+        """Cancel a run. Raises ``WorkflowNotFound`` for an unknown run, ``Conflict`` for one that has ended."""
         run = await self._get_open_run(run_id)
         await self._record_signal(run, CANCEL_SIGNAL, why, by)
         self._paused_run_ids.discard(run_id)
-        life = self._run_tasks.get(run_id)
-        if life is None and not await self._runs.list_steps(run_id):
+        task = self._run_tasks.get(run_id)
+        if task is None and not await self._runs.list_steps(run_id):
             await self._finish_run(run, RunEnd(status="cancelled", why=why))
-        elif life is None:
-            self._start_task(run)  # it lives once more, to end
-        elif life.is_ending:
+        elif task is None:
+            self._start_task(run)  # its cleanup has to run
+        elif task.is_ending:
             self._restart_run_ids.add(run_id)
         else:
-            life.request_stop(StopRequest("cancel", why))
+            task.request_stop(StopRequest("cancel", why))
         return run
 
     async def pause(self, run_id: RunId, why: str) -> Run:
-        """Hold it where it is. What it is doing right now is found out when it goes on."""
-        held = f"held: {redact(why)}" if why else "held"
-        run = replace(await self._get_open_run(run_id), status="paused", why=held, due_at=None, plan="")
+        """Pause a run; the outcome of its current step is determined when it is resumed."""
+        reason = f"held: {redact(why)}" if why else "held"
+        run = replace(await self._get_open_run(run_id), status="paused", why=reason, due_at=None, plan="")
         self._paused_run_ids.add(run_id)
         await self._save_run(run)
-        if life := self._run_tasks.get(run_id):
-            life.request_stop(StopRequest("hold", why))
+        if task := self._run_tasks.get(run_id):
+            task.request_stop(StopRequest("hold", why))
         return run
 
     async def resume(self, run_id: RunId, by: str) -> Run:
-        """Go on: with what it was held in, or behind the pause that it is in."""
+        """Resume a run that a person paused, or end the pause that its workflow asked for."""
         run = await self._get_open_run(run_id)
         if run_id not in self._paused_run_ids:
             await self._record_signal(run, RESUME_SIGNAL, "", by)
             return run
         self._paused_run_ids.discard(run_id)
-        run = replace(run, status="waiting", why="it waits for its turn")
+        run = replace(run, status="waiting", why="waiting for its turn")
         await self._save_run(run)
         if run_id in self._run_tasks:
             self._restart_run_ids.add(run_id)
@@ -146,25 +156,25 @@ class WorkflowEngine:
 
     async def _record_signal(self, run: Run, word: str, value: str, by: str) -> None:
         signal = RunSignal(run=run.id, at=self._clock.now(), word=word, value=redact(value), by=by)
-        self._dependencies.signals.publish(await self._runs.add_signal(signal))
+        self._signals.publish(await self._runs.add_signal(signal))
 
     async def _get_open_run(self, run_id: RunId) -> Run:
         if run_id in self._open_runs:
             return self._open_runs[run_id]
-        found = await self._runs.find(run_id)
-        if found is None:
-            raise WorkflowNotFound(f"there is no run {run_id}")
-        if found.status not in ENDED_RUN_STATUSES:
-            raise Unavailable("the runs that the last daemon left are not taken up yet", hint="Ask again in a moment.")
-        raise Conflict(f"run {run_id} is {found.status}", hint=f"`visor workflow history {run_id}` tells how it went.")
+        run = await self._runs.find(run_id)
+        if run is None:
+            raise WorkflowNotFound(f"workflow run {run_id} not found")
+        if run.status not in ENDED_RUN_STATUSES:
+            raise Unavailable("the open runs of the last daemon are not resumed yet", hint="Retry in a moment.")
+        raise Conflict(f"run {run_id} is {run.status}", hint=f"`visor workflow history {run_id}` shows its steps.")
 
     async def _restart_open_runs(self) -> None:
-        """Those that had begun go first: they may hold their panes."""
-        left = [(run, await self._runs.list_steps(run.id)) for run in await self._runs.list_open()]
-        for run, steps in sorted(left, key=lambda one: (not one[1], one[0].id)):
+        # Runs with steps go first: they may have acted on their panes already.
+        open_runs = [(run, await self._runs.list_steps(run.id)) for run in await self._runs.list_open()]
+        for run, steps in sorted(open_runs, key=lambda item: (not item[1], item[0].id)):
             self._open_runs[run.id] = run
             if await is_crash_looping(self._runs, run, steps, self._clock.now()):
-                log.error("run %d (%s) is held: %s", run.id, run.workflow, CRASH_LOOP_REASON)
+                log.error("run %d (%s) is paused: %s", run.id, run.workflow, CRASH_LOOP_REASON)
                 await self.pause(run.id, CRASH_LOOP_REASON)
                 continue
             if run.status == "paused" and run.why != PLANNED_PAUSE_REASON and not await self._read_cancel_reason(run):
@@ -173,35 +183,33 @@ class WorkflowEngine:
                 self._start_task(run)
 
     async def _follow_detections(self) -> None:
-        """Every detection is offered once; the cursor moves in the same transaction in which its run begins."""
-        with self._dependencies.services.detections.subscribe() as news:
+        # Each detection is offered once: the cursor moves in the transaction that stores its run.
+        with self._services.detections.subscribe() as updates:
             while True:
                 await self._retry_until_stored(self._offer_new_detections)
-                await news.get()
-                news.drain()
+                await updates.get()
+                updates.drain()
 
     async def _offer_new_detections(self) -> None:
-        detected = self._dependencies.services.detections
+        feed = self._services.detections
         cursor = await self._runs.read_cursor()
-        if cursor is None:  # on the very first start nothing of the past is answered
-            cursor = await detected.read_newest_event_id()
+        if cursor is None:  # the first start of all: past detections are not handled
+            cursor = await feed.read_newest_event_id()
             await self._runs.advance_cursor(cursor)
-        while found := await detected.list_unhandled(cursor):
-            for one in found:
-                await self._offer_detection(one)
-                cursor = one.event
+        while detections := await feed.list_unhandled(cursor):
+            for detection in detections:
+                await self._offer_detection(detection)
+                cursor = detection.event
 
     async def _offer_detection(self, detection: Detection) -> None:
-        modes, now = self._dependencies.services.modes, self._clock.now()
-        chosen = match_workflow(detection, self._dependencies.registry.list_workflows(), modes.get_mode, now)
-        if chosen is None:
+        modes, now = self._services.modes, self._clock.now()
+        match = match_workflow(detection, self._registry.list_workflows(), modes.get_mode, now)
+        if match is None:
             await self._runs.advance_cursor(detection.event)
             return
-        run = await self._runs.add(
-            build_run(detection, chosen, modes.get_mode(chosen.workflow.name), now), detection.event
-        )
-        if run is not None:
-            self._start_task(run)
+        run = build_run(detection, match, modes.get_mode(match.workflow.name), now)
+        if (stored := await self._runs.add(run, detection.event)) is not None:
+            self._start_task(stored)
 
     def _start_task(self, run: Run) -> None:
         self._open_runs[run.id] = run
@@ -210,140 +218,123 @@ class WorkflowEngine:
             self._task_group.create_task(self._run_until_ended(run))
 
     async def _run_until_ended(self, run: Run) -> None:
-        """A run from its turn to its end; again where nothing could be stored."""
-        number, workflow = run.id, self._dependencies.registry.find(run.workflow)
+        """Execute a run once its pane is free; again after a storage error or a restart request."""
+        run_id, workflow = run.id, self._registry.find(run.workflow)
         pane = run.pane if workflow is None or workflow.takes_pane else None
         async with nullcontext() if pane is None else self._pane_locks[pane]:
-            while number in self._open_runs and number not in self._run_tasks and number not in self._paused_run_ids:
-                if await self._run_once(number):
+            while run_id in self._open_runs and run_id not in self._run_tasks and run_id not in self._paused_run_ids:
+                if await self._run_once(run_id):
                     await self._clock.sleep(_STORE_RETRY_DELAY_S)
-                elif number not in self._restart_run_ids:
+                elif run_id not in self._restart_run_ids:
                     return
-                self._restart_run_ids.discard(number)
+                self._restart_run_ids.discard(run_id)
 
     async def _run_once(self, run_id: RunId) -> bool:
-        """One life of a run; whether it must be lived again because nothing could be stored."""
-        seat = self._run_slots[run_id] = RunSlot(self._slots)
+        """Execute a run in a free slot; return True if it must be repeated because of a storage error."""
+        slot = self._run_slots[run_id] = RunSlot(self._slots)
         try:
-            await seat.acquire()
+            await slot.acquire()
             return await self._execute_run(run_id)
         except StorageError as error:
-            log.warning("run %d waits: %s", run_id, error.message)
+            log.warning("run %d waits for the store: %s", run_id, error.message)
             return True
         except VisorError as error:
-            log.error("run %d cannot go on: %s", run_id, error.message)
+            log.error("run %d failed: %s", run_id, error.message)
             await self._finish_run(self._open_runs[run_id], RunEnd(status="failed", why=error.message))
             return False
         finally:
-            seat.release()
+            slot.release()
             self._run_tasks.pop(run_id, None)
             self._run_slots.pop(run_id, None)
 
     async def _execute_run(self, run_id: RunId) -> bool:
         if (run := self._open_runs.get(run_id)) is None:
             return False
-        workflow = self._dependencies.registry.find(run.workflow, run.version)
+        workflow = self._registry.find(run.workflow, run.version)
         if workflow is None:
             await self._finish_run(run, await self._end_without_workflow(run))
             return False
-        life = await self._build_run_task(run, workflow)
+        trigger = None if run.event is None else await self._services.detections.find_detection(run.event)
+        task = RunTask(run, workflow, trigger, self._task_dependencies)
+        if why := await self._find_cancel_reason(run, workflow):
+            task.request_stop(StopRequest("cancel", why))
         if run_id not in self._open_runs:
-            return False  # it was cancelled in this moment
-        self._run_tasks[run_id] = life
-        if not life.is_ending:
-            await self._save_run(self._update_run(run, status="running", why="", due_at=None))
-        end = await life.execute(await self._runs.list_steps(run_id))
+            return False  # it was cancelled while its task was built
+        self._run_tasks[run_id] = task
+        if not task.is_ending:
+            await self._update_run(run, status="running", why="", due_at=None)
+        end = await task.execute(await self._runs.list_steps(run_id))
         if end is not None:
             await self._finish_run(self._open_runs[run_id], end)
         elif run_id in self._paused_run_ids:
-            await self._dependencies.services.gate.withdraw_approvals(
-                build_run_correlation(run)
-            )  # it is asked anew when it goes on
-        return life.is_stalled
+            # The resumed run requests its approvals again.
+            await self._services.gate.withdraw_approvals(build_run_correlation(run))
+        return task.is_stalled
 
     async def _end_without_workflow(self, run: Run) -> RunEnd:
-        """What it began with is no longer there; what it was at is left as it is."""
+        """End a run whose workflow is missing or changed; its open steps are skipped."""
         steps = await self._runs.list_steps(run.id)
-        why = self._dependencies.registry.describe_missing_workflow(run, steps)
+        why = self._registry.describe_missing_workflow(run, steps)
         for step in steps:
             if step.status in ("running", "retry"):
                 await self._runs.save_step(run.id, replace(step, status="skipped", why=why, ended_at=self._clock.now()))
         cancelled = await self._read_cancel_reason(run)
         return RunEnd(status="cancelled", why=cancelled) if cancelled else RunEnd(status="failed", why=why)
 
-    async def _build_run_task(self, run: Run, workflow: Workflow) -> RunTask:
-        trigger = None if run.event is None else await self._dependencies.services.detections.find_detection(run.event)
-        life = RunTask(run, workflow, trigger, self._task_dependencies)
-        if why := await self._find_cancel_reason(run, workflow):
-            life.request_stop(StopRequest("cancel", why))
-        return life
-
     async def _find_cancel_reason(self, run: Run, workflow: Workflow) -> str:
-        """Why a run should not go on, before it does."""
+        """Return why a run must not be executed; empty if it may."""
         if cancelled := await self._read_cancel_reason(run) or self._describe_switched_off(run):
             return cancelled
         if run.pane is None:
             return ""
         try:
-            seen = await self._dependencies.services.panes.observe(run.pane, 0)
+            observation = await self._services.panes.observe(run.pane, 0)
         except NotFound as error:
             return "" if workflow.outlives_pane else error.message
         except VisorError:
-            return ""  # its next step will find out
-        is_other = run.runtime is not None and seen.runtime != run.runtime and not workflow.outlives_agent
-        return "its agent ended" if is_other else ""
+            return ""  # its next step will report the error
+        is_gone = run.runtime is not None and observation.runtime != run.runtime and not workflow.outlives_agent
+        return "its agent exited" if is_gone else ""
 
     def _describe_switched_off(self, run: Run) -> str:
-        return (
-            f"{run.workflow} is switched off"
-            if self._dependencies.services.modes.get_mode(run.workflow) == "off"
-            else ""
-        )
+        return f"{run.workflow} is switched off" if self._services.modes.get_mode(run.workflow) == "off" else ""
 
     async def _read_cancel_reason(self, run: Run) -> str:
-        """What was said when it was cancelled; empty where it was not."""
-        said = [
-            one.value or "it was cancelled"
-            for one in await self._runs.list_signals(run.id)
-            if one.word == CANCEL_SIGNAL
-        ]
-        return said[0] if said else ""
+        """Return the reason given when the run was cancelled; empty if it was not."""
+        signals = await self._runs.list_signals(run.id)
+        return next((signal.value or "cancelled" for signal in signals if signal.word == CANCEL_SIGNAL), "")
 
     async def _handle_step_started(self, run: Run, call: WorkflowCall) -> None:
-        if get_step_kind(call) not in WAITING_STEP_KINDS:
-            return
         if isinstance(call, PauseCall):
-            plan = redact(call.plan)
-            await self._save_run(
-                self._update_run(run, status="paused", plan=plan, due_at=call.until, why=PLANNED_PAUSE_REASON)
-            )
+            plan, why = redact(call.plan), PLANNED_PAUSE_REASON
+            await self._update_run(run, status="paused", plan=plan, due_at=call.until, why=why)
             await self._mark_handled(run, "paused, as planned")
         elif isinstance(call, SleepUntilCall):
-            await self._save_run(self._update_run(run, status="waiting", due_at=call.at, why="it waits for a time"))
+            await self._update_run(run, status="waiting", due_at=call.at, why="waiting for a time")
         elif isinstance(call, AskPersonCall):
-            why = f"a person must say {' or '.join(call.choices)}: `visor inbox` asks"
-            await self._save_run(self._update_run(run, status="waiting", why=why))
-        self._release_slot(run.id)
+            why = f"waiting for an answer ({' or '.join(call.choices)}): see `visor inbox`"
+            await self._update_run(run, status="waiting", why=why)
+        if get_step_kind(call) in WAITING_STEP_KINDS:
+            self._release_slot(run.id)
 
     async def _handle_step_ended(self, run: Run, call: WorkflowCall) -> None:
-        if get_step_kind(call) not in WAITING_STEP_KINDS:
-            return
-        await self._run_slots[run.id].acquire()
-        await self._save_run(self._update_run(run, status="running", due_at=None, plan="", why=""))
+        if get_step_kind(call) in WAITING_STEP_KINDS:
+            await self._run_slots[run.id].acquire()
+            await self._update_run(run, status="running", due_at=None, plan="", why="")
 
     def _release_slot(self, run_id: RunId) -> None:
-        if seat := self._run_slots.get(run_id):
-            seat.release()
+        if slot := self._run_slots.get(run_id):
+            slot.release()
 
-    def _update_run(self, run: Run, **changes: object) -> Run:
-        return replace(self._open_runs.get(run.id, run), **changes)
+    async def _update_run(self, run: Run, **changes: object) -> None:
+        await self._save_run(replace(self._open_runs.get(run.id, run), **changes))
 
     async def _finish_run(self, run: Run, end: RunEnd) -> None:
         done = replace(run, status=end.status, why=end.why, due_at=None, plan="", ended_at=self._clock.now())
         if end.status == "completed":
             await self._mark_handled(done, end.why or "completed")
         await self._runs.save(done)
-        await self._dependencies.services.gate.withdraw_approvals(build_run_correlation(run))
+        await self._services.gate.withdraw_approvals(build_run_correlation(run))
         self._open_runs.pop(run.id, None)
         self.run_updates.publish(done)
 
@@ -351,7 +342,7 @@ class WorkflowEngine:
         if run.event is not None:
             by = f"workflow:{run.workflow}"
             handling = DetectionHandling(at=self._clock.now(), by=by, action=redact(action)[:200], run=run.id)
-            await self._dependencies.services.detections.mark_handled(run.event, handling)
+            await self._services.detections.mark_handled(run.event, handling)
 
     async def _save_run(self, run: Run) -> None:
         await self._runs.save(run)
@@ -359,60 +350,51 @@ class WorkflowEngine:
         self.run_updates.publish(run)
 
     async def _retry_until_stored(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Until it could be stored."""
         while True:
             try:
                 return await work()
             except StorageError as error:
-                log.warning("workflows wait: %s", error.message)
+                log.warning("workflows wait for the store: %s", error.message)
                 await self._clock.sleep(_STORE_RETRY_DELAY_S)
 
     async def _follow_approvals(self) -> None:
-        """A run whose act a person is asked about waits; the time that they take is not its own."""
-        with self._dependencies.approvals.subscribe() as news:
+        """Suspend runs while an approval of theirs is open: waiting for a person is not work time."""
+        with self._approvals.subscribe() as updates:
             while True:
-                question = await news.get()
-                for life in list(self._run_tasks.values()):
-                    if (
-                        question.correlation.startswith(f"{build_run_correlation(life.run)}.")
-                        and question.kind != "ask_person"
-                    ):
-                        await self._retry_until_stored(partial(self._apply_approval, life, question))
+                approval = await updates.get()
+                for task in list(self._run_tasks.values()):
+                    is_own = approval.correlation.startswith(f"{build_run_correlation(task.run)}.")
+                    if is_own and approval.kind != "ask_person":
+                        await self._retry_until_stored(partial(self._apply_approval, task, approval))
 
     async def _apply_approval(self, run_task: RunTask, approval: Approval) -> None:
-        number = run_task.run.id
+        run_id = run_task.run.id
         if approval.state == "open":
-            self._release_slot(number)
+            self._release_slot(run_id)
             run_task.extend_deadline(None)
-            why = f"a person must allow what it wants to do (question {approval.id})"
-            await self._save_run(self._update_run(run_task.run, status="waiting", why=why))
-        elif seat := self._run_slots.get(number):
-            seat.acquire_over_limit()
+            why = f"requires approval (request {approval.id})"
+            await self._update_run(run_task.run, status="waiting", why=why)
+        elif slot := self._run_slots.get(run_id):
+            slot.acquire_over_limit()
             run_task.extend_deadline(STEP_TIMEOUT_S)
-            await self._save_run(self._update_run(run_task.run, status="running", why=""))
+            await self._update_run(run_task.run, status="running", why="")
 
     async def _follow_events(self) -> None:
-        """Whose pane or agent is gone ends, and who is switched off."""
-        with self._dependencies.events.subscribe() as news:
+        """Cancel runs whose pane or agent is gone, or whose workflow was switched off."""
+        with self._events.subscribe() as updates:
             while True:
-                event = await news.get()
-                if event.kind in ("pane_gone", "agent_ended") and event.pane is not None:
-                    self._cancel_orphaned_runs(event)
-                if event.kind == "config_reloaded":
-                    self._cancel_switched_off_runs()
+                event = await updates.get()
+                for task in list(self._run_tasks.values()):
+                    if why := self._describe_event_cancel(task, event):
+                        task.request_stop(StopRequest("cancel", why))
 
-    def _cancel_switched_off_runs(self) -> None:
-        for life in list(self._run_tasks.values()):
-            if why := self._describe_switched_off(life.run):
-                life.request_stop(StopRequest("cancel", why))
-
-    def _cancel_orphaned_runs(self, event: Event) -> None:
-        for life in list(self._run_tasks.values()):
-            if life.run.pane != event.pane:
-                continue
-            if event.kind == "pane_gone" and life.outlives_pane:
-                continue
-            if event.kind == "pane_gone":
-                life.request_stop(StopRequest("cancel", f"pane {event.pane} no longer exists"))
-            elif life.run.runtime is not None and not life.outlives_agent:
-                life.request_stop(StopRequest("cancel", "its agent ended"))
+    def _describe_event_cancel(self, run_task: RunTask, event: Event) -> str:
+        """Return why the event cancels the run; empty if it does not."""
+        if event.kind == "config_reloaded":
+            return self._describe_switched_off(run_task.run)
+        if event.pane is None or run_task.run.pane != event.pane:
+            return ""
+        if event.kind == "pane_gone":
+            return "" if run_task.outlives_pane else f"pane {event.pane} no longer exists"
+        has_lost_agent = event.kind == "agent_ended" and run_task.run.runtime is not None
+        return "its agent exited" if has_lost_agent and not run_task.outlives_agent else ""

@@ -1,6 +1,6 @@
-"""What a call means, decided from the journal alone: it was answered before, was begun, or is new. Pure.
+"""Match a workflow's call with its journal: already recorded, interrupted, or new. Pure.
 
-Invariant: a call that does not fit the step that stands in its place is never carried out.
+Invariant: a call that differs from the recorded step at its position is never executed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,32 +27,33 @@ from termvisor.workflows.calls import (
 )
 
 END_STEP_KIND = "end"
-"""The step that says how the work ended; what follows it is the cleanup's."""
+"""The step that records how the work ended; the steps after it belong to the cleanup."""
+_DIVERGED_HINT = "The workflow was changed without a new version, or uses data from outside its context."
 _ENCODE_JSON = msgspec.json.Encoder(order="deterministic").encode
 _ERRORS_BY_CODE = {error.code: error for error in reversed(list_error_classes())}
 
 
 class UnrecordedStep(Struct, frozen=True):
-    """The journal knows nothing of it: it is done for the first time."""
+    """Not in the journal: executed for the first time."""
 
     number: int
 
 
 class InterruptedStep(Struct, frozen=True):
-    """It was begun, and what came of it is not on record: find that out, then go on."""
+    """Started, but without a recorded outcome: determine the outcome, then continue."""
 
     step: RunStep
 
 
 class RecordedStep(Struct, frozen=True):
-    """It was answered; the answer holds."""
+    """Completed or failed: the recorded result is returned again."""
 
     result: CallResult | None
     error: VisorError | None = None
 
 
 class RunEnd(Struct, frozen=True, kw_only=True):
-    """How a run's work ended."""
+    """The final status of a run's work."""
 
     status: RunStatus
     why: str = ""
@@ -61,16 +62,16 @@ class RunEnd(Struct, frozen=True, kw_only=True):
 def match_step(
     steps: Sequence[RunStep], number: int, call: WorkflowCall
 ) -> UnrecordedStep | InterruptedStep | RecordedStep:
-    """Raises ``Diverged``, which names the step, when the run asks for something else than it did before."""
+    """Compare a call with the recorded step. Raises ``Diverged``, naming the step, if they differ."""
     if number >= len(steps):
         return UnrecordedStep(number)
     step = steps[number]
     kind, name, given = get_step_kind(call), describe_call(call), encode_call(call)
-    # What is a secret may be set anew between two lives: the old text is compared as it would be kept today.
+    # The redaction rules may have changed since: the recorded text is compared as it would be stored today.
     if (step.kind, step.name, _redact_again(step.given)) != (kind, name, given):
         raise Diverged(
-            f"step {number} was {step.kind} {step.name} {step.given[:200]}, and now it is {kind} {name} {given[:200]}",
-            hint="The workflow was changed without a new version, or takes something from outside its context.",
+            f"step {number} was {step.kind} {step.name} {step.given[:200]}, now it is {kind} {name} {given[:200]}",
+            hint=_DIVERGED_HINT,
             details={"step": number},
         )
     if step.status in ("running", "retry"):
@@ -81,31 +82,29 @@ def match_step(
 
 
 def find_unreached_step(steps: Sequence[RunStep], number: int) -> Diverged | None:
-    """The work is over; every step that is on record must have been met."""
+    """Return the error if the work ended before all recorded steps were reached."""
     if number >= len(steps):
         return None
     step = steps[number]
     return Diverged(
         f"the run ended before step {number}, which was {step.kind} {step.name}",
-        hint="The workflow was changed without a new version, or takes something from outside its context.",
+        hint=_DIVERGED_HINT,
         details={"step": number},
     )
 
 
 def split_journal(steps: Sequence[RunStep]) -> tuple[list[RunStep], RunEnd | None, list[RunStep]]:
-    """The steps of the work, how it ended, and the steps of the cleanup."""
-    place = next((number for number, step in enumerate(steps) if step.kind == END_STEP_KIND), None)
-    if place is None:
+    """Return the steps of the work, how it ended, and the steps of the cleanup."""
+    end = next((number for number, step in enumerate(steps) if step.kind == END_STEP_KIND), None)
+    if end is None:
         return list(steps), None, []
-    return list(steps[:place]), msgspec.json.decode(steps[place].came, type=RunEnd), list(steps[place + 1 :])
+    return list(steps[:end]), msgspec.json.decode(steps[end].came, type=RunEnd), list(steps[end + 1 :])
 
 
 def sum_work_seconds(steps: Iterable[RunStep]) -> float:
-    """Seconds of work that the journal tells of; waiting for people and for a time is none."""
-    worked = (
-        step for step in steps if step.kind not in (*WAITING_STEP_KINDS, END_STEP_KIND) and step.ended_at is not None
-    )
-    return sum(max(0, (step.ended_at or step.at) - step.at) for step in worked) / NS
+    """Return the recorded seconds of work; waiting for people or for a time does not count."""
+    work = (step for step in steps if step.kind not in (*WAITING_STEP_KINDS, END_STEP_KIND))
+    return sum(max(0, (step.ended_at or step.at) - step.at) for step in work) / NS
 
 
 def get_step_kind(call: WorkflowCall) -> str:
@@ -117,7 +116,7 @@ def get_tag(value: Struct | None) -> str:
 
 
 def describe_call(call: WorkflowCall) -> str:
-    """What a person reads first."""
+    """Return the step's name in the run's history."""
     if isinstance(call, ActionCall):
         return get_tag(call.wish or call.action)
     if isinstance(call, WaitFor):
@@ -130,7 +129,7 @@ def encode_call(call: WorkflowCall) -> str:
 
 
 def encode_redacted(value: Struct) -> str:
-    """As the journal keeps it: JSON, every text in it redacted."""
+    """Encode a value as the journal stores it: JSON with every text redacted."""
     return _ENCODE_JSON(redact_values(msgspec.to_builtins(value))).decode()
 
 
@@ -138,9 +137,9 @@ def redact_values(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list | tuple):
-        return [redact_values(one) for one in value]
+        return [redact_values(item) for item in value]
     if isinstance(value, dict):
-        return {redact(str(name)): redact_values(one) for name, one in value.items()}
+        return {redact(str(name)): redact_values(item) for name, item in value.items()}
     return value
 
 
@@ -149,27 +148,27 @@ def decode_result(call: WorkflowCall, text: str) -> CallResult:
 
 
 def encode_error(error: VisorError) -> str:
-    told = {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
-    return _ENCODE_JSON(redact_values(told)).decode()
+    fields = {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
+    return _ENCODE_JSON(redact_values(fields)).decode()
 
 
 def decode_error(step: RunStep) -> VisorError:
-    """The error that a step ended with, as the workflow saw it then."""
-    told = cast("dict[str, Any]", msgspec.json.decode(step.came)) if step.came else {}
-    details = cast("dict[str, ErrorDetail]", told.get("details", {}))
-    kind = _ERRORS_BY_CODE.get(str(told.get("code")), VisorError)
-    return kind(str(told.get("message", step.why)), hint=str(told.get("hint", "")) or None, details=details)
+    """Return the error of a failed step as the workflow got it the first time."""
+    fields = cast("dict[str, Any]", msgspec.json.decode(step.came)) if step.came else {}
+    details = cast("dict[str, ErrorDetail]", fields.get("details", {}))
+    kind = _ERRORS_BY_CODE.get(str(fields.get("code")), VisorError)
+    return kind(str(fields.get("message", step.why)), hint=str(fields.get("hint", "")) or None, details=details)
 
 
 def _decode_step_result(call: WorkflowCall, step: RunStep) -> CallResult:
     try:
         return decode_result(call, step.came)
     except msgspec.DecodeError as error:
-        raise Diverged(f"what came of step {step.number} cannot be read: {error}") from error
+        raise Diverged(f"the recorded result of step {step.number} cannot be decoded: {error}") from error
 
 
 def _redact_again(given: str) -> str:
     try:
         return _ENCODE_JSON(redact_values(msgspec.json.decode(given))).decode()
     except msgspec.DecodeError:
-        return given
+        return given  # redaction may have cut the JSON; compare the text as it is

@@ -1,6 +1,6 @@
-"""How the calls of a live run are answered: by its journal as far as that goes, then by the world.
+"""Execute the calls of a live run: from its journal as far as it goes, then for real.
 
-Invariant: a step is on record before it is taken, and its outcome before the workflow hears of it.
+Invariant: a step is stored before it is executed, and its result before the workflow gets it.
 """
 
 import asyncio
@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
-from termvisor.errors import Conflict, Diverged, NotDone, StorageError, VisorError
+from termvisor.errors import BadRequest, Conflict, Diverged, NotDone, StorageError, VisorError
+from termvisor.model.ids import PaneId
 from termvisor.model.workflow.run import Run, RunId, RunStep
 from termvisor.workflows.calls import (
     ActionCall,
@@ -49,72 +50,74 @@ RETRYABLE_REASONS = frozenset(
         "stale_snapshot",
     }
 )
-"""Reasons against an act that may pass by themselves: it is tried again, within its budget."""
+"""Reasons for a refusal that may go away by themselves: the action is retried within its retry policy."""
 
 
 MAX_STEPS = 2000
-"""In one run: a loop without an end would fill the disk."""
+"""Steps of one run at most: an endless loop would fill the disk."""
 
 
 class StepJournal(Protocol):
     async def save_step(self, run: RunId, step: RunStep) -> None:
-        """On disk when it returns."""
+        """Store the step durably before returning."""
 
 
 class StepExecution(Struct, frozen=True, kw_only=True):
-    """A step on its way. ``is_resumed``: an earlier daemon began it, and may have done it."""
+    """A step being executed. ``is_resumed`` means that an earlier daemon started it and may have completed it."""
 
     run: Run
     step: RunStep
     is_resumed: bool = False
     start_note: str = ""
-    """What was noted when it began."""
+    """What ``prepare_step`` returned when the step started."""
+
+    def require_pane(self) -> PaneId:
+        """Return the run's pane. Raises ``BadRequest`` if it has none."""
+        if self.run.pane is None:
+            raise BadRequest("the run has no pane")
+        return self.run.pane
 
 
 class LastAction(Struct, frozen=True, kw_only=True):
-    """The newest act of the run: what was printed after it is its answer."""
+    """The newest action of the run: output after it counts as its response."""
 
     line: int | None = None
     text: str = ""
     at: int = 0
     signal: int = 0
-    """The newest signal that was waited for and came."""
+    """The id of the newest signal that was received."""
 
 
 class StepRunner(Protocol):
-    """What carries a step out."""
-
     async def prepare_step(self, run: Run, call: WorkflowCall, last: LastAction) -> str:
-        """What must be noted when a step begins, so that it can be gone on with."""
+        """Return what must be stored when a step starts, so that it can be resumed."""
 
     async def run_step(self, call: WorkflowCall, execution: StepExecution) -> CallResult:
-        """Do it; raises what the workflow is to hear."""
+        """Execute the step. Raises the error that the workflow gets."""
 
 
 class JournaledExecutor:
-    """``begins`` and ``ends`` are told around every step that is really taken."""
+    """``on_step_started`` and ``on_step_ended`` are called around every step that is not replayed."""
 
     def __init__(self, run: Run, steps: Sequence[RunStep], journal: StepJournal, step_runner: StepRunner, clock: Clock):
         self._run, self._steps, self._journal = run, list(steps), journal
         self._step_runner, self._clock = step_runner, clock
         self._next_step = 0
         self.first_step = 0
-        """The number of its first step; the cleanup's come after the work's."""
+        """The number of its first step; those of the cleanup follow those of the work."""
         self._is_busy = False
         self._last_action = LastAction()
         self.closed_by: VisorError | None = None
-        """Why nothing more is answered."""
+        """The error that every further call raises."""
         self.on_step_started: Callable[[WorkflowCall], Awaitable[None]] | None = None
         self.on_step_ended: Callable[[WorkflowCall], Awaitable[None]] | None = None
 
     async def execute(self, call: WorkflowCall) -> CallResult:
         if self.closed_by is not None:
-            await asyncio.sleep(0)  # one that asks again and again keeps nobody else from their work
+            await asyncio.sleep(0)  # a workflow that calls in a loop must not block the event loop
             raise self.closed_by
         if self._is_busy:
-            why = (
-                f"a run wants one thing at a time: step {self._next_step} was wanted before the one before it was over"
-            )
+            why = f"a run takes one step at a time: step {self._next_step} was started before the previous one ended"
             raise self._close_with(Diverged(why, details={"step": self._next_step}))
         if self._next_step >= MAX_STEPS:
             raise self._close_with(Conflict(f"a run ends after {MAX_STEPS} steps"))
@@ -127,21 +130,20 @@ class JournaledExecutor:
             self._is_busy = False
 
     def check_finished(self) -> None:
-        """The work is over. Raises ``Diverged`` where the journal knows more steps."""
+        """Check that the work reached all recorded steps. Raises ``Diverged`` if not."""
         if self.closed_by is not None:
             raise self.closed_by
         if (error := find_unreached_step(self._steps, self._next_step)) is not None:
             raise self._close_with(error)
 
     async def skip_open_step(self, why: str) -> None:
-        """The step under way, if there is one, is left as it is."""
-        step = next((one for one in self._steps if one.status in ("running", "retry")), None)
+        """Mark the step that is being executed, if any, as skipped."""
+        step = next((step for step in self._steps if step.status in ("running", "retry")), None)
         if step is not None:
             await self._save_step(replace(step, status="skipped", why=why, ended_at=self._clock.now()))
 
     @property
     def step_count(self) -> int:
-        """How many steps there are by now."""
         return len(self._steps)
 
     def close(self, why: str) -> None:
@@ -152,32 +154,32 @@ class JournaledExecutor:
         return self.closed_by
 
     async def _answer_call(self, call: WorkflowCall) -> CallResult:
-        found = match_step(self._steps, self._next_step, call)
+        match = match_step(self._steps, self._next_step, call)
         self._next_step += 1
-        if isinstance(found, RecordedStep):
-            came = self._replay_result(found)
+        if isinstance(match, RecordedStep):
+            result = self._replay_result(match)
         else:
-            came = await self._run_live(call, found)
-        self._remember_action(call, came)
-        return came
+            result = await self._run_live(call, match)
+        self._remember_action(call, result)
+        return result
 
     def _replay_result(self, recorded: RecordedStep) -> CallResult:
         if recorded.error is not None:
             raise recorded.error
         if recorded.result is None:
-            raise Diverged("a step without an answer")
+            raise Diverged("a recorded step has no result")
         return recorded.result
 
     async def _run_live(self, call: WorkflowCall, matched: UnrecordedStep | InterruptedStep) -> CallResult:
         if self.on_step_started is not None:
             await self.on_step_started(call)
         try:
-            came = await self._run_with_retries(call, await self._begin_step(call, matched))
+            result = await self._run_with_retries(call, await self._begin_step(call, matched))
         except VisorError:
             await self._report_step_ended(call)
             raise
         await self._report_step_ended(call)
-        return came
+        return result
 
     async def _report_step_ended(self, call: WorkflowCall) -> None:
         if self.on_step_ended is not None:
@@ -198,15 +200,15 @@ class JournaledExecutor:
         return StepExecution(run=self._run, step=step, start_note=step.came)
 
     async def _run_with_retries(self, call: WorkflowCall, execution: StepExecution) -> CallResult:
-        """Until it is done, or the budget for trying again is spent."""
+        """Execute the step until it succeeds, fails permanently, or the retry policy is exhausted."""
         retry = call.retry if isinstance(call, ActionCall) else RetryPolicy(times=1)
         while True:
             if execution.step.status == "retry":
                 execution = await self._start_next_attempt(execution, retry)
             try:
-                came = await self._step_runner.run_step(call, execution)
+                result = await self._step_runner.run_step(call, execution)
             except StorageError:
-                raise
+                raise  # the whole run is repeated once the store works again
             except NotDone as error:
                 if error.why not in RETRYABLE_REASONS or execution.step.attempt >= retry.times:
                     raise await self._fail_step(execution.step, error) from error
@@ -216,17 +218,17 @@ class JournaledExecutor:
             except VisorError as error:
                 raise await self._fail_step(execution.step, error) from error
             else:
-                return await self._complete_step(call, execution.step, came)
+                return await self._complete_step(call, execution.step, result)
 
     async def _start_next_attempt(self, execution: StepExecution, retry: RetryPolicy) -> StepExecution:
-        """The back-off, then the next attempt: it is on record before it is made, and has a key of its own."""
+        """Wait for the back-off, then store the next attempt, which has an idempotency key of its own."""
         await self._clock.sleep(retry.compute_delay(execution.step.attempt))
         step = replace(execution.step, status="running", attempt=execution.step.attempt + 1)
         await self._save_step(step)
         return replace(execution, step=step, is_resumed=False)
 
     async def _complete_step(self, call: WorkflowCall, step: RunStep, result: CallResult) -> CallResult:
-        """What the workflow sees is what the journal will tell it again."""
+        # Decoded from the journal's text, so that the workflow sees the same value now and in a replay.
         text = encode_redacted(result)
         await self._save_step(replace(step, status="completed", came=text, ended_at=self._clock.now()))
         return decode_result(call, text)
@@ -249,8 +251,8 @@ class JournaledExecutor:
 
 
 def compute_remaining_seconds(execution: StepExecution, seconds: float, now: int) -> float:
-    """How long a step that may take so many seconds still may, by the journal's own time.
+    """Return how many of a step's ``seconds`` are left since it was first started, across restarts.
 
-    A clock that was set back gives it no more than that; one that was set on ends it early.
+    A clock that was set back gives it no more than ``seconds``; one that was set forward ends it early.
     """
     return min(seconds, max(0.0, seconds - (now - execution.step.at) / NS))

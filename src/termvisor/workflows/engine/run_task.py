@@ -1,7 +1,7 @@
-"""One stretch of a run in this daemon: its work from the first line on, against its journal; then, once, its cleanup.
+"""Execute a run in this daemon: replay its journal, continue its work, then run its cleanup once.
 
-The work runs in a task of its own, so that whatever it does, here it can be ended: when it hangs, when a person says
-so, when its pane is gone. However it ends, that is one step in the journal, and what follows it is the cleanup's.
+The work runs in an asyncio task of its own, so that it can be cancelled when it hangs, when a person cancels the run,
+or when its pane is gone. The end of the work is one step in the journal; the steps after it belong to the cleanup.
 """
 
 import asyncio
@@ -30,24 +30,24 @@ from termvisor.workflows.engine.journaled_calls import JournaledExecutor, StepJo
 from termvisor.workflows.workflow import Workflow, WorkflowFunction
 
 MAX_SECONDS_BETWEEN_STEPS = 20.0
-"""Seconds that a workflow may take between two steps."""
+"""Seconds that a workflow may take between two steps: its own code only computes."""
 STEP_TIMEOUT_S = 120.0
-"""Seconds that a step may take beyond what it may wait."""
+"""Seconds that a step may take in addition to its own wait."""
 CLEANUP_TIMEOUT_S = 120.0
 CANCEL_GRACE_S = 5.0
-"""Seconds that a workflow which was told to end may take to do so."""
+"""Seconds that a cancelled workflow may take to end."""
 log = get_logger("workflow")
 
 
 class StopRequest(Struct, frozen=True):
-    """Why a life ends before its run does by itself. Only a ``cancel`` ends the run."""
+    """Why the task ends before its work does. ``cancel`` ends the run, ``hold`` only pauses it."""
 
     kind: Literal["cancel", "hold"]
     why: str
 
 
 class RunTaskDependencies(Struct, frozen=True, kw_only=True):
-    """``group`` is the engine's: work that does not end when it is told to must not keep its run from ending."""
+    """``group`` is the engine's: work that ignores its cancellation must not keep its run from ending."""
 
     group: asyncio.TaskGroup
     journal: StepJournal
@@ -68,7 +68,7 @@ class RunTask:
 
     @property
     def is_stalled(self) -> bool:
-        """Nothing could be stored: it must be lived again later."""
+        """Return True if the store failed, so that the run must be executed again later."""
         return self._is_stalled
 
     @property
@@ -88,59 +88,55 @@ class RunTask:
         self._changed.set()
 
     def extend_deadline(self, seconds: float | None) -> None:
-        """The step under way may take so long from now on; None: as long as it likes."""
+        """Set the deadline to ``seconds`` from now; None removes it."""
         self._deadline = None if seconds is None else self._dependencies.clock.monotonic() + seconds
         self._changed.set()
 
     async def execute(self, steps: Sequence[RunStep]) -> RunEnd | None:
-        """How the run ended, its cleanup done; None when it was held or stalled, and is to be lived again."""
-        work, end, cleaning = split_journal(steps)
+        """Run the work and the cleanup, and return how the run ended; None if it was paused or the store failed."""
+        work_steps, end, cleanup_steps = split_journal(steps)
+        number = len(work_steps)
         if end is None:
-            effects = self._build_executor(work)
-            end = await self._run_work(effects, sum_work_seconds(work))
-            if end is None:
+            executor = self._build_executor(work_steps)
+            self._work_seconds_left = max(1.0, self._workflow.timeout - sum_work_seconds(work_steps))
+            end = await self._run_supervised(self._workflow.run, executor)
+            number = executor.step_count
+            if end is None or not await self._record_end(executor, end, number):
                 return None
-            number = effects.step_count
-            if not await self._record_end(effects, end, number):
-                return None
-        else:
-            number = len(work)
-        return end if await self._run_cleanup(cleaning, number + 1) else None
+        return end if await self._run_cleanup(cleanup_steps, number + 1) else None
 
     def _build_executor(self, steps: Sequence[RunStep]) -> JournaledExecutor:
-        tools = self._dependencies
-        effects = JournaledExecutor(self.run, steps, tools.journal, tools.step_runner, tools.clock)
-        effects.on_step_started, effects.on_step_ended = self._handle_step_started, self._handle_step_ended
-        return effects
-
-    async def _run_work(self, executor: JournaledExecutor, spent_seconds: float) -> RunEnd | None:
-        self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
-        self._work_seconds_left = max(1.0, self._workflow.timeout - spent_seconds)
-        return await self._run_supervised(self._workflow.run, executor)
+        dependencies = self._dependencies
+        executor = JournaledExecutor(
+            self.run, steps, dependencies.journal, dependencies.step_runner, dependencies.clock
+        )
+        executor.on_step_started, executor.on_step_ended = self._handle_step_started, self._handle_step_ended
+        return executor
 
     async def _run_supervised(self, work: WorkflowFunction, executor: JournaledExecutor) -> RunEnd | None:
+        self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
         task = self._dependencies.group.create_task(self._run_workflow(work, executor))
         try:
-            found = await self._watch_task(task)
-            if found is None:
+            stop = await self._watch_task(task)
+            if stop is None:
                 return task.result()
-            executor.close(found.why)
+            executor.close(stop.why)
         finally:
             await self._cancel_task(task)
-        if found.kind == "hold":
+        if stop.kind == "hold":
             return None
-        if found is self._stop_request:
-            return RunEnd(status="cancelled", why=found.why)
-        return RunEnd(status="failed", why=executor.closed_by.message if executor.closed_by else found.why)
+        if stop is self._stop_request:
+            return RunEnd(status="cancelled", why=stop.why)
+        return RunEnd(status="failed", why=executor.closed_by.message if executor.closed_by else stop.why)
 
     async def _cancel_task(self, task: "asyncio.Task[RunEnd | None]") -> None:
         task.cancel()
         await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         if not task.done():
-            log.error("the workflow %s does not end in run %d: it is left behind", self.run.workflow, self.run.id)
+            log.error("the workflow %s ignores its cancellation in run %d", self.run.workflow, self.run.id)
 
     async def _watch_task(self, task: "asyncio.Task[RunEnd | None]") -> StopRequest | None:
-        """None once the work is over by itself; else why it has to end."""
+        """Return None once the work has ended by itself, else why it must be stopped."""
         async with asyncio.TaskGroup() as group:
             while True:
                 self._changed.clear()
@@ -150,32 +146,28 @@ class RunTask:
                     return self._stop_request
                 left = self._get_seconds_left()
                 if left is not None and left <= 0:
-                    return StopRequest("cancel", "a step hung, or the run took longer than it may")
-                naps: list[asyncio.Task[Any]] = [group.create_task(self._changed.wait())]
-                naps += [] if left is None else [group.create_task(self._dependencies.clock.sleep(left))]
-                await asyncio.wait({task, *naps}, return_when=asyncio.FIRST_COMPLETED)
-                for nap in naps:
-                    nap.cancel()
+                    return StopRequest("cancel", "a step hung, or the run exceeded its timeout")
+                waits: list[asyncio.Task[Any]] = [group.create_task(self._changed.wait())]
+                waits += [] if left is None else [group.create_task(self._dependencies.clock.sleep(left))]
+                await asyncio.wait({task, *waits}, return_when=asyncio.FIRST_COMPLETED)
+                for wait in waits:
+                    wait.cancel()
 
     def _get_seconds_left(self) -> float | None:
         return None if self._deadline is None else self._deadline - self._dependencies.clock.monotonic()
 
     async def _run_workflow(self, work: WorkflowFunction, executor: JournaledExecutor) -> RunEnd | None:
-        """Whatever a workflow raises ends its own run, and nothing else."""
+        """Call the workflow's function and return how it ended."""
         try:
-            told = await work(Context(self.run, self._trigger, executor))
+            result = await work(Context(self.run, self._trigger, executor))
             executor.check_finished()
-            return RunEnd(status="completed", why=redact(_check_result_text(told)))
+            return RunEnd(status="completed", why=redact(_check_result_text(result)))
         except StorageError as error:
             self._is_stalled = True
-            log.warning("run %d waits: %s", self.run.id, error.message)
+            log.warning("run %d waits for the store: %s", self.run.id, error.message)
             return None
-        except (
-            Exception,
-            KeyboardInterrupt,
-            SystemExit,
-            asyncio.CancelledError,
-        ) as error:  # workflows are foreign code
+        # Workflows are third-party code: whatever one raises ends its own run and nothing else.
+        except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as error:
             if is_task_cancelled(error):
                 raise
             if isinstance(executor.closed_by, StorageError):
@@ -184,7 +176,7 @@ class RunTask:
             return _build_end_from_error(executor.closed_by or error, self.run)
 
     async def _record_end(self, executor: JournaledExecutor, end: RunEnd, number: int) -> bool:
-        """The end is a step; a step that was under way is skipped first."""
+        """Store the end as a step, after marking an open step as skipped; return False if the store failed."""
         now = self._dependencies.clock.now()
         step = RunStep(
             number=number,
@@ -200,31 +192,30 @@ class RunTask:
             await self._dependencies.journal.save_step(self.run.id, step)
         except StorageError as error:
             self._is_stalled = True
-            log.warning("run %d waits: %s", self.run.id, error.message)
+            log.warning("run %d waits for the store: %s", self.run.id, error.message)
             return False
         return True
 
     async def _run_cleanup(self, steps: Sequence[RunStep], first: int) -> bool:
-        """Once: what it did already is answered by the journal. What goes wrong in it changes no end."""
+        """Run the cleanup; its failure is logged and does not change the run's end. Return False if it was stopped."""
         if self._workflow.cleanup is None:
             return True
         self._stop_request = None
-        effects = self._build_executor(steps)
-        effects.first_step = first
-        self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
+        executor = self._build_executor(steps)
+        executor.first_step = first
         self._work_seconds_left = CLEANUP_TIMEOUT_S
-        end = await self._run_supervised(self._workflow.cleanup, effects)
+        end = await self._run_supervised(self._workflow.cleanup, executor)
         if end is not None and end.status != "completed":
-            log.warning("the cleanup of run %d (%s): %s", self.run.id, self.run.workflow, end.why)
+            log.warning("the cleanup of run %d (%s) failed: %s", self.run.id, self.run.workflow, end.why)
         return end is not None
 
     async def _handle_step_started(self, call: WorkflowCall) -> None:
         if get_step_kind(call) in WAITING_STEP_KINDS:
             self.extend_deadline(None)
         else:
-            waits = call.timeout if isinstance(call, WaitFor) else 0.0
-            waits += _compute_retry_seconds(call) if isinstance(call, ActionCall) else 0.0
-            self.extend_deadline(min(waits + STEP_TIMEOUT_S, self._work_seconds_left))
+            seconds = call.timeout if isinstance(call, WaitFor) else 0.0
+            seconds += _compute_retry_seconds(call) if isinstance(call, ActionCall) else 0.0
+            self.extend_deadline(min(seconds + STEP_TIMEOUT_S, self._work_seconds_left))
         self._step_started_at = self._dependencies.clock.monotonic()
         await self._dependencies.on_step_started(self.run, call)
 
@@ -236,22 +227,20 @@ class RunTask:
 
 
 def is_task_cancelled(error: BaseException) -> bool:
-    """Whether somebody else ends the task that runs here; what a workflow raises by itself is its own end alone."""
+    """Return True if the current task was cancelled from outside (not by the workflow's own exception)."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def _check_result_text(result: object) -> str:
     if result is not None and not isinstance(result, str):
-        raise TypeError(f"a workflow gives back a text or nothing, not {type(result).__name__}")
+        raise TypeError(f"a workflow returns a text or None, not {type(result).__name__}")
     return result or ""
 
 
 def _compute_retry_seconds(call: ActionCall) -> float:
-    return (
-        sum(call.retry.compute_delay(attempt) for attempt in range(1, call.retry.times))
-        + STEP_TIMEOUT_S * call.retry.times
-    )
+    delays = sum(call.retry.compute_delay(attempt) for attempt in range(1, call.retry.times))
+    return delays + STEP_TIMEOUT_S * call.retry.times
 
 
 def _build_end_from_error(error: BaseException, run: Run) -> RunEnd:
@@ -268,4 +257,4 @@ def _build_end_from_error(error: BaseException, run: Run) -> RunEnd:
 
 
 _DECLINED_OUTCOMES = {("denied", "denied"), ("denied", "switched_off"), ("denied", "edited")}
-"""Somebody wanted that it is not done."""
+"""Status and reason of actions that a person or a setting declined: the run is cancelled, not failed."""

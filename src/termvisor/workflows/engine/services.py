@@ -1,4 +1,5 @@
-"""What steps need of the product around them: eyes on a pane, the gate, the record. The daemon gives it."""
+"""Define the services that workflow steps use: panes, detections, gate, signals, settings, sessions. The daemon
+implements them."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -25,62 +26,59 @@ from termvisor.workflows.calls import CodeSearchResult, LastSessionCall, Observa
 
 class PaneChanges(Protocol):
     async def wait_for_change(self, seconds: float) -> None:
-        """Until there is news of the pane, or the time is over."""
+        """Return when the pane changed, or after ``seconds``."""
 
 
 class PaneReader(Protocol):
-    """The live panes, redacted."""
+    """Reads live panes; all text is redacted."""
 
     async def find_pane(self, pane: PaneId) -> PaneView | None:
-        """None where it was never known; one that is gone says so."""
+        """Return the pane, also one that is gone; None if it is unknown."""
 
     async def observe(self, pane: PaneId, lines: int) -> Observation:
-        """Raises ``NotFound`` when the pane is gone."""
+        """Return the pane's current state and its last lines. Raises ``NotFound`` if it is gone."""
 
     async def read_lines(self, pane: PaneId, after: int) -> list[Line]:
-        """What was printed beyond this line number; a page of it."""
+        """Return a page of the lines after this line number."""
 
     def watch_pane(self, pane: PaneId) -> AbstractContextManager[PaneChanges]: ...
 
 
 class DetectionFeed(Protocol):
-    """What rules and agents told."""
-
     async def list_unhandled(self, after: int) -> Sequence[Detection]: ...
 
     async def list_since(self, pane: PaneId, at: int) -> Sequence[Detection]:
-        """What was detected in the pane from this time on."""
+        """Return the pane's detections since this time."""
 
     async def find_detection(self, event: EventId) -> Detection | None: ...
 
     async def mark_handled(self, event: EventId, handling: DetectionHandling) -> None: ...
 
-    async def read_newest_event_id(self) -> EventId:
-        """The newest event's id."""
+    async def read_newest_event_id(self) -> EventId: ...
 
     def subscribe(self) -> AbstractContextManager[Subscription[Any]]:
-        """Wakes when there may be more."""
+        """Subscribe to a wake-up whenever there may be new detections."""
 
 
 class GateAccess(Protocol):
-    """The gate, and what is on record of what it did."""
+    """The gate, its audit log and its deliveries."""
 
     async def run(self, action: Action, actor: Actor, preconditions: Preconditions) -> Outcome: ...
 
     async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str]:
-        """What would be said of it, and what in the pane speaks against it now; nothing is done."""
+        """Return the verdict and the failed precondition without executing the action."""
 
     async def list_audit_entries(self, correlation: str) -> list[AuditEntry]:
-        """All that is on record of one act."""
+        """Return the audit entries of one action."""
 
     async def find_delivery(self, key: str) -> DeliveryRecord | None: ...
 
     async def withdraw_approvals(self, correlation: str) -> None:
-        """Close what was asked under this correlation, or under one that begins with it: nobody waits any more."""
+        """Withdraw the open approval requests whose correlation is this one or begins with it."""
 
 
 class SignalFeed(Protocol):
-    """What people and programs say to runs."""
+    """The signals that people and programs send to runs."""
 
     async def list_signals(self, run: int) -> list[RunSignal]: ...
 
@@ -88,17 +86,15 @@ class SignalFeed(Protocol):
 
 
 class PreferenceReader(Protocol):
-    """What the person has set."""
-
     async def read_preferences(self, names: Sequence[str], agent: str, view: PaneView | None) -> PreferenceValues:
-        """Raises ``BadRequest`` for what is no setting that workflows may read."""
+        """Return the user's settings. Raises ``BadRequest`` for a setting that workflows may not read."""
 
 
 class RunJournal(Protocol):
-    """What is on disk when it returns."""
+    """Stores steps and signals durably before it returns."""
 
     async def save_step(self, run: RunId, step: RunStep) -> None:
-        """A step that is about to be taken, or what came of it."""
+        """Store a step before it is executed, and again with its result."""
 
     async def list_steps(self, run: RunId) -> list[RunStep]: ...
 
@@ -108,8 +104,6 @@ class RunJournal(Protocol):
 
 
 class RunStore(RunJournal, Protocol):
-    """The store of runs, as the engine uses it."""
-
     async def add(self, run: Run, cursor: EventId | None = None) -> Run | None: ...
 
     async def advance_cursor(self, cursor: EventId) -> None: ...
@@ -125,27 +119,25 @@ class RunStore(RunJournal, Protocol):
 
 class ModeReader(Protocol):
     def get_mode(self, workflow: str) -> WorkflowMode:
-        """As the settings say now; a workflow that is not installed is off."""
+        """Return the mode of the current settings; `off` for a workflow that is not installed."""
 
 
 class SessionAccess(Protocol):
-    """What is on record of conversations with agents."""
+    """The stored sessions of agents."""
 
     async def find_last_session(self, pane: PaneId, call: LastSessionCall) -> SessionRecord:
-        """The one that goes on in a pane or ended there last, of those that are wanted."""
+        """Return the current or last session of the pane that matches the call."""
 
     async def update_session(self, session: SessionId, external_id: str, tokens: dict[str, int]) -> SessionRecord:
-        """Fill in what is not on record of one that is over; nothing that is known is changed."""
+        """Fill in missing values of an ended session; known values are not changed."""
 
 
 class CodeSearcher(Protocol):
     async def search(self, names: Sequence[str], folder: str, run_program: ProgramRunner) -> CodeSearchResult:
-        """Where these names stand in the code below a folder; ``run_it`` runs the program that knows."""
+        """Find these names in the code below a folder with ``run_program``."""
 
 
 class StepServices(Struct, frozen=True, kw_only=True):
-    """All that steps need."""
-
     panes: PaneReader
     detections: DetectionFeed
     gate: GateAccess

@@ -1,1 +1,1 @@
-"""Files."""
+"""Load workflows that are written as YAML or TOML files. Read ``loader`` first."""

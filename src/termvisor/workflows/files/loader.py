@@ -1,14 +1,13 @@
-"""A workflow out of a file: checked as a whole before anything of it runs, and what is wrong told with its line."""
+"""Load a workflow from a file and validate it completely; errors name file and line."""
 
 import shlex
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL, 4 MB of memory
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 import msgspec
 
-from termvisor.backends.tmux.key_names import KEY_NAMES as NAMED_KEYS
-from termvisor.backends.tmux.key_names import is_key_name
+from termvisor.backends.tmux import key_names
 from termvisor.clock import parse_duration
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.model.agent.state import StateName
@@ -40,12 +39,12 @@ _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _TOP_LEVEL_KEYS = ("name", "summary", "trigger", "steps", "priority", "mode", "timeout", "recheck")
 _TRIGGER_KEYS = ("event", "agent", "rule", "severity", "fresh_for")
 _MAX_STEPS = 200
-KEY_NAMES = (*sorted(NAMED_KEYS), "C-c", "C-d", "C-z", "M-Enter")
+KEY_NAMES = (*sorted(key_names.KEY_NAMES), "C-c", "C-d", "C-z", "M-Enter")
 STATE_NAMES: tuple[StateName, ...] = get_args(StateName)
 
 
 def load_workflow_file(file: str) -> Workflow:
-    """Raises ``ConfigError`` with file and line."""
+    """Load a workflow. Raises ``ConfigError`` with file and line."""
     return WorkflowFileParser(read_source(file)).parse_workflow()
 
 
@@ -55,7 +54,7 @@ class WorkflowFileParser:
         self._step_count = 0
         self._referenced_names: list[WorkflowReference] = []
         self._known_choices: list[str] = []
-        """The choices of the questions so far."""
+        """The choices of the `ask` steps so far."""
 
     def parse_workflow(self) -> Workflow:
         fields = self._read_mapping((), _TOP_LEVEL_KEYS)
@@ -64,10 +63,10 @@ class WorkflowFileParser:
                 raise self._build_error((), f"`{needed}` is missing")
         name = self._read_text(("name",))
         if not name or set(name) - set(_NAME_CHARACTERS):
-            raise self._build_error(("name",), f"a name has small letters, digits, - and _: not {name!r}")
+            raise self._build_error(("name",), f"a name has lower-case letters, digits, - and _: not {name!r}")
         steps = self._parse_steps(("steps",))
         trigger = self._parse_trigger() if "trigger" in fields else Trigger()
-        checks = self._read_flag(("recheck",)) if "recheck" in fields else True
+        rechecks = self._read_flag(("recheck",)) if "recheck" in fields else True
         return Workflow(
             name=name,
             version=_compute_version(self._source.value),
@@ -76,7 +75,7 @@ class WorkflowFileParser:
             priority=self._read_integer(("priority",)) if "priority" in fields else 50,
             mode=self._read_choice(("mode",), get_args(WorkflowMode)) if "mode" in fields else "ask",
             timeout=self._read_seconds(("timeout",)) if "timeout" in fields else 3600.0,
-            run=FileWorkflow(name, steps, checks).run,
+            run=FileWorkflow(name, steps, rechecks).run,
             origin=self._source.file,
             steps=tuple(_describe_step(step) for step in steps),
             names=tuple(self._referenced_names),
@@ -85,7 +84,7 @@ class WorkflowFileParser:
     def _parse_trigger(self) -> Trigger:
         fields = self._read_mapping(("trigger",), _TRIGGER_KEYS)
         if "event" not in fields:
-            raise self._build_error(("trigger",), "`event` is missing: the type of event that starts it")
+            raise self._build_error(("trigger",), "`event` is missing: the event type that starts the workflow")
         return Trigger(
             events=self._read_names("event", ("trigger", "event")),
             agents=self._read_names("agent", ("trigger", "agent")) if "agent" in fields else (),
@@ -97,14 +96,14 @@ class WorkflowFileParser:
     def _parse_steps(self, path: ValuePath) -> tuple[FileStep, ...]:
         value = self._get_value(path)
         if not isinstance(value, list) or not value:
-            raise self._build_error(path, "a list of steps is needed here")
+            raise self._build_error(path, "a list of steps is required here")
         return tuple(self._parse_step((*path, number)) for number in range(len(value)))
 
     def _parse_step(self, path: ValuePath) -> FileStep:
         self._step_count += 1
         value = self._get_value(path)
         if not isinstance(value, dict) or len(value) != 1:
-            raise self._build_error(path, "a step is one name with what it is given, such as `send: text`")
+            raise self._build_error(path, "a step is one name with its value, such as `send: text`")
         if self._step_count > _MAX_STEPS:
             raise self._build_error(path, f"a workflow has at most {_MAX_STEPS} steps")
         name = next(iter(value))
@@ -138,7 +137,7 @@ class WorkflowFileParser:
         if name == "quiet":
             return self._read_seconds(path)
         if name == "prompt" and not self._read_flag(path):
-            raise self._build_error(path, "`prompt: true` waits for a shell's prompt; false waits for nothing")
+            raise self._build_error(path, "`prompt: true` waits for a shell prompt; false is not allowed")
         if name == "prompt":
             return True
         if name == "rule":
@@ -157,7 +156,7 @@ class WorkflowFileParser:
         if not keys:
             raise self._build_error(path, "name at least one key, such as Enter, Escape or C-c")
         for key in keys:
-            if not is_key_name(key):
+            if not key_names.is_key_name(key):
                 raise self._build_error(path, describe_unknown("key", key, (*KEY_NAMES, f"C-{key[-1].lower()}")))
         return PressKeysStep(keys=keys)
 
@@ -168,7 +167,7 @@ class WorkflowFileParser:
         fields = self._read_mapping(path, ("question", "choices", "expires", "goes_on"))
         choices = self._read_texts((*path, "choices")) if "choices" in fields else ("yes", "no")
         if len(choices) < 2 or len(set(choices)) != len(choices):
-            raise self._build_error((*path, "choices"), "two different choices are needed, or more")
+            raise self._build_error((*path, "choices"), "at least two different choices are required")
         self._known_choices += choices
         return AskPersonStep(
             question=self._read_text((*path, "question")),
@@ -198,19 +197,19 @@ class WorkflowFileParser:
     def _parse_condition(self, path: ValuePath) -> BranchCondition:
         fields = self._read_mapping(path, ("text", "pattern", "state", "agent", "answer"))
         if not fields:
-            raise self._build_error(path, "a condition says what must hold: text, pattern, state, agent or answer")
-        given: dict[str, Any] = {
+            raise self._build_error(path, "a condition needs at least one of text, pattern, state, agent or answer")
+        values: dict[str, Any] = {
             name: self._read_text((*path, name)) for name in fields if name not in ("state", "pattern")
         }
-        given |= {"state": self._read_states((*path, "state"))} if "state" in fields else {}
-        given |= {"pattern": self._read_pattern((*path, "pattern"))} if "pattern" in fields else {}
+        values |= {"state": self._read_states((*path, "state"))} if "state" in fields else {}
+        values |= {"pattern": self._read_pattern((*path, "pattern"))} if "pattern" in fields else {}
         if "agent" in fields:
             self._read_names("agent", (*path, "agent"), is_list=False)
-        if "answer" in fields and given["answer"] not in self._known_choices:
+        if "answer" in fields and values["answer"] not in self._known_choices:
             known = tuple(dict.fromkeys(self._known_choices))
-            why = describe_unknown("choice", given["answer"], known) if known else "no `ask` comes before it"
+            why = describe_unknown("choice", values["answer"], known) if known else "there is no `ask` before it"
             raise self._build_error((*path, "answer"), why)
-        return BranchCondition(**given)
+        return BranchCondition(**values)
 
     def _parse_run(self, path: ValuePath) -> FileStep:
         value = self._get_value(path)
@@ -219,9 +218,7 @@ class WorkflowFileParser:
         fields = self._read_mapping(path, ("command", "cwd"))
         cwd = self._read_typed_text((*path, "cwd")) if "cwd" in fields else ""
         if cwd and not cwd.startswith("/"):
-            raise self._build_error(
-                (*path, "cwd"), f"a folder is written from the root on, such as /home/me: not {cwd!r}"
-            )
+            raise self._build_error((*path, "cwd"), f"an absolute path is required, such as /home/me: not {cwd!r}")
         return RunProgramStep(command=self._parse_command((*path, "command")), cwd=cwd)
 
     def _parse_command(self, path: ValuePath) -> tuple[str, ...]:
@@ -235,7 +232,7 @@ class WorkflowFileParser:
         except ValueError as error:
             raise self._build_error(path, f"not a command line: {error}") from error
         if not words:
-            raise self._build_error(path, "a command is needed here")
+            raise self._build_error(path, "a command is required here")
         return words
 
     def _parse_sleep(self, path: ValuePath) -> FileStep:
@@ -255,8 +252,8 @@ class WorkflowFileParser:
     def _read_mapping(self, path: ValuePath, known: tuple[str, ...]) -> Mapping[str, Any]:
         value = self._get_value(path)
         if not isinstance(value, dict):
-            what = "names with values are needed here" if value is not None or path else "it is empty; it may hold"
-            raise self._build_error(path, f"{what}: {', '.join(known)}")
+            text = "a mapping is required here" if value is not None or path else "the file is empty; allowed names"
+            raise self._build_error(path, f"{text}: {', '.join(known)}")
         for name in value:
             if name not in known:
                 raise self._build_error((*path, name), describe_unknown("name", name, known))
@@ -265,18 +262,18 @@ class WorkflowFileParser:
     def _read_text(self, path: ValuePath) -> str:
         value = self._get_value(path)
         if isinstance(value, bool | int | float):
-            raise self._build_error(
-                path, "a text is needed here: put it in quotes, since yes, no, on, off and 42 are none"
-            )
+            raise self._build_error(path, "a text is required here: quote it, since yes, no, on, off and 42 are not")
         if not isinstance(value, str) or not value:
-            raise self._build_error(path, f"a text is needed here, not {value!r}" if value else "a text is needed here")
+            raise self._build_error(path, "a text is required here" + (f", not {value!r}" if value else ""))
         return value
 
     def _read_typed_text(self, path: ValuePath) -> str:
-        """What is typed is as it stands: a capture comes from a screen, and anybody may write there."""
+        """Read a text that is typed or run; captures are rejected, since any program can write them to a screen."""
         text = self._read_text(path)
         if CAPTURE_PLACEHOLDER.search(text):
-            raise self._build_error(path, "captures may stand in ask, notify and note; they are never typed or run")
+            raise self._build_error(
+                path, "captures are allowed in ask, notify and note only; they are never typed or run"
+            )
         return text
 
     def _read_texts(self, path: ValuePath) -> tuple[str, ...]:
@@ -297,9 +294,9 @@ class WorkflowFileParser:
     def _read_pattern(self, path: ValuePath) -> str:
         text = self._read_text(path)
         try:
-            compile_patterns({"wanted": text}, "re2")
+            compile_patterns({"expression": text}, "re2")
         except ConfigError as error:
-            raise self._build_error(path, f"not a pattern that we can use: {error.message}") from error
+            raise self._build_error(path, error.message) from error
         return text
 
     def _read_states(self, path: ValuePath) -> tuple[StateName, ...]:
@@ -318,24 +315,24 @@ class WorkflowFileParser:
         except BadRequest as error:
             raise self._build_error(path, f"not a duration: {value!r}; write for example 2s, 5m or 1h") from error
         if not 0 < seconds <= 7 * 86_400:
-            raise self._build_error(path, "a duration is more than nothing and at most a week")
+            raise self._build_error(path, "a duration must be more than 0 and at most a week")
         return seconds
 
     def _read_integer(self, path: ValuePath) -> int:
         value = self._get_value(path)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise self._build_error(path, f"a number is needed here, not {value!r}")
+            raise self._build_error(path, f"a number is required here, not {value!r}")
         return value
 
     def _read_flag(self, path: ValuePath) -> bool:
         value = self._get_value(path)
         if not isinstance(value, bool):
-            raise self._build_error(path, f"true or false is needed here, not {value!r}")
+            raise self._build_error(path, f"true or false is required here, not {value!r}")
         return value
 
     def _read_choice(self, path: ValuePath, known: tuple[Any, ...]) -> Any:
         value = self._get_value(path)
-        if value is False and "off" in known:  # YAML takes a bare `off` for a no, and `on` for a yes
+        if value is False and "off" in known:  # YAML parses a bare `off` as false and `on` as true
             return "off"
         if value is True and "on" in known:
             return "on"
@@ -362,7 +359,7 @@ _STEP_PARSERS: dict[str, Callable[[WorkflowFileParser, ValuePath], FileStep]] = 
 
 
 def describe_unknown(what: str, name: str, known: tuple[str, ...]) -> str:
-    return f"there is no {what} {name!r}; {format_suggestion(name, known, cutoff=0.5)}"
+    return f"unknown {what} {name!r}; {format_suggestion(name, known, cutoff=0.5)}"
 
 
 def _build_summary(steps: tuple[FileStep, ...]) -> str:
@@ -370,7 +367,7 @@ def _build_summary(steps: tuple[FileStep, ...]) -> str:
 
 
 def _compute_version(value: Any) -> int:
-    """Another content is another version."""
+    """Return a version that changes with the content of the file."""
     text = msgspec.json.encode(value, order="deterministic")
     return int.from_bytes(blake2b(text, digest_size=4).digest(), "big") >> 1
 

@@ -1,4 +1,4 @@
-"""A file of steps as it is written: its values, and the line on which each of them stands."""
+"""Parse a YAML or TOML workflow file into plain values with the line number of each."""
 
 import re
 import tomllib
@@ -15,36 +15,33 @@ _MAX_DEPTH = 20
 
 
 class WorkflowSource:
-    """``lines`` has the lines of mappings, lists and values by their path."""
+    """The parsed values; ``lines`` maps the path of each mapping, list and value to its line."""
 
     def __init__(self, file: str, value: Any, lines: dict[ValuePath, int]):
         self.file, self.value, self._line_numbers = file, value, lines
 
     def format_location(self, path: ValuePath) -> str:
-        """The file, and the line on which that stands."""
+        """Return `file:line` of a value, or of its closest parent."""
         while path and path not in self._line_numbers:
             path = path[:-1]
         return f"{self.file}:{self._line_numbers.get(path, 1)}"
 
     def build_error(self, path: ValuePath, why: str) -> ConfigError:
-        """What is wrong with it, and where."""
-        return ConfigError(
-            f"{self.format_location(path)}: {why}",
-            hint="`visor workflow list` shows what is wrong with the files; see docs/guides/workflows.md.",
-        )
+        hint = "`visor workflow list` shows the errors of all files; see docs/guides/workflows.md."
+        return ConfigError(f"{self.format_location(path)}: {why}", hint=hint)
 
 
 def read_source(file: str) -> WorkflowSource:
-    """Raises ``ConfigError`` with file and line."""
+    """Read and parse a file. Raises ``ConfigError`` with file and line."""
     try:
-        with open(file, encoding="utf-8", opener=open_regular_file) as opened:
-            text = opened.read(_MAX_FILE_CHARS + 1)
+        with open(file, encoding="utf-8", opener=open_regular_file) as stream:
+            text = stream.read(_MAX_FILE_CHARS + 1)
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{file}: it is not text in UTF-8 (byte {error.start + 1})") from error
+        raise ConfigError(f"{file}: not UTF-8 text (byte {error.start + 1})") from error
     except OSError as error:
-        raise ConfigError(f"{file}: it cannot be read: {error.strerror or error}") from error
+        raise ConfigError(f"{file}: cannot be read: {error.strerror or error}") from error
     if len(text) > _MAX_FILE_CHARS:
-        raise ConfigError(f"{file}: a workflow is no longer than {_MAX_FILE_CHARS} characters")
+        raise ConfigError(f"{file}: longer than {_MAX_FILE_CHARS} characters")
     return parse_source(file, text)
 
 
@@ -56,28 +53,28 @@ def _parse_toml(file: str, text: str) -> WorkflowSource:
     try:
         value = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        found = _TOML_ERROR_PATTERN.fullmatch(str(error))
-        line = found["line"] if found and found["line"] else max(1, len(text.splitlines()))
-        raise ConfigError(f"{file}:{line}: not TOML: {found['why'] if found else error}") from error
+        match = _TOML_ERROR_PATTERN.fullmatch(str(error))
+        line = match["line"] if match and match["line"] else max(1, len(text.splitlines()))
+        raise ConfigError(f"{file}:{line}: invalid TOML: {match['why'] if match else error}") from error
     return WorkflowSource(file, value, _find_toml_lines(text))
 
 
 def _find_toml_lines(text: str) -> dict[ValuePath, int]:
-    """TOML's reader tells no lines: those of keys and of tables in a list are found by how they are written."""
+    """Find the lines of keys, tables and list items by their spelling, since tomllib reports no lines."""
     lines: dict[ValuePath, int] = {(): 1}
-    within: ValuePath = ()
-    inside: ValuePath = ()
-    counted: dict[ValuePath, int] = {}
+    table: ValuePath = ()
+    key: ValuePath = ()
+    last_index: dict[ValuePath, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        found = _TOML_LINE_PATTERN.match(line)
-        if found and (found["table"] or found["item"]):
-            of = (found["table"],) if found["table"] else inside
-            index = counted[of] = counted.get(of, -1) + 1
-            lines.setdefault((*of, index), number)
-            within = (*of, index) if found["table"] else within
-        elif found:
-            inside = (*within, found["key"])
-            lines.setdefault(inside, number)
+        match = _TOML_LINE_PATTERN.match(line)
+        if match and (match["table"] or match["item"]):
+            parent = (match["table"],) if match["table"] else key
+            index = last_index[parent] = last_index.get(parent, -1) + 1
+            lines.setdefault((*parent, index), number)
+            table = (*parent, index) if match["table"] else table
+        elif match:
+            key = (*table, match["key"])
+            lines.setdefault(key, number)
     return lines
 
 
@@ -89,16 +86,16 @@ def _parse_yaml(file: str, text: str) -> WorkflowSource:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
-        told = (getattr(error, "context", None), getattr(error, "problem", None))
-        raise ConfigError(f"{file}:{line}: not YAML: {', '.join(filter(None, told)) or error}") from error
+        parts = (getattr(error, "context", None), getattr(error, "problem", None))
+        raise ConfigError(f"{file}:{line}: invalid YAML: {', '.join(filter(None, parts)) or error}") from error
     except RecursionError as error:
-        raise ConfigError(f"{file}: it is nested too deep") from error
+        raise ConfigError(f"{file}: nested too deeply") from error
     lines: dict[ValuePath, int] = {(): 1}
     return WorkflowSource(file, None if node is None else _YamlConverter(file, lines).convert(node, ()), lines)
 
 
 class _YamlConverter:
-    """YAML's nodes as plain values. Aliases are refused: a few of them can stand for millions of values."""
+    """Converts YAML nodes to plain values. Aliases are rejected: a few of them can expand to millions of values."""
 
     def __init__(self, file: str, lines: dict[ValuePath, int]):
         self._file, self._line_numbers = file, lines
@@ -108,23 +105,23 @@ class _YamlConverter:
         line = node.start_mark.line + 1
         self._line_numbers[path] = line
         if id(node) in self._seen_nodes or len(path) > _MAX_DEPTH:
-            raise ConfigError(f"{self._file}:{line}: aliases and deep nesting are not known here")
+            raise ConfigError(f"{self._file}:{line}: aliases and deep nesting are not supported")
         self._seen_nodes.add(id(node))
         if node.id == "mapping":
             return self._convert_mapping(node, path)
         if node.id == "sequence":
-            return [self.convert(one, (*path, number)) for number, one in enumerate(node.value)]
+            return [self.convert(item, (*path, number)) for number, item in enumerate(node.value)]
         return _convert_scalar(node)
 
     def _convert_mapping(self, node: Any, path: ValuePath) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, value in node.value:
             name = str(key.value)
-            if name in found:
-                raise ConfigError(f"{self._file}:{key.start_mark.line + 1}: {name} stands here twice")
-            found[name] = self.convert(value, (*path, name))
+            if name in values:
+                raise ConfigError(f"{self._file}:{key.start_mark.line + 1}: duplicate name {name}")
+            values[name] = self.convert(value, (*path, name))
             self._line_numbers[(*path, name)] = key.start_mark.line + 1
-        return found
+        return values
 
 
 def _convert_scalar(node: Any) -> Any:

@@ -1,7 +1,7 @@
-"""The steps that a file may hold, and what each of them does with a Context."""
+"""Define the steps of workflow files, and execute them through a ``Context``."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from termvisor.workflows.calls import Observation, SpawnRequest, WaitFor
 from termvisor.workflows.context import Context, StepBack
 
 CAPTURE_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-"""A capture of the event in a text that people read: `{{ resets_at }}`."""
+"""A placeholder for a capture of the event in a text for people: `{{ resets_at }}`."""
 
 
 class WaitStableStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="wait_stable"):
@@ -34,7 +34,7 @@ class PressKeysStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class AskPersonStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ask"):
-    """The run goes on with the first choice only, unless a branch asks for the answer."""
+    """The run continues with the first choice only, unless ``goes_on`` leaves the answer to a branch."""
 
     question: str
     choices: tuple[str, ...] = ("yes", "no")
@@ -48,7 +48,7 @@ class NotifyStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="not
 
 
 class BranchCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All that is given must hold."""
+    """All given fields must match."""
 
     text: str = ""
     pattern: str = ""
@@ -65,8 +65,6 @@ class BranchStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="bra
 
 
 class RunProgramStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="run"):
-    """A program in a new window of the pane's session."""
-
     command: tuple[str, ...]
     cwd: str = ""
 
@@ -94,16 +92,16 @@ FileStep = (
 
 
 class FileWorkflow:
-    """Runs steps one after the other."""
+    """Executes steps one after the other."""
 
     def __init__(self, name: str, steps: Sequence[FileStep], rechecks: bool = True):
         self._name, self._steps, self._rechecks = name, steps, rechecks
 
     async def run(self, context: Context) -> str | None:
         if self._rechecks and context.run.event is not None:
-            held = await context.still()
-            if not held.is_so:
-                raise StepBack(f"what started it is over: {held.why}")
+            check = await context.still()
+            if not check.is_so:
+                raise StepBack(f"the event is over: {check.why}")
         await _StepPlayer(self._name, context).run_steps(self._steps)
         return f"{len(self._steps)} steps done"
 
@@ -124,48 +122,35 @@ class _StepPlayer:
         elif isinstance(step, WaitForStep):
             await context.wait_for(step.what)
         elif isinstance(step, BranchStep):
-            holds = await self._check_condition(step.condition)
-            await self.run_steps(step.then if holds else step.otherwise)
+            is_met = await self._check_condition(step.condition)
+            await self.run_steps(step.then if is_met else step.otherwise)
         elif isinstance(step, AskPersonStep):
             await self._ask_person(step)
+        elif isinstance(step, PressKeysStep):
+            (await context.keys(*step.keys)).require_certain()
+        elif isinstance(step, RunProgramStep):
+            (await context.act(SpawnRequest(command=step.command, cwd=step.cwd))).require_certain()
+        elif isinstance(step, SleepStep):
+            await context.sleep(step.seconds)
+        elif isinstance(step, NoteStep):
+            await context.note(self._fill_captures(step.text))
+        elif isinstance(step, NotifyStep):
+            await self._notify_person(step)
         elif isinstance(step, SendTextStep):
-            await self._require_certain(context.send(step.text, enter=step.enter))
-        else:
-            await self._run_simple_step(step)
-
-    async def _run_simple_step(self, step: FileStep) -> None:
-        context = self._context
-        deeds: dict[type, Callable[..., Awaitable[object]]] = {
-            PressKeysStep: lambda one: self._require_certain(context.keys(*one.keys)),
-            NotifyStep: self._notify_person,
-            RunProgramStep: lambda one: self._require_certain(
-                context.act(SpawnRequest(command=one.command, cwd=one.cwd))
-            ),
-            SleepStep: lambda one: context.sleep(one.seconds),
-            NoteStep: lambda one: context.note(self._fill_captures(one.text)),
-        }
-        await deeds[type(step)](step)
-
-    async def _require_certain(self, action: Awaitable[object]) -> None:
-        """What may or may not have been done ends the run: what follows would build on it."""
-        status = getattr(await action, "status", "")
-        if status in ("unknown", "typed_not_submitted"):
-            details = {"status": "failed", "why": status}
-            raise NotDone(f"it is {status.replace('_', ' ')} whether it was taken; look at the pane", details=details)
+            (await context.send(step.text, enter=step.enter)).require_certain()
 
     async def _notify_person(self, step: NotifyStep) -> None:
-        """A way that does not work is no reason to stop; one that is forbidden is."""
         try:
             await self._context.notify(self._fill_captures(step.title or self._name), self._fill_captures(step.text))
         except NotDone as error:
-            if error.status != "failed":
+            if error.status != "failed":  # a failed channel does not stop the run; a denied notification does
                 raise
 
     async def _ask_person(self, step: AskPersonStep) -> None:
         answer = await self._context.ask_person(self._fill_captures(step.question), step.choices, step.expires)
         self._last_choice = answer.choice
         if not step.goes_on and answer.choice != step.choices[0]:
-            raise StepBack(f"a person said {answer.choice}" if answer.choice else "nobody answered in time")
+            raise StepBack(f"a person answered {answer.choice}" if answer.choice else "no answer in time")
 
     async def _check_condition(self, condition: BranchCondition) -> bool:
         if condition.answer:
@@ -174,13 +159,12 @@ class _StepPlayer:
 
     def _fill_captures(self, text: str) -> str:
         facts = self._context.facts
-        return CAPTURE_PLACEHOLDER.sub(lambda found: str(facts.get(found[1], f"({found[1]} is not known)")), text)
+        return CAPTURE_PLACEHOLDER.sub(lambda match: str(facts.get(match[1], f"({match[1]} is not known)")), text)
 
 
 def is_condition_met(condition: BranchCondition, observation: Observation) -> bool:
-    """Pure."""
     rows = "\n".join((*observation.lines, *observation.screen))
-    matcher = compile_patterns({"wanted": condition.pattern}, "re2") if condition.pattern else None
+    matcher = compile_patterns({"expression": condition.pattern}, "re2") if condition.pattern else None
     return (
         (not condition.text or condition.text in rows)
         and (matcher is None or bool(matcher.find_ids(rows.encode("utf-8", "replace"))))

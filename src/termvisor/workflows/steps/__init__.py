@@ -1,1 +1,1 @@
-"""Steps."""
+"""Execute the single steps of a run. Read ``dispatch`` first."""

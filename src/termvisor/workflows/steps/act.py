@@ -1,7 +1,7 @@
-"""Acts of runs: through the gate, each with a key made of the run, the step and the attempt.
+"""Execute the actions of runs through the gate, each with an idempotency key of run, step and attempt.
 
-Invariant: an act is tried only where the record shows that this attempt did not begin. After a crash its outcome is
-looked up; what is not known stays `unknown` and is never done again.
+Invariant: an action is executed only if the audit log shows that this attempt has not started. After a crash its
+outcome is looked up; an unknown outcome stays `unknown` and the action is never repeated.
 """
 
 import os
@@ -33,7 +33,7 @@ from termvisor.workflows.engine.services import GateAccess, ModeReader, PaneRead
 from termvisor.workflows.steps.race import race
 
 _APPROVAL_WAIT_S = 86_400.0
-"""A question's own expiry, which the policy sets, ends the waiting for it."""
+"""Seconds to wait for an approval, longer than any request lasts: its own expiry, set by the policy, ends the wait."""
 _MODE_STRICTNESS: tuple[WorkflowMode, ...] = ("on", "ask", "off")
 
 
@@ -43,15 +43,21 @@ class ActionSteps:
 
     async def run_action(self, call: ActionCall, execution: StepExecution) -> ActionStepResult:
         run, correlation = execution.run, build_correlation(execution)
-        if execution.is_resumed and (earlier := await self._find_recorded_result(correlation)) is not None:
-            return replace(earlier, at=execution.step.at)
+        if execution.is_resumed and (recorded := await self._find_recorded_result(correlation)) is not None:
+            return replace(recorded, at=execution.step.at)
         mode = self.get_effective_mode(run)
         if mode == "off":
             raise NotDone(f"{run.workflow} is switched off", details={"status": "denied", "why": "switched_off"})
-        action, terms = await self.build_action(run, call)
-        terms = _add_correlation(terms, correlation, asks=mode == "ask" and needs_approval(action))
+        action, preconditions = await self.build_action(run, call)
+        preconditions = replace(
+            preconditions,
+            key=correlation,
+            correlation=correlation,
+            asks=mode == "ask" and needs_approval(action),
+            wait_for_answer=_APPROVAL_WAIT_S,
+        )
         try:
-            outcome = await self._gate.run(action, build_actor(run), terms)
+            outcome = await self._gate.run(action, build_actor(run), preconditions)
         except (NotFound, StorageError):
             raise
         except VisorError as error:
@@ -61,7 +67,7 @@ class ActionSteps:
         return replace(_build_result(outcome, correlation), at=execution.step.at)
 
     async def build_action(self, run: Run, call: ActionCall) -> tuple[Action, Preconditions]:
-        """The action that a call stands for in the pane as it is now."""
+        """Build the action of a call for the current state of the pane. Raises ``NotDone`` or ``NotFound``."""
         if call.action is not None:
             return call.action, Preconditions()
         if call.wish is None or run.pane is None:
@@ -73,25 +79,23 @@ class ActionSteps:
         return build_pane_action(call.wish, view, is_agent=is_agent)
 
     def get_effective_mode(self, run: Run) -> WorkflowMode:
-        """A setting that became stricter holds at once; one that became milder is for later runs."""
+        """Return the stricter of the run's mode and the current setting: a relaxed setting affects only new runs."""
         return max(run.mode, self._modes.get_mode(run.workflow), key=_MODE_STRICTNESS.index)
 
     async def ask_person(self, call: AskPersonCall, execution: StepExecution, now: int) -> PersonAnswer:
-        """By the inbox, or by a person's word to the run, whichever comes first."""
-        correlation = build_correlation(execution)
-        patience = compute_remaining_seconds(execution, call.expires, now)
-        came = await race(self._ask_in_inbox(call, execution, patience), self._wait_for_signal(call, execution))
-        if came.why == "signal":
-            await self._gate.withdraw_approvals(correlation)
-        return came
+        """Ask in the inbox and accept a person's signal too; the first answer wins."""
+        timeout = compute_remaining_seconds(execution, call.expires, now)
+        answer = await race(self._ask_in_inbox(call, execution, timeout), self._wait_for_signal(call, execution))
+        if answer.why == "signal":
+            await self._gate.withdraw_approvals(build_correlation(execution))
+        return answer
 
     async def _ask_in_inbox(self, call: AskPersonCall, execution: StepExecution, timeout: float) -> PersonAnswer:
         run, correlation = execution.run, build_correlation(execution)
-        if (
-            execution.is_resumed
-            and (found := read_recorded_answer(await self._gate.list_audit_entries(correlation), call)) is not None
-        ):
-            return found
+        if execution.is_resumed:
+            recorded = read_recorded_answer(await self._gate.list_audit_entries(correlation), call)
+            if recorded is not None:
+                return recorded
         action = AskPerson(
             question=call.question,
             choices=call.choices,
@@ -99,35 +103,35 @@ class ActionSteps:
             pane=run.pane,
             request=correlation,
         )
-        terms = Preconditions(correlation=correlation, asks=True, wait_for_answer=timeout)
+        preconditions = Preconditions(correlation=correlation, asks=True, wait_for_answer=timeout)
         try:
-            await self._gate.run(action, build_actor(run), terms)
+            await self._gate.run(action, build_actor(run), preconditions)
         except (Refused, NeedsApproval) as error:
-            said = str(error.details.get("why", "expired"))
-            return PersonAnswer(choice=call.choices[-1] if said == "denied" else "", why=said)
+            why = str(error.details.get("why", "expired"))
+            return PersonAnswer(choice=call.choices[-1] if why == "denied" else "", why=why)
         return PersonAnswer(choice=call.choices[0], why="allowed")
 
     async def _wait_for_signal(self, call: AskPersonCall, execution: StepExecution) -> PersonAnswer:
-        with self._signals.subscribe() as news:
+        with self._signals.subscribe() as updates:
             while True:
                 for signal in await self._signals.list_signals(execution.run.id):
                     if signal.at >= execution.step.at and signal.word in call.choices and signal.by.startswith("human"):
                         return PersonAnswer(choice=signal.word, why="signal")
-                await news.get()
+                await updates.get()
 
     async def _find_recorded_result(self, correlation: str) -> ActionStepResult | None:
-        """What is on record of this attempt; None where it did not begin."""
-        send = await self._gate.find_delivery(correlation)
-        return read_recorded_result(await self._gate.list_audit_entries(correlation), send, correlation)
+        """Return the recorded outcome of this attempt; None if it has not started."""
+        delivery = await self._gate.find_delivery(correlation)
+        return read_recorded_result(await self._gate.list_audit_entries(correlation), delivery, correlation)
 
 
 def build_correlation(execution: StepExecution) -> str:
-    """One act's story in the audit, and its key: it begins with that of the run."""
+    """Return the correlation and idempotency key of one action; it begins with that of the run."""
     return f"{build_run_correlation(execution.run)}.{execution.step.number}.{execution.step.attempt}"
 
 
 def build_run_correlation(run: Run) -> str:
-    """What the correlations of all its acts begin with."""
+    """Return the prefix of the correlations of all actions of the run."""
     return f"{run.correlation}.{run.id}"
 
 
@@ -136,12 +140,12 @@ def build_actor(run: Run) -> Actor:
 
 
 def needs_approval(action: Action) -> bool:
-    """What a run that asks asks about: all that is more than a look or a word to a person."""
+    """Return True if a run in the mode `ask` requires approval: not for read-only or reversible actions."""
     return assess_risk(action) not in ("look", "reversible") and not isinstance(action, Notify)
 
 
 def build_pane_action(request: PaneRequest, view: PaneView, *, is_agent: bool) -> tuple[Action, Preconditions]:
-    """A text goes to the agent's own input, or to a shell at its prompt; never to a program that nobody knows."""
+    """Build the action; a text goes only to an agent's input or to a shell prompt, never to an unknown program."""
     if isinstance(request, SendTextRequest):
         text = SendText(
             pane=view.id, text=request.text, enter=request.enter, into_screen=is_agent and view.facts.alternate
@@ -172,7 +176,7 @@ def _build_spawn(request: SpawnRequest, view: PaneView) -> Spawn:
 def read_recorded_result(
     entries: Sequence[AuditEntry], delivery: DeliveryRecord | None, correlation: str
 ) -> ActionStepResult | None:
-    """What the record says of an attempt: done, not done (raised), `unknown`, or nothing. Pure."""
+    """Return the recorded outcome of an attempt, None if there is none; raise ``NotDone`` if it was refused. Pure."""
     if delivery is not None and delivery.status != "refused":
         return ActionStepResult(
             status=delivery.status or "unknown", why=delivery.why or "interrupted", correlation=correlation
@@ -185,21 +189,17 @@ def read_recorded_result(
     if any(entry.stage == "intent" for entry in entries):
         return ActionStepResult(status="unknown", why="interrupted", correlation=correlation)
     if any(entry.stage == "answered" and entry.outcome == "deny" for entry in entries):
-        raise NotDone("a person said no", details={"status": "denied", "why": "denied"})
+        raise NotDone("a person denied it", details={"status": "denied", "why": "denied"})
     return None
 
 
 def read_recorded_answer(entries: Sequence[AuditEntry], call: AskPersonCall) -> PersonAnswer | None:
-    """What a person said before the daemon ended, if they did. Pure."""
-    said = next((entry.outcome for entry in reversed(entries) if entry.stage == "answered"), "")
-    choices = {"allow": call.choices[0], "deny": call.choices[-1]}
-    return (
-        PersonAnswer(choice=choices[said], why="allowed" if said == "allow" else "denied") if said in choices else None
-    )
-
-
-def _add_correlation(terms: Preconditions, correlation: str, *, asks: bool) -> Preconditions:
-    return replace(terms, key=correlation, correlation=correlation, asks=asks, wait_for_answer=_APPROVAL_WAIT_S)
+    """Return the answer that a person gave before the daemon ended, if any. Pure."""
+    answers = {
+        "allow": PersonAnswer(choice=call.choices[0], why="allowed"),
+        "deny": PersonAnswer(choice=call.choices[-1], why="denied"),
+    }
+    return answers.get(next((entry.outcome for entry in reversed(entries) if entry.stage == "answered"), ""))
 
 
 def _build_result(outcome: Outcome, correlation: str) -> ActionStepResult:
@@ -214,13 +214,13 @@ def _build_result(outcome: Outcome, correlation: str) -> ActionStepResult:
 
 
 def _build_not_done(status: str, why: str) -> NotDone:
-    """In the same words whether it was seen to fail or is looked up after a crash: only these are on record."""
-    told = "it failed" if status == "failed" else f"it was {status}"
-    return NotDone(f"{told}: {why}", details={"status": status, "why": why})
+    # The same text at once and after a crash: the audit log has only status and reason.
+    text = "it failed" if status == "failed" else f"it was {status}"
+    return NotDone(f"{text}: {why}", details={"status": status, "why": why})
 
 
 def _convert_gate_error(error: VisorError) -> NotDone:
-    """Why nothing was done, in the gate's own words."""
+    """Translate an error of the gate into status and reason; the message stays the gate's."""
     why = str(error.details.get("why", "") or error.code)
     if isinstance(error, Refused):
         status = "denied"

@@ -1,10 +1,9 @@
-"""Carries steps out: each kind of call has one function here that does it, or hands it on."""
+"""Execute a step: dispatch each kind of call to the function that implements it."""
 
 from collections.abc import Awaitable, Callable
 
-from termvisor.errors import BadRequest, TimedOut
+from termvisor.errors import TimedOut
 from termvisor.model.detection.detection import Detection
-from termvisor.model.ids import PaneId
 from termvisor.model.workflow.run import Run
 from termvisor.workflows.account_failover import AccountSelection, SelectAccountCall
 from termvisor.workflows.calls import (
@@ -40,7 +39,7 @@ from termvisor.workflows.steps.sleep import SleepSteps
 from termvisor.workflows.steps.wait import WaitSteps
 
 QUESTION_SETTLED = "needless"
-"""Why a question has no answer: what it was about is settled."""
+"""The reason of an empty answer: the question was settled before a person answered."""
 
 
 class StepDispatcher:
@@ -54,7 +53,7 @@ class StepDispatcher:
         return await self._wait_steps.encode_baseline(run, call, last) if isinstance(call, WaitFor) else ""
 
     async def run_step(self, call: WorkflowCall, execution: StepExecution) -> CallResult:
-        takers: dict[type, Callable[..., Awaitable[CallResult]]] = {
+        handlers: dict[type, Callable[..., Awaitable[CallResult]]] = {
             ObserveCall: self._observe,
             WaitFor: self._wait_steps.wait,
             ActionCall: self.action_steps.run_action,
@@ -71,75 +70,74 @@ class StepDispatcher:
             NoteCall: self._add_note,
             ClockCall: self._read_clock,
         }
-        return await takers[type(call)](call, execution)
+        return await handlers[type(call)](call, execution)
 
-    async def _observe(self, call: ObserveCall, going: StepExecution) -> Observation:
-        return await self._services.panes.observe(_require_pane(going), call.lines)
+    async def _observe(self, call: ObserveCall, execution: StepExecution) -> Observation:
+        return await self._services.panes.observe(execution.require_pane(), call.lines)
 
-    async def _ask(self, call: AskPersonCall, going: StepExecution) -> CallResult:
-        asking = self.action_steps.ask_person(call, going, self._clock.now())
+    async def _ask(self, call: AskPersonCall, execution: StepExecution) -> CallResult:
+        asking = self.action_steps.ask_person(call, execution, self._clock.now())
         if call.unless is None:
             return await asking
-        came = await race(asking, self._wait_until_settled(call.unless, going))
-        if came.why == QUESTION_SETTLED:
-            await self._services.gate.withdraw_approvals(build_correlation(going))
-        return came
+        answer = await race(asking, self._wait_until_settled(call.unless, execution))
+        if answer.why == QUESTION_SETTLED:
+            await self._services.gate.withdraw_approvals(build_correlation(execution))
+        return answer
 
-    async def _wait_until_settled(self, condition: WaitFor, going: StepExecution) -> PersonAnswer:
-        """Until the question need not be answered any more; what does not come leaves it open."""
+    async def _wait_until_settled(self, condition: WaitFor, execution: StepExecution) -> PersonAnswer:
+        """Return once the condition is met; a timeout of the condition leaves the question open."""
         while True:
             try:
-                await self._wait_steps.wait(condition, going)
+                await self._wait_steps.wait(condition, execution)
             except TimedOut:
                 await self._clock.sleep(condition.timeout)
             else:
                 return PersonAnswer(why=QUESTION_SETTLED)
 
-    async def _select_account(self, call: SelectAccountCall, going: StepExecution) -> AccountSelection:
-        run = going.run
+    async def _select_account(self, call: SelectAccountCall, execution: StepExecution) -> AccountSelection:
+        run = execution.run
         return await self._services.account_selector.select(run.pane, run.agent, call.service)
 
-    async def _add_note(self, _call: NoteCall, _going: StepExecution) -> EmptyResult:
+    async def _add_note(self, _call: NoteCall, _execution: StepExecution) -> EmptyResult:
         return EmptyResult()
 
-    async def _read_clock(self, _call: ClockCall, _going: StepExecution) -> ClockReading:
+    async def _read_clock(self, _call: ClockCall, _execution: StepExecution) -> ClockReading:
         return ClockReading(at=self._clock.now())
 
-    async def _sleep_until(self, call: SleepUntilCall, _going: StepExecution) -> ClockReading:
+    async def _sleep_until(self, call: SleepUntilCall, _execution: StepExecution) -> ClockReading:
         return await self._sleep_steps.sleep_until(call.at)
 
-    async def _read_preferences(self, call: PreferencesCall, going: StepExecution) -> PreferenceValues:
-        run = going.run
+    async def _read_preferences(self, call: PreferencesCall, execution: StepExecution) -> PreferenceValues:
+        run = execution.run
         view = None if run.pane is None else await self._services.panes.find_pane(run.pane)
         return await self._services.preferences.read_preferences(call.names, run.agent, view)
 
-    async def _check_trigger(self, call: TriggerCheckCall, going: StepExecution) -> TriggerCheckResult:
-        run = going.run
-        seen = await self._services.panes.observe(_require_pane(going), call.lines)
+    async def _check_trigger(self, call: TriggerCheckCall, execution: StepExecution) -> TriggerCheckResult:
+        run = execution.run
+        observation = await self._services.panes.observe(execution.require_pane(), call.lines)
         if call.text:
-            return _build_check_result(any(call.text in row for row in (*seen.lines, *seen.screen)), "the text")
+            rows = (*observation.lines, *observation.screen)
+            return _build_check_result(any(call.text in row for row in rows), "the text")
         if run.event is None:
-            return TriggerCheckResult(is_so=True, why="no event started it")
-        found = await self._services.detections.find_detection(run.event)
-        return (
-            TriggerCheckResult(is_so=False, why="the event is no longer kept")
-            if found is None
-            else check_detection_visible(found, seen, call.lines)
-        )
+            return TriggerCheckResult(is_so=True, why="the run was not started by an event")
+        detection = await self._services.detections.find_detection(run.event)
+        if detection is None:
+            return TriggerCheckResult(is_so=False, why="the event is no longer stored")
+        return check_detection_visible(detection, observation, call.lines)
 
 
 def check_detection_visible(detection: Detection, observation: Observation, lines: int) -> TriggerCheckResult:
-    """Whether a pane still shows what was detected in it. Pure; what cannot be told is not so."""
+    """Check whether a pane still shows what was detected in it; False if that is unknown. Pure."""
     if detection.runtime is not None and observation.runtime is not None and detection.runtime != observation.runtime:
-        return TriggerCheckResult(is_so=False, why="another agent is in the pane now")
+        return TriggerCheckResult(is_so=False, why="another agent runs in the pane now")
     flag = detection.rule.removeprefix("signal.")
-    if detection.rule == "signal.compacting":  # it tells that one has ended, so the flag is gone
-        return TriggerCheckResult(is_so=not observation.compacting, why="the agent said so itself")
+    if detection.rule == "signal.compacting":  # this event reports the end of a compaction, so the flag is cleared
+        return TriggerCheckResult(is_so=not observation.compacting, why="the agent reported it")
     if detection.source == "signal":
         return _build_check_result(bool(getattr(observation, flag, False)), f"the flag {flag}")
     line = detection.evidence.get("line")
     if isinstance(line, int) and line and observation.line - line <= lines:
-        return TriggerCheckResult(is_so=True, why=f"it stands {max(0, observation.line - line)} lines above the last")
+        return TriggerCheckResult(is_so=True, why=f"it is {max(0, observation.line - line)} lines above the last")
     rows = [" ".join(row.split()) for row in (*observation.lines, *observation.screen)]
     parts = [part for row in detection.context.splitlines() if len(part := " ".join(row.split())) > 3]
     return _build_check_result(any(part in row for part in parts for row in rows), "the text")
@@ -147,9 +145,3 @@ def check_detection_visible(detection: Detection, observation: Observation, line
 
 def _build_check_result(is_so: bool, what: str) -> TriggerCheckResult:
     return TriggerCheckResult(is_so=is_so, why=f"{what} is {'still there' if is_so else 'no longer there'}")
-
-
-def _require_pane(execution: StepExecution) -> PaneId:
-    if execution.run.pane is None:
-        raise BadRequest("the run has no pane")
-    return execution.run.pane

@@ -1,4 +1,4 @@
-"""Two ways to an answer: the first one counts, the other is given up."""
+"""Await several alternatives, take the first result, and cancel the others."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 async def race(*awaitables: Awaitable[T]) -> T:
-    """What the first of them gives or raises; all are over when it returns."""
+    """Return or raise what the first of them does; all have ended when this returns."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_capture_error(way)) for way in awaitables]
+        tasks = [group.create_task(_capture_error(awaitable)) for awaitable in awaitables]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
@@ -23,7 +23,7 @@ async def race(*awaitables: Awaitable[T]) -> T:
 
 
 async def _capture_error(awaitable: Awaitable[T]) -> tuple[tuple[T, ...], VisorError | None]:
-    """A group would wrap what its tasks raise."""
+    # Returned, not raised: a TaskGroup would wrap the error in an ExceptionGroup.
     try:
         return (await awaitable,), None
     except VisorError as error:

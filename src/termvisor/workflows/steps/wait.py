@@ -1,4 +1,4 @@
-"""Waiting for something in a pane. What was printed since the run's last act counts, so no answer is missed."""
+"""Wait for a condition in a pane; output since the run's last action counts, so that no response is missed."""
 
 from collections.abc import Awaitable, Callable
 from fnmatch import fnmatchcase
@@ -15,24 +15,28 @@ from termvisor.model.workflow.run import Run
 from termvisor.redaction import redact
 from termvisor.regex import compile_patterns
 from termvisor.workflows.calls import Observation, WaitFor, WaitResult
+from termvisor.workflows.engine.journal_replay import describe_call
 from termvisor.workflows.engine.journaled_calls import LastAction, StepExecution, compute_remaining_seconds
 from termvisor.workflows.engine.services import DetectionFeed, PaneReader, SignalFeed
 from termvisor.workflows.steps.race import race
 
 _LOOK_BACK_LINES = 50
-"""Lines before the first act of a run that count as well."""
+"""Lines before the first action of a run that count as well."""
 _POLL_INTERVAL_S = 5.0
-"""Seconds after which a pane is looked at without news: screens repaint silently."""
+"""Seconds after which a pane is read without a change notice: full-screen programs repaint without one."""
 
 
 class WaitBaseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """From which line on a text counts, and the row that only shows what was typed; from when on an event counts; and
-    the last signal that counts no more."""
+    """From where on output, events and signals count; stored when the step starts."""
 
     after: int = 0
+    """Lines up to this number do not count."""
     echo: str = ""
+    """Rows with this text only echo what the run typed."""
     since: int = 0
+    """Events before this time do not count."""
     signal: int = 0
+    """Signals up to this id do not count."""
 
 
 class WaitSteps:
@@ -40,12 +44,12 @@ class WaitSteps:
         self._panes, self._detections, self._signals, self._clock = panes, detections, signals, clock
 
     async def encode_baseline(self, run: Run, call: WaitFor, last: LastAction) -> str:
-        so_far = WaitBaseline(signal=last.signal, since=last.at or run.at)
+        baseline = WaitBaseline(signal=last.signal, since=last.at or run.at)
         if run.pane is not None and (call.text or call.pattern):
             after = await self._find_start_line(run.pane) if last.line is None else last.line
-            first = last.text.strip().splitlines()[0] if last.text.strip() else ""
-            so_far = WaitBaseline(after=after, echo=redact(first))
-        return msgspec.json.encode(so_far).decode()
+            first_row = last.text.strip().splitlines()[0] if last.text.strip() else ""
+            baseline = WaitBaseline(after=after, echo=redact(first_row))
+        return msgspec.json.encode(baseline).decode()
 
     async def _find_start_line(self, pane: PaneId) -> int:
         view = await self._panes.find_pane(pane)
@@ -57,16 +61,16 @@ class WaitSteps:
             return await race(self._wait_for_signal(call, execution), self._time_out(call, seconds))
         if pane is None:
             raise BadRequest("the run has no pane to wait for")
-        look = self._build_check(call, execution, pane)
+        check = self._build_check(call, execution, pane)
         until = self._clock.monotonic() + seconds
-        with self._panes.watch_pane(pane) as stir:
+        with self._panes.watch_pane(pane) as changes:
             while True:
-                seen = await self._panes.observe(pane, _LOOK_BACK_LINES)
-                if (met := await look(seen)) is not None:
-                    return met
-                if (remains := until - self._clock.monotonic()) <= 0:
+                observation = await self._panes.observe(pane, _LOOK_BACK_LINES)
+                if (result := await check(observation)) is not None:
+                    return result
+                if (left := until - self._clock.monotonic()) <= 0:
                     raise _build_timeout_error(call)
-                await stir.wait_for_change(min(remains, _compute_poll_interval(call, seen)))
+                await changes.wait_for_change(min(left, _compute_poll_interval(call, observation)))
 
     def _build_check(self, call: WaitFor, execution: StepExecution, pane: PaneId) -> "WaitCheck":
         if call.text or call.pattern:
@@ -76,21 +80,21 @@ class WaitSteps:
         return _build_state_check(call, _decode_baseline(execution).since)
 
     def _build_rule_check(self, call: WaitFor, execution: StepExecution, pane: PaneId) -> "WaitCheck":
-        async def check(_seen: Observation) -> WaitResult | None:
-            for found in await self._detections.list_since(pane, _decode_baseline(execution).since):
-                if found.event != execution.run.event and _is_rule_match(found, call.rule):
-                    return WaitResult(what="rule", text=found.type, event=found.event)
+        async def check(_observation: Observation) -> WaitResult | None:
+            for detection in await self._detections.list_since(pane, _decode_baseline(execution).since):
+                if detection.event != execution.run.event and _is_rule_match(detection, call.rule):
+                    return WaitResult(what="rule", text=detection.type, event=detection.event)
             return None
 
         return check
 
     async def _wait_for_signal(self, call: WaitFor, execution: StepExecution) -> WaitResult:
-        with self._signals.subscribe() as news:
+        with self._signals.subscribe() as updates:
             while True:
                 for signal in await self._signals.list_signals(execution.run.id):
                     if signal.word == call.signal and signal.id > _decode_baseline(execution).signal:
                         return WaitResult(what="signal", text=signal.word, value=signal.value, event=signal.id)
-                await news.get()
+                await updates.get()
 
     async def _time_out(self, call: WaitFor, seconds: float) -> WaitResult:
         await self._clock.sleep(seconds)
@@ -108,8 +112,8 @@ class _TextCheck:
 
     async def check(self, observation: Observation) -> WaitResult | None:
         rows = [*await self._read_printed_rows(), *_select_visible_rows(observation)]
-        found = next((row for row in rows if self._is_match(row)), None)
-        return None if found is None else WaitResult(what=self._condition, text=found)
+        match = next((row for row in rows if self._is_match(row)), None)
+        return None if match is None else WaitResult(what=self._condition, text=match)
 
     async def _read_printed_rows(self) -> list[str]:
         rows: list[str] = []
@@ -124,34 +128,32 @@ class _TextCheck:
 
 
 def _select_visible_rows(observation: Observation) -> tuple[str, ...]:
-    """Of a program that repaints, what it shows now; of others only the row that is not finished yet."""
+    """Return the screen of a program that repaints it; of others only the last row, which has no line break yet."""
     if observation.agent or observation.is_alternate:
         return observation.screen
     return tuple(row for row in observation.screen if row.strip())[-1:]
 
 
 def _build_state_check(call: WaitFor, since: int) -> WaitCheck:
-    async def check(seen: Observation) -> WaitResult | None:
+    async def check(observation: Observation) -> WaitResult | None:
         if call.state:
-            is_so = seen.agent and seen.state in call.state and (not call.is_new or seen.state_at >= since)
-            return WaitResult(what="state", text=seen.state) if is_so else None
+            is_in_state = observation.agent and observation.state in call.state
+            is_met = is_in_state and (not call.is_new or observation.state_at >= since)
+            return WaitResult(what="state", text=observation.state) if is_met else None
         if call.session or call.cleared or call.gone:
-            return _check_agent(call, seen)
+            return _check_agent(call, observation)
         if call.prompt:
-            return WaitResult(what="prompt") if seen.activity == "prompt" else None
-        return WaitResult(what="quiet") if seen.quiet_for is None or seen.quiet_for >= call.quiet else None
+            return WaitResult(what="prompt") if observation.activity == "prompt" else None
+        is_quiet = observation.quiet_for is None or observation.quiet_for >= call.quiet
+        return WaitResult(what="quiet") if is_quiet else None
 
     return check
 
 
 def _check_agent(call: WaitFor, observation: Observation) -> WaitResult | None:
-    """Of the agent in the pane, or of its screen."""
     if call.session:
-        return (
-            WaitResult(what="session", text=observation.session)
-            if observation.agent and observation.session == call.session
-            else None
-        )
+        has_session = observation.agent and observation.session == call.session
+        return WaitResult(what="session", text=observation.session) if has_session else None
     if call.cleared:
         is_clear = bool(observation.agent) and not getattr(observation, call.cleared)
         return WaitResult(what="cleared", text=call.cleared) if is_clear else None
@@ -159,11 +161,11 @@ def _check_agent(call: WaitFor, observation: Observation) -> WaitResult | None:
 
 
 def build_text_matcher(call: WaitFor) -> Callable[[str], bool]:
-    """Whether a text fits; a pattern that cannot be understood is ``BadRequest``."""
+    """Return the predicate for a row. Raises ``BadRequest`` for an invalid pattern."""
     if call.text:
         return lambda row: call.text in row
     try:
-        matcher = compile_patterns({"wanted": call.pattern}, "re2")
+        matcher = compile_patterns({"expression": call.pattern}, "re2")
     except ConfigError as error:
         raise BadRequest(f"{call.pattern}: {error.message}") from error
     return lambda row: bool(matcher.find_ids(row.encode("utf-8", "replace")))
@@ -182,6 +184,5 @@ def _compute_poll_interval(call: WaitFor, observation: Observation) -> float:
 
 
 def _build_timeout_error(call: WaitFor) -> TimedOut:
-    return TimedOut(
-        f"what the run waited for did not come within {call.timeout:g} s", details={"seconds": call.timeout}
-    )
+    text = f"timed out after {call.timeout:g} s waiting for {describe_call(call)}"
+    return TimedOut(text, details={"seconds": call.timeout})

@@ -1,4 +1,4 @@
-"""A person at a real terminal: a tmux client on a pty, and what the terminal was told."""
+"""A tmux client on a pty, and what was written to its terminal."""
 
 import os
 import pty

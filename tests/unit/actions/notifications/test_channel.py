@@ -1,4 +1,4 @@
-"""What the end of a program means."""
+"""Results from the exit status of a program."""
 
 import pytest
 
@@ -8,11 +8,11 @@ from termvisor.actions.notifications.channel import build_program_result
 @pytest.mark.parametrize(
     ("status", "errors", "answer"),
     [
-        (0, b"noise", ("done", "", "beep took it")),
-        (3, b"no sound\n", ("failed", "program_failed", "beep ended with status 3: no sound")),
-        (-9, b"", ("failed", "program_failed", "beep ended with status -9")),
-        (124, b"", ("failed", "timeout", "beep ended with status 124")),
-        (127, b"beep: not found", ("failed", "no_program", "beep ended with status 127: beep: not found")),
+        (0, b"noise", ("done", "", "beep accepted it")),
+        (3, b"no sound\n", ("failed", "program_failed", "beep exited with status 3: no sound")),
+        (-9, b"", ("failed", "program_failed", "beep exited with status -9")),
+        (124, b"", ("failed", "timeout", "beep exited with status 124")),
+        (127, b"beep: not found", ("failed", "no_program", "beep exited with status 127: beep: not found")),
     ],
 )
 def test_the_status_of_a_program_is_the_answer(status, errors, answer):

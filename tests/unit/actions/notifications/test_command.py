@@ -1,10 +1,11 @@
-"""The way `command`: a real script reads the notice."""
+"""The channel `command` with a real script."""
 
 import json
 from pathlib import Path
 
 from termvisor.actions.notifications.command import CommandChannel
-from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
 from tests.unit.actions.notifications.shell_script import write_script
 from tests.unit.wait_until import wait_until
 
@@ -27,13 +28,13 @@ async def test_one_that_reads_nothing_is_fine(tmp_path):
     assert (await sent(write_script(tmp_path, "tell", "exit 0"))).status == "done"
 
 
-async def test_a_crash_is_told_with_its_last_words(tmp_path):
+async def test_a_failed_program_is_reported_with_its_stderr(tmp_path):
     answer = await sent(write_script(tmp_path, "tell", "echo 'no such room' >&2; kill -9 $$"))
     assert (answer.status, answer.why) == ("failed", "program_failed")
     assert "no such room" in answer.text
 
 
-async def test_one_that_hangs_is_ended_with_all_it_started(tmp_path):
+async def test_a_hanging_program_is_killed_with_its_children(tmp_path):
     path = write_script(tmp_path, "tell", f"sleep 600 & echo $! > {tmp_path}/child; wait")
     assert (await sent(path, timeout=1.0)).why == "timeout"
     child = (tmp_path / "child").read_text().strip()
@@ -48,7 +49,7 @@ def has_ended(pid: str) -> bool:
         return True
 
 
-async def test_a_program_that_is_missing_or_cannot_be_run_is_said(tmp_path):
+async def test_a_missing_or_unexecutable_program_is_reported(tmp_path):
     assert (await sent(str(tmp_path / "none"))).why == "no_program"
     (tmp_path / "page").write_text("not a program")
     assert (await sent(str(tmp_path / "page"))).why == "program_failed"

@@ -1,11 +1,12 @@
-"""The way `desktop`. The true notify-send needs a desktop, so a script of its name stands in and keeps what it got."""
+"""The channel `desktop`, with a script in place of notify-send, which needs a desktop."""
 
 import os
 
 import pytest
 
 from termvisor.actions.notifications.desktop import DesktopChannel, build_argv
-from termvisor.model.action.notification import NotificationSettings, UserNotification
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
 from tests.unit.actions.notifications.shell_script import write_script
 
 HOSTILE = UserNotification(
@@ -32,13 +33,13 @@ async def test_texts_are_neither_options_nor_markup(path):
     )
 
 
-async def test_a_desktop_that_is_not_there_is_said(path):
+async def test_a_missing_desktop_is_reported(path):
     write_script(path, "notify-send", "echo 'cannot connect to the bus' >&2; exit 1")
     answer = await DesktopChannel().send(HOSTILE, NotificationSettings())
     assert (answer.why, "cannot connect to the bus" in answer.text) == ("program_failed", True)
 
 
-async def test_a_desktop_that_hangs_holds_nobody_up(path):
+async def test_a_hanging_desktop_times_out(path):
     write_script(path, "notify-send", "exec sleep 600")
     assert await sent(timeout=0.2) == ("failed", "timeout")
 

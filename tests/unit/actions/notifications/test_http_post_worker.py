@@ -1,4 +1,4 @@
-"""One request: what it carries, where it goes, and what its answers mean."""
+"""The webhook request: headers, address checks and status codes."""
 
 import base64
 import socket
@@ -33,7 +33,7 @@ def test_the_receiver_can_verify_who_sent_it_and_when():
 
 
 @pytest.mark.parametrize("part", ["id", "timestamp", "body"])
-def test_whoever_changes_any_part_of_it_is_found_out(part):
+def test_a_change_of_any_part_breaks_the_signature(part):
     with run_receiver(200) as there:
         post_notice(letter(there.url, secret=KEY))
     changed = msgspec.structs.replace(there.received[0], **{part: {"id": "b2", "timestamp": 1, "body": b"{}"}[part]})
@@ -61,12 +61,12 @@ def test_a_redirect_is_not_followed():
     ("status", "why", "may_pass"),
     [(200, "", False), (400, "http_400", False), (429, "http_429", True), (503, "http_503", True)],
 )
-def test_what_may_pass_is_told_from_what_will_not(status, why, may_pass):
+def test_retryable_statuses_are_distinguished(status, why, may_pass):
     answer = classify_status(status, "there")
     assert (answer.why, answer.may_pass) == (why, may_pass)
 
 
-def test_a_receiver_that_hangs_up_without_a_word_may_do_better_next_time():
+def test_a_dropped_connection_is_retryable():
     with socket.create_server(("127.0.0.1", 0)) as there:
         port = there.getsockname()[1]
         there.close()
@@ -74,7 +74,7 @@ def test_a_receiver_that_hangs_up_without_a_word_may_do_better_next_time():
     assert (answer.why, answer.may_pass) == ("not_reached", True)
 
 
-def test_one_that_never_answers_is_given_up():
+def test_a_receiver_without_an_answer_times_out():
     with run_receiver(0) as there:
         answer = post_notice(letter(there.url, timeout=0.2))
     assert (answer.why, answer.may_pass) == ("timeout", True)
@@ -87,14 +87,14 @@ def test_other_addresses_are_not_even_tried(url):
     assert post_notice(letter(url)).why == "bad_address"
 
 
-def test_plain_http_stays_here_even_when_a_name_lies(monkeypatch):
+def test_plain_http_never_leaves_this_machine(monkeypatch):
     with run_receiver(200) as there:
         monkeypatch.setattr("ipaddress.IPv4Address.is_loopback", False)
         answer = post_notice(letter(there.url))
     assert (answer.why, answer.may_pass, there.received) == ("not_reached", False, [])
 
 
-def test_as_a_process_it_takes_a_letter_and_gives_an_answer():
+def test_the_worker_process_reads_a_request_and_writes_a_result():
     with run_receiver(200) as there:
         argv = [sys.executable, "-I", "-m", "termvisor.actions.notifications.http_post_worker"]
         asked = msgspec.json.encode(letter(there.url, secret=KEY))

@@ -1,4 +1,4 @@
-"""Telling people through the gate: a real tmux, a real client on a pty, the real policy and the real record."""
+"""Notifications through the gate, with a real tmux client, policy and audit log."""
 
 import os
 
@@ -40,19 +40,19 @@ async def record(home: GateScene) -> list[tuple[str, str, str]]:
     return [(entry.stage, entry.outcome, entry.why) for entry in await home.store.audit.list()]
 
 
-async def test_a_robot_may_tell_the_person_at_the_terminal_and_it_is_on_record(home):
+async def test_a_robot_may_notify_the_attached_user_and_it_is_logged(home):
     with attach_client(home.tmux, "work") as person:
         assert await told(home) == ("done", "")
         await person.wait_for_output(b"\x07\x1b]9;Termvisor: build: it is done\x07")
     assert await record(home) == [("intent", "", ""), ("outcome", "done", "")]
 
 
-async def test_nobody_at_any_terminal_is_an_outcome_on_record(home):
+async def test_no_attached_client_is_a_logged_outcome(home):
     assert await told(home) == ("failed", "nobody_attached")
     assert (await record(home))[-1] == ("outcome", "failed", "nobody_attached")
 
 
-async def test_the_same_again_is_held_back_and_the_next_one_says_so(home):
+async def test_a_repeated_notification_is_suppressed_and_counted(home):
     with attach_client(home.tmux, "work") as person:
         assert await told(home) == ("done", "")
         assert await told(home) == ("suppressed", "repeated")
@@ -61,7 +61,7 @@ async def test_the_same_again_is_held_back_and_the_next_one_says_so(home):
     assert ("outcome", "suppressed", "repeated") in await record(home)
 
 
-async def test_too_many_are_held_back_and_on_record(home):
+async def test_too_many_notifications_are_suppressed_and_logged(home):
     set_up(home, notify_rate=1)
     with attach_client(home.tmux, "work"):
         assert await told(home) == ("done", "")
@@ -69,7 +69,7 @@ async def test_too_many_are_held_back_and_on_record(home):
     assert (await record(home))[-1] == ("outcome", "suppressed", "too_many")
 
 
-async def test_who_has_the_pane_before_them_and_types_is_not_told(home):
+async def test_a_user_who_types_in_the_pane_is_not_notified(home):
     pane = await home.pane("%0")
     about = replace(BUILD, pane=pane)
     with attach_client(home.tmux, "work") as person:
@@ -81,20 +81,20 @@ async def test_who_has_the_pane_before_them_and_types_is_not_told(home):
         await person.wait_for_output(f"pane {pane} (local/work:0.0".encode())
 
 
-async def test_who_left_their_keys_alone_for_long_is_told(home):
+async def test_an_idle_user_is_notified(home):
     set_up(home, notify_looking=0.0)
     pane = await home.pane("%0")
     with attach_client(home.tmux, "work"):
         assert await told(home, replace(BUILD, pane=pane)) == ("done", "")
 
 
-async def test_a_pane_that_is_gone_or_reserved_can_still_be_spoken_of(home):
+async def test_a_notification_may_be_about_a_missing_or_reserved_pane(home):
     gone = replace(BUILD, pane=PaneId(4711))
     with attach_client(home.tmux, "work"):
         assert await told(home, gone) == ("done", "")
 
 
-async def test_what_leaves_is_redacted_and_harmless(home, tmp_path):
+async def test_a_sent_notification_is_redacted_and_sanitized(home, tmp_path):
     set_up(home, notify_command=(write_script(tmp_path, "tell", f"cat > {tmp_path}/got"),))
     key = "ghp_" + "a1B2c3" * 6
     text = f"\x1b]0;owned\x07token {key[:10]}\x1b[1m{key[10:]}\x00"
@@ -104,11 +104,11 @@ async def test_what_leaves_is_redacted_and_harmless(home, tmp_path):
 
 
 @pytest.mark.parametrize("way", ["webhook", "command"])
-async def test_a_way_that_is_not_set_up_tells_nobody(home, way):
+async def test_an_unconfigured_channel_fails(home, way):
     assert await told(home, replace(BUILD, way=way)) == ("failed", "not_set_up")
 
 
-async def test_setting_a_way_up_is_the_consent_to_use_it(home):
+async def test_a_configured_channel_may_be_used(home):
     with run_receiver(200) as there:
         set_up(home, notify_webhook_url=there.url)
         assert await told(home, replace(BUILD, way="webhook")) == ("done", "")
@@ -121,7 +121,7 @@ def rules(home: GateScene, text: str) -> None:
         file.write(text)
 
 
-async def test_in_quiet_hours_nobody_is_told_and_nobody_is_asked(home):
+async def test_in_quiet_hours_nothing_is_sent_or_requested(home):
     rules(home, '[[quiet_hours]]\nfrom = "00:00"\nto = "00:00"\n')
     with attach_client(home.tmux, "work"):
         assert await told(home) == ("suppressed", "policy_asks")
@@ -130,14 +130,14 @@ async def test_in_quiet_hours_nobody_is_told_and_nobody_is_asked(home):
     assert ("outcome", "suppressed", "policy_asks") in await record(home)
 
 
-async def test_a_policy_that_says_no_is_obeyed(home):
+async def test_a_policy_denial_is_obeyed(home):
     rules(home, '[[rule]]\nid = "hush"\nanswer = "deny"\nwhen = { kind = ["notify"] }\n')
     with pytest.raises(Refused, match="hush"):
         await told(home)
     assert (await record(home))[-1][1] == "denied"
 
 
-async def test_what_failed_may_be_told_again_at_once(home):
+async def test_a_failed_notification_may_be_repeated_at_once(home):
     assert await told(home) == ("failed", "nobody_attached")
     with attach_client(home.tmux, "work"):
         assert await told(home) == ("done", "")

@@ -1,4 +1,4 @@
-"""What a notice says."""
+"""Sanitizing notification texts."""
 
 from hypothesis import given
 from hypothesis import strategies as some
@@ -24,7 +24,7 @@ def test_what_is_too_long_is_cut():
 
 
 @given(some.text())
-def test_whatever_comes_in_nothing_that_acts_goes_out(text):
+def test_no_control_character_survives(text):
     assert sanitize_line(text).isprintable()
     assert sanitize_text(text).replace("\n", "").isprintable()
     assert len(sanitize_text(text).encode()) <= 4 * MAX_TEXT_CHARS

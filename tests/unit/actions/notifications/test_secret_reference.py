@@ -1,4 +1,4 @@
-"""Secrets behind references."""
+"""Reading secrets by reference."""
 
 import os
 
@@ -22,7 +22,7 @@ def test_a_secret_is_in_the_environment_or_in_a_private_file(monkeypatch, tmp_pa
 
 @pytest.mark.parametrize(
     ("mode", "data", "why"),
-    [(0o644, b"hush", "open to others"), (0o600, b"\n", "empty"), (0o600, b"\xff\xfe", "not text")],
+    [(0o644, b"hush", "readable by others"), (0o600, b"\n", "empty"), (0o600, b"\xff\xfe", "not UTF-8 text")],
 )
 def test_a_file_that_is_open_or_holds_nothing_is_refused_without_showing_it(tmp_path, mode, data, why):
     path = tmp_path / "key"
@@ -33,12 +33,12 @@ def test_a_file_that_is_open_or_holds_nothing_is_refused_without_showing_it(tmp_
     assert "hush" not in error.value.message
 
 
-def test_what_is_not_there_is_said(tmp_path):
+def test_a_missing_secret_is_an_error(tmp_path):
     os.mkfifo(tmp_path / "fifo", 0o600)
     for reference, why in (
         ("env:NOT_THERE", "not set"),
         ("file:/no/such", "No such"),
-        (f"file:{tmp_path}/fifo", "no file"),
+        (f"file:{tmp_path}/fifo", "not a regular file"),
     ):
         with pytest.raises(ConfigError, match=why):
             read_secret(reference)

@@ -1,4 +1,4 @@
-"""The way `terminal`: a real tmux client on a pty gets the bell and the message, and nobody else does."""
+"""The channel `terminal` with a real tmux client on a pty."""
 
 import os
 import pty
@@ -12,8 +12,9 @@ from termvisor.actions.notifications.terminal import TerminalChannel, encode_not
 from termvisor.backends.pane_control import AttachedClient
 from termvisor.clock import SystemClock
 from termvisor.errors import MuxError
-from termvisor.model.action.notification import NotificationSettings, UserNotification
-from termvisor.testing.fake_services import FakeClock
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
+from termvisor.testing.fake_clock import FakeClock
 from tests.unit.actions.notifications.attached_client import attach_client
 
 NOTICE = UserNotification(id="1", at="", title="build", text="it is done")
@@ -68,15 +69,15 @@ def test_a_terminal_without_utf8_gets_ascii_because_half_a_letter_may_be_a_contr
     assert b"Termvisor: ?" in data and max(data) < 128
 
 
-async def test_nobody_attached_is_said():
+async def test_no_attached_client_is_reported():
     assert await told(ScriptedRecipients()) == ("failed", "nobody_attached")
 
 
-async def test_a_server_that_does_not_answer_is_said():
+async def test_an_unresponsive_server_is_reported():
     assert await told(ScriptedRecipients(error=MuxError("it is busy"))) == ("failed", "no_answer")
 
 
-async def test_what_is_no_terminal_of_mine_is_never_written_to(tmp_path):
+async def test_only_terminals_of_this_user_are_written_to(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"mine")
     os.mkfifo(tmp_path / "fifo")
@@ -87,7 +88,7 @@ async def test_what_is_no_terminal_of_mine_is_never_written_to(tmp_path):
     assert file.read_bytes() == b"mine"
 
 
-def test_a_terminal_of_somebody_else_is_not_opened(monkeypatch):
+def test_a_terminal_of_another_user_is_not_opened(monkeypatch):
     master, slave = pty.openpty()
     try:
         mine = open_terminal(os.ttyname(slave))
@@ -114,7 +115,7 @@ def stuffed():
     return master, slave
 
 
-async def test_a_terminal_that_takes_nothing_holds_nobody_up():
+async def test_a_blocked_terminal_does_not_block():
     master, slave = stuffed()
     try:
         assert await told(ScriptedRecipients(os.ttyname(slave))) == ("failed", "not_writable")
@@ -123,7 +124,7 @@ async def test_a_terminal_that_takes_nothing_holds_nobody_up():
         os.close(slave)
 
 
-async def test_a_message_that_was_begun_is_ended(monkeypatch):
+async def test_a_started_message_is_completed(monkeypatch):
     """The first write takes a part only; the rest follows once there is room."""
     master, slave = pty.openpty()
     modes.setraw(slave)

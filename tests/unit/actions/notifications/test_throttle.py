@@ -1,12 +1,12 @@
-"""When it is better to say nothing."""
+"""Suppression of notifications."""
 
 from msgspec.structs import replace
 
 from termvisor.actions.notifications.throttle import NotificationThrottle
 from termvisor.model.action.action import Notify
-from termvisor.model.action.notification import NotificationSettings
 from termvisor.model.ids import PaneId
-from termvisor.testing.fake_services import FakeClock
+from termvisor.model.settings.notifications import NotificationSettings
+from termvisor.testing.fake_clock import FakeClock
 
 BUILD = Notify(title="build", text="done")
 SETTINGS = NotificationSettings(notify_window=60, notify_rate=3)
@@ -24,7 +24,7 @@ def told(manners: NotificationThrottle, action: Notify, settings: NotificationSe
     return why
 
 
-async def test_the_same_is_said_again_only_after_the_window():
+async def test_a_repetition_is_sent_only_after_the_window():
     clock = FakeClock()
     manners = NotificationThrottle(clock)
     assert said(manners, BUILD, BUILD) == ["", "repeated"]
@@ -43,7 +43,7 @@ async def test_another_pane_title_text_or_way_is_something_else():
     assert said(NotificationThrottle(FakeClock()), BUILD, *others) == ["", "", "", ""]
 
 
-async def test_too_many_are_held_back_each_way_on_its_own_and_counted_once():
+async def test_too_many_are_suppressed_per_channel_and_counted_once():
     clock = FakeClock()
     manners = NotificationThrottle(clock)
     many = [replace(BUILD, text=str(number)) for number in range(5)]
@@ -58,7 +58,7 @@ async def test_too_many_are_held_back_each_way_on_its_own_and_counted_once():
     ] == [2, 0, 0]
 
 
-async def test_what_did_not_get_through_may_be_said_again_and_its_count_is_not_lost():
+async def test_a_failed_notification_may_be_repeated_and_keeps_its_count():
     manners = NotificationThrottle(FakeClock())
     assert manners.check_and_reserve(BUILD, SETTINGS) == ""
     assert manners.check_and_reserve(BUILD, SETTINGS) == "repeated"
@@ -67,7 +67,7 @@ async def test_what_did_not_get_through_may_be_said_again_and_its_count_is_not_l
     assert manners.take_suppressed_count("terminal") == 1
 
 
-async def test_what_was_said_is_remembered_within_bounds():
+async def test_the_memory_for_repetitions_is_bounded():
     manners = NotificationThrottle(FakeClock())
     lavish = replace(SETTINGS, notify_rate=5000)
     for number in range(1500):
@@ -76,7 +76,7 @@ async def test_what_was_said_is_remembered_within_bounds():
     assert manners.check_and_reserve(replace(BUILD, text="1499"), lavish) == "repeated"
 
 
-async def test_while_many_are_on_their_way_no_more_are_sent():
+async def test_notifications_in_flight_are_limited():
     manners, lavish = NotificationThrottle(FakeClock()), replace(SETTINGS, notify_rate=100)
     many = [replace(BUILD, text=str(number)) for number in range(9)]
     assert [manners.check_and_reserve(action, lavish) for action in many] == [*[""] * 8, "busy"]

@@ -1,4 +1,4 @@
-"""The way `webhook`, with a real receiver and the real process that posts."""
+"""The channel `webhook` with a real receiver and worker process."""
 
 import json
 import subprocess
@@ -8,8 +8,9 @@ import pytest
 
 from termvisor.actions.notifications.webhook import WebhookChannel
 from termvisor.clock import NS
-from termvisor.model.action.notification import NotificationSettings, UserNotification
-from termvisor.testing.fake_services import NOON, FakeClock
+from termvisor.model.action.notification import UserNotification
+from termvisor.model.settings.notifications import NotificationSettings
+from termvisor.testing.fake_clock import NOON, FakeClock
 from tests.unit.actions.notifications.webhook_receiver import KEY, run_receiver
 
 NOTICE = UserNotification(id="a1b2", at="2026-01-01T12:00:00.000Z", title="build", text="done")
@@ -49,13 +50,13 @@ async def test_it_is_tried_again_under_the_same_id_with_a_fresh_signature():
     assert all(got.is_genuine for got in there.received)
 
 
-async def test_after_three_tries_it_is_given_up():
+async def test_there_are_three_attempts():
     with run_receiver(500) as there:
         answer = await sent(there.url)
     assert (answer.status, answer.why, len(there.received)) == ("failed", "http_500", 3)
 
 
-async def test_what_will_not_pass_is_tried_once():
+async def test_a_permanent_failure_is_tried_once():
     with run_receiver(404) as there:
         assert (await sent(there.url)).why == "http_404"
     assert len(there.received) == 1
@@ -78,7 +79,7 @@ async def test_neither_secret_nor_address_is_in_the_answer():
     assert KEY not in repr(answer) and "room=1" not in repr(answer)
 
 
-def test_the_request_weighs_nothing_here():
+def test_the_daemon_does_not_load_tls():
     """OpenSSL belongs to the process that posts; a fresh interpreter shows that the daemon's side does without it."""
     lean = (
         "import sys, termvisor.actions.notifications.notifier\n"

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that answers what a test says and verifies what it gets, as a receiver would."""
+"""An HTTP server on loopback that answers as a test says and verifies signatures."""
 
 import base64
 import hashlib

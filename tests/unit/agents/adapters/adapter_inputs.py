@@ -1,4 +1,4 @@
-"""Words to speak of any agent's records, processes and screens with."""
+"""Builders of records, processes and screens of any agent."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Every recorded scene of a real program means today what it meant when it was recorded."""
+"""Checks that every recorded scene still gives the recorded state."""
 
 from termvisor.agents.adapters.adapter import Adapter
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter

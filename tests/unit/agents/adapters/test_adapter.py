@@ -1,4 +1,4 @@
-"""The contract of adapters: what an older one may still be."""
+"""The adapter contract: supported versions and default values."""
 
 import pytest
 
@@ -15,5 +15,10 @@ def test_a_minor_step_keeps_older_adapters(version: tuple[int, int], expected: b
     assert is_supported_contract(version) is expected
 
 
-def test_a_look_that_found_nothing_is_unknown() -> None:
+def test_version_1_adapters_are_not_supported() -> None:
+    assert MAJOR == 2
+    assert not is_supported_contract((1, 1))
+
+
+def test_a_screen_without_a_matching_rule_is_unknown() -> None:
     assert ScreenReading().state == "unknown"

@@ -1,4 +1,4 @@
-"""How programs are known by the way they were started."""
+"""Recognition of programs by their command line."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_what_is_said_to_a_script_stands_behind_it():
     assert get_script_arguments(build_process(), TOY.script_pattern) is None
 
 
-def test_a_session_is_taken_up_again_by_its_name_and_by_nothing_else():
+def test_a_session_is_resumed_only_by_a_well_formed_id():
     resume = SessionResume(("toy", "--resume={}"))
     assert resume.build_command(SESSION) == ("toy", f"--resume={SESSION}")
     assert [resume.build_command(one) for one in ("", "latest", f"{SESSION};rm", "--yolo")] == [()] * 4

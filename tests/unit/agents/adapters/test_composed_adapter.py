@@ -1,13 +1,13 @@
-"""An adapter is its parts: sources that it declares and reads, rules for its screens, a way to take a session up."""
+"""Every built-in adapter has declared sources with readers, screen rules and a resume command."""
 
 import pytest
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import Adapter, SourceRecord
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
 from tests.unit.agents.adapters.adapter_inputs import NOW, SESSION, build_screen
 
-ALL = {one.name: one for one in agents.load_adapters() if isinstance(one, ComposedAdapter)}
+ALL = {one.name: one for one in loader.load_adapters() if isinstance(one, ComposedAdapter)}
 pytestmark = pytest.mark.parametrize("adapter", ALL.values(), ids=ALL)
 
 
@@ -26,6 +26,6 @@ def test_it_has_rules_of_its_own_and_the_last_word_on_a_strange_screen_is_unknow
     assert adapter.classify_screen(build_screen("$ ls"), "9.9").state == "unknown"
 
 
-def test_a_session_is_named_or_none_is_taken_up(adapter: ComposedAdapter) -> None:
+def test_only_a_named_session_is_resumed(adapter: ComposedAdapter) -> None:
     assert adapter.build_resume_command("--yolo") == ()
     assert (SESSION in " ".join(adapter.build_resume_command(SESSION))) is adapter.session_resume.is_session(SESSION)

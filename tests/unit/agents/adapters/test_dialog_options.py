@@ -1,4 +1,4 @@
-"""The choices of a dialog and the way to one of them."""
+"""Options of a dialog and the keys that select them."""
 
 import pytest
 

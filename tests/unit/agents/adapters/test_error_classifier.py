@@ -1,4 +1,4 @@
-"""What the words of an error mean."""
+"""Classification of error messages and reset times."""
 
 from datetime import datetime
 
@@ -48,7 +48,7 @@ def test_an_error_is_of_one_kind(words, status, expected):
         ("", None),
     ],
 )
-def test_a_limit_ends_when_it_says_so_surely(words, expected):
+def test_only_certain_reset_times_are_parsed(words, expected):
     assert find_reset_time(words, NOW) == expected
 
 
@@ -82,7 +82,7 @@ def test_the_time_of_the_agents_own_machine_is_ours():
     assert find_local_reset_time("resets at 11:02 PM", NOW) is None
 
 
-def test_a_limit_ends_as_its_agent_words_it():
+def test_reset_times_are_parsed_in_each_agents_format():
     assert build_error_flags("usage_limit", "resets 7:16am (UTC)", NOW).resets_at is None
     assert (
         build_error_flags("usage_limit", "resets 7:16am (UTC)", NOW, find_zoned_reset_time).resets_at == NOW + 3 * HOUR

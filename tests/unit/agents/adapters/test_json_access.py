@@ -1,4 +1,4 @@
-"""How JSON of strangers is looked into."""
+"""Access to untrusted JSON."""
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ def test_missing_and_misplaced_values_are_empty():
         (1 << 80, 0),
     ],
 )
-def test_an_instant_is_told_in_milliseconds_or_with_its_zone(value, expected):
+def test_timestamps_are_milliseconds_or_iso_with_zone(value, expected):
     assert parse_timestamp(value) == expected
 
 

@@ -1,11 +1,11 @@
-"""The versions that we say to know are those of the recordings."""
+"""The listed versions are those of the recordings."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-import termvisor.agents
+from termvisor.agents import adapters
 from termvisor.agents.adapters.recorded_versions import list_recorded_versions
 from tests.recordings.scene import load_scenes
 
@@ -17,7 +17,7 @@ def test_the_known_versions_are_those_that_were_recorded(agent: str) -> None:
     """`make golden` writes the files anew."""
     found = sorted({scene.version for scene in load_scenes(agent)} - {""})
     if os.environ.get("GOLDEN") == "write":
-        path = Path(termvisor.agents.__file__).parent / "adapters" / agent / "versions"
+        path = Path(adapters.__file__).parent / agent / "versions"
         path.write_text("\n".join(found) + "\n", "ascii")
         list_recorded_versions.cache_clear()
     assert found != []

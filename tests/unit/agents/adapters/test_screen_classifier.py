@@ -1,17 +1,17 @@
-"""The one engine for screens: the first rule that fits decides, and whatever fits none is unknown."""
+"""Screen classification: the first matching rule wins, and no match is unknown."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier, find_bottom_box, trim_rows
 from termvisor.model.detection.rule import Rule, ScreenCondition
 from tests.unit.agents.adapters.adapter_inputs import NOW, build_box, build_screen
 
-SIGHTS = {one.name: one.screen_classifier for one in agents.load_adapters() if isinstance(one, ComposedAdapter)}
+SIGHTS = {one.name: one.screen_classifier for one in loader.load_adapters() if isinstance(one, ComposedAdapter)}
 
 
 def rule(name: str, part: str, pattern: str, **fields: object) -> Rule:
@@ -63,7 +63,7 @@ def test_a_limit_tells_its_end_and_what_is_always_true_of_it() -> None:
     ("shown", "tasks"),
     [("3 left", 3), ("none left", 0), ("rest", 0), ("999999999 left", 99), ("9" * 400 + " left", 0)],
 )
-def test_a_count_of_tasks_is_told_and_bounded(shown: str, tasks: int) -> None:
+def test_a_task_count_is_reported_and_bounded(shown: str, tasks: int) -> None:
     counting = toy(rule("busy", "last", r"^(?P<tasks>\S+) left", state="running"), REST)
     assert counting.classify_regions({"last": [shown]}, NOW).tasks == tasks
     assert SIGHT.classify_regions({"last": [shown]}, NOW).tasks is None, "where no rule counts, nothing is said"
@@ -104,7 +104,7 @@ def test_any_rows_at_all_give_an_answer(agent: str, rows: list[str]) -> None:
     assert (seen.state == "unknown") == (seen.rule == "")
 
 
-def test_nobody_sees_space_below_and_beside_the_text() -> None:
+def test_trailing_space_and_blank_rows_are_trimmed() -> None:
     assert trim_rows(["a  ", "", "b", "", "  "]) == ["a", "", "b"]
 
 

@@ -1,4 +1,4 @@
-"""The frame around what agents say."""
+"""Statements become signals with the context of their record."""
 
 import json
 
@@ -39,7 +39,7 @@ def test_what_a_pane_shows_is_a_look_and_proves_that_it_moved():
     assert (one.tier, one.moved_at) == ("heuristic", NOW)
 
 
-def test_two_things_that_one_record_says_are_two_pieces_of_evidence():
+def test_two_statements_of_a_record_are_two_signals():
     said = [
         AgentStatement(state="idle"),
         AgentStatement(kind="note"),

@@ -26,7 +26,7 @@ def test_the_end_of_a_tool_says_which_one(event):
 @pytest.mark.parametrize(
     "text", [line("PreToolUse"), line("Stop", prompt="PostToolUse"), line(session_id=3), '{"event":"PostToolUse"', "[]"]
 )
-def test_whatever_else_is_told_is_no_end(text):
+def test_other_records_are_no_end_of_a_tool(text):
     assert read(text) is None
     assert read(line(), source="transcript") is None
 

@@ -1,9 +1,9 @@
-"""What was said is found in what real agents left behind: whose words they are, and each once."""
+"""Messages in recordings of real agents have a role and a unique key."""
 
 import pytest
 
-from termvisor.agents import load_adapters
 from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.loader import load_adapters
 from termvisor.agents.tracking import AdapterRegistry
 from tests.recordings.scene import load_runs
 

@@ -1,4 +1,4 @@
-"""Films that we made are read back; others are told apart."""
+"""Casts of `visor export --cast` are read back, others are rejected."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +25,7 @@ def frame(rows: Iterable[str], at: int = AT, *, width: int = 40, height: int = 4
     return ReplayFrame(pane=PaneId(7), at=at, rows=tuple(shown), width=width, height=height, cursor_x=1, cursor_y=2)
 
 
-def film(*frames: ReplayFrame, markers: Iterable[CastMarker] = ()) -> bytes:
+def build_cast(*frames: ReplayFrame, markers: Iterable[CastMarker] = ()) -> bytes:
     cast = AsciicastWriter()
     lines = [cast.write_header(frames[0], "pane 7")]
     for one in frames:
@@ -35,19 +35,19 @@ def film(*frames: ReplayFrame, markers: Iterable[CastMarker] = ()) -> bytes:
 
 
 def screens(data: bytes) -> list[Screen]:
-    return [one.screen for one in read_cast("film.cast", data).moments]
+    return [one.screen for one in read_cast("build_cast.cast", data).moments]
 
 
-def test_what_was_painted_is_seen_again() -> None:
+def test_painted_rows_are_read_back() -> None:
     before, after = frame(["one", "", "\x1b[31mthree\x1b[0m"]), frame(["one", "two"], AT + NS)
-    found = screens(film(before, after))
+    found = screens(build_cast(before, after))
     assert [one.rows for one in found] == [("one", "", "three", ""), ("one", "two", "", "")]
     assert [one.at for one in found] == [AT, AT + NS]
     assert (found[0].cursor_x, found[0].cursor_y) == (1, 2)
 
 
-def test_a_new_size_begins_an_empty_screen() -> None:
-    found = screens(film(frame(["one"]), frame(["two"], AT + NS, width=20, height=2)))
+def test_a_resize_clears_the_screen() -> None:
+    found = screens(build_cast(frame(["one"]), frame(["two"], AT + NS, width=20, height=2)))
     assert (found[1].rows, found[1].width) == (("two", ""), 20)
 
 
@@ -55,14 +55,15 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_
 
 
 @given(st.lists(st.lists(TEXT, max_size=4), min_size=1, max_size=4))
-def test_every_film_of_ours_can_be_read(shown: list[list[str]]) -> None:
+def test_every_exported_cast_can_be_read(shown: list[list[str]]) -> None:
     frames = [frame(rows, AT + number * NS) for number, rows in enumerate(shown)]
-    assert screens(film(*frames))[-1].rows == frames[-1].rows
+    assert screens(build_cast(*frames))[-1].rows == frames[-1].rows
 
 
-def test_the_agent_is_the_one_that_a_marker_names() -> None:
+def test_the_agent_is_named_in_a_marker() -> None:
     recording = read_cast(
-        "film.cast", film(frame(["x"]), markers=[CastMarker(AT, "agent_began runtime=3 agent=codex pid=77")])
+        "build_cast.cast",
+        build_cast(frame(["x"]), markers=[CastMarker(AT, "agent_began runtime=3 agent=codex pid=77")]),
     )
     assert (recording.agent, recording.runtime.pid) == ("codex", 77)
 
@@ -75,18 +76,18 @@ HEAD = '{"version": 3, "term": {"cols": 20, "rows": 2}, "timestamp": 100}'
     [
         (['{"version": 2, "width": 80, "height": 24}'], "missing required field|version 2"),
         (['{"version": 2, "term": {}}'], "version 2"),
-        (['{"version": 3, "term": {}}'], "names no size"),
-        ([HEAD], "shows nothing"),
+        (['{"version": 3, "term": {}}'], "has no terminal size"),
+        ([HEAD], "contains no output"),
         ([HEAD, '[0, "o", "one\\r\\ntwo"]'], "it prints"),
         ([HEAD, '[0, "o", "\\u001b[3A"]'], "CSI 3A"),
         ([HEAD, '[0, "o", "\\u001b]0;title\\u0007"]'], "it prints"),
         ([HEAD, '[0, "r", "wide"]'], "resizes"),
-        ([HEAD, '{"no": "event"}'], "not one of ours"),
+        ([HEAD, '{"no": "event"}'], "not written by"),
     ],
 )
-def test_a_film_of_another_maker_is_refused(lines: list[str], why: str) -> None:
+def test_a_foreign_cast_is_rejected(lines: list[str], why: str) -> None:
     with pytest.raises(BadRequest, match=why):
-        read_cast("film.cast", "\n".join(lines).encode())
+        read_cast("build_cast.cast", "\n".join(lines).encode())
 
 
 def scene(agent: str, name: str) -> Scene:
@@ -97,11 +98,11 @@ def scene(agent: str, name: str) -> Scene:
     ("agent", "name", "state"),
     [("claude_code", "approval_asked", "waiting_approval"), ("codex", "approval_asked", "waiting_approval")],
 )
-def test_screens_alone_say_what_an_agent_does(tmp_path: Path, agent: str, name: str, state: str) -> None:
+def test_screens_alone_give_a_state(tmp_path: Path, agent: str, name: str, state: str) -> None:
     shown = scene(agent, name).screen
     size = {"width": shown.width, "height": shown.height}
-    path = tmp_path / "film.cast"
-    path.write_bytes(film(frame(["$ agent"], **size), frame(shown.rows, AT + NS, **size)))
+    path = tmp_path / "build_cast.cast"
+    path.write_bytes(build_cast(frame(["$ agent"], **size), frame(shown.rows, AT + NS, **size)))
     found = explain_recording(str(path), "", "30s")
     assert (found.view.state.agent, found.view.state.value, found.view.state.evidence_mode) == (
         agent,
@@ -110,9 +111,9 @@ def test_screens_alone_say_what_an_agent_does(tmp_path: Path, agent: str, name: 
     )
 
 
-def test_a_film_in_which_no_agent_is_seen_wants_its_name(tmp_path: Path) -> None:
-    path = tmp_path / "film.cast"
-    path.write_bytes(film(frame(["$ make"])))
-    with pytest.raises(Exception, match="does not say whose it is"):
+def test_a_cast_without_an_agent_requires_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "build_cast.cast"
+    path.write_bytes(build_cast(frame(["$ make"])))
+    with pytest.raises(Exception, match="does not name its agent"):
         explain_recording(str(path), "", "")
     assert explain_recording(str(path), "codex", "").view.state.value == "unknown"

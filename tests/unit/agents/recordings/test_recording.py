@@ -3,7 +3,7 @@ from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import PaneId, RuntimeId
 
 
-def test_it_lasts_from_the_start_of_the_program_to_the_last_moment() -> None:
+def test_it_lasts_from_the_process_start_to_the_last_moment() -> None:
     runtime = AgentProcess(
         id=RuntimeId(1), pane=PaneId(1), place=PaneLocation("local", "", "%1"), agent="codex", started_at=5
     )
@@ -13,7 +13,7 @@ def test_it_lasts_from_the_start_of_the_program_to_the_last_moment() -> None:
     assert (recording.began_at, recording.ended_at) == (5, 9)
 
 
-def test_what_is_none_says_what_would_be_one() -> None:
+def test_the_error_says_which_files_are_recordings() -> None:
     error = build_recording_error("x.json", "it is empty")
-    assert error.message == "x.json is no recording of an agent: it is empty"
+    assert error.message == "x.json is not a recording of an agent: it is empty"
     assert "visor export --cast" in error.hint

@@ -1,4 +1,4 @@
-"""A moment is read together with the earlier ones of its run."""
+"""A scene is read with the earlier scenes of its run."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ def moments(path: Path) -> int:
     return len(read_scenes(str(path), path.read_bytes()).moments)
 
 
-def test_those_of_its_run_before_it_and_no_others_belong_to_it(tmp_path: Path) -> None:
+def test_only_earlier_scenes_of_the_same_run_are_read(tmp_path: Path) -> None:
     run = next(run for run in load_runs("claude_code") if len(run) > 3)
     for scene in run:
         shutil.copy(RECORDINGS_FOLDER / "claude_code" / f"{scene.name}.json", tmp_path)
@@ -23,11 +23,11 @@ def test_those_of_its_run_before_it_and_no_others_belong_to_it(tmp_path: Path) -
     assert [moments(tmp_path / f"{scene.name}.json") for scene in run] == list(range(1, len(run) + 1))
 
 
-def test_alone_it_is_one_moment(tmp_path: Path) -> None:
+def test_a_single_scene_is_one_moment(tmp_path: Path) -> None:
     shutil.copy(RECORDINGS_FOLDER / "claude_code" / "completed.json", tmp_path)
     assert moments(tmp_path / "completed.json") == 1
 
 
-def test_another_file_is_none(tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match="is no recording"):
+def test_another_file_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="is not a recording"):
         read_scenes(str(tmp_path / "x.json"), b"[]")

@@ -1,4 +1,4 @@
-"""Somebody who listens to real files in a private folder, and keeps what is heard."""
+"""A source watcher on real files in a private folder that collects the records."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from tests.unit.wait_until import wait_until
 
 
 class WatcherScene:
-    """``refusals`` are raised, one a call, in place of storing what was heard."""
+    """``storage_errors`` are raised, one per call, instead of storing the records."""
 
     def __init__(self) -> None:
         self.records: list[SourceRecord] = []
@@ -48,12 +48,12 @@ class WatcherScene:
         return [record.text for record in self.records]
 
     async def wait_for_texts(self, *texts: str) -> None:
-        """Wait until exactly these texts were heard so far."""
+        """Wait until exactly these texts were delivered."""
         await wait_until(lambda: len(self.records) >= len(texts))
         assert self.texts == list(texts)
 
     async def wait_for_status(self, *statuses: str) -> None:
-        """Wait until the sources do so, after a look at each."""
+        """Wait until the sources have these statuses, after a scan of each."""
         health = self.watcher.list_health
         await wait_until(lambda: all(one.detail != NOT_SCANNED_YET for one in health()))
         await wait_until(lambda: [one.status for one in health()] == list(statuses))

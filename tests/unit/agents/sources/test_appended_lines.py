@@ -1,4 +1,4 @@
-"""Lines that are added to real files; a look at a time."""
+"""Lines appended to real files, one scan at a time."""
 
 import os
 
@@ -34,7 +34,7 @@ def texts(look) -> list[str]:
     return [record.text for record in look.records]
 
 
-def test_what_stood_there_before_is_read_only_where_it_is_wanted(log, tmp_path):
+def test_existing_lines_are_read_only_with_from_start(log, tmp_path):
     new, all_of_it = reader(tmp_path), reader(tmp_path, from_start=True)
     assert texts(new.scan(None)) == []
     assert texts(all_of_it.scan(None)) == ["before"]
@@ -42,20 +42,20 @@ def test_what_stood_there_before_is_read_only_where_it_is_wanted(log, tmp_path):
     assert texts(new.scan([str(log)])) == texts(all_of_it.scan(None)) == ["after"]
 
 
-def test_a_record_says_where_it_was_read_and_of_whom(log, tmp_path):
+def test_a_record_has_its_path_and_hint(log, tmp_path):
     (record,) = reader(tmp_path, from_start=True).scan(None).records
     assert (record.source, record.path, record.hint.pid) == ("transcript", str(log), 7)
     assert (record.seq, record.life) == (None, 0)
 
 
-def test_the_same_line_has_the_same_id_whenever_it_is_read_and_another_has_not(log, tmp_path):
+def test_the_event_id_depends_on_the_line_only(log, tmp_path):
     append(log, "before\n")
     first, second = reader(tmp_path, from_start=True).scan(None).records
     again, _ = reader(tmp_path, from_start=True).scan(None).records
     assert first.event_id == again.event_id != second.event_id
 
 
-def test_files_that_come_later_are_read_from_their_start(tmp_path):
+def test_new_files_are_read_from_their_start(tmp_path):
     folder = tmp_path / "later"
     one = reader(folder)
     look = one.scan(None)
@@ -68,7 +68,7 @@ def test_files_that_come_later_are_read_from_their_start(tmp_path):
     assert texts(one.scan([str(folder / "new.jsonl"), str(folder / "other.txt")])) == ["half"]
 
 
-def test_folders_below_count_where_the_watch_is_deep(tmp_path):
+def test_a_deep_watch_reads_subfolders(tmp_path):
     one = reader(tmp_path, is_deep=True)
     one.scan(None)
     (tmp_path / "x" / "y").mkdir(parents=True)
@@ -78,7 +78,7 @@ def test_folders_below_count_where_the_watch_is_deep(tmp_path):
     assert str(tmp_path / "x/y") in look.folders
 
 
-def test_a_file_that_is_cut_or_replaced_is_read_anew(log, tmp_path):
+def test_a_truncated_or_replaced_file_is_read_from_its_start(log, tmp_path):
     one = reader(tmp_path)
     one.scan(None)
     log.write_text("cut\n")
@@ -88,7 +88,7 @@ def test_a_file_that_is_cut_or_replaced_is_read_anew(log, tmp_path):
     assert texts(one.scan([str(log), str(tmp_path / "tmp")])) == ["replaced"]
 
 
-def test_a_rewrite_of_the_same_length_within_the_same_tick_is_seen(log, tmp_path):
+def test_a_rewrite_with_the_same_size_and_mtime_is_detected(log, tmp_path):
     one = reader(tmp_path, from_start=True)
     one.scan(None)
     log.write_text("BEFORE\n")
@@ -96,7 +96,7 @@ def test_a_rewrite_of_the_same_length_within_the_same_tick_is_seen(log, tmp_path
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.1", "b.jsonl"])
-def test_a_rotated_file_is_read_to_its_end_under_any_name_and_not_again(log, tmp_path, name):
+def test_a_renamed_file_is_read_to_its_end_once(log, tmp_path, name):
     one = reader(tmp_path)
     one.scan(None)
     append(log, "unread\nhal")
@@ -111,7 +111,7 @@ def test_a_rotated_file_is_read_to_its_end_under_any_name_and_not_again(log, tmp
     assert texts(one.scan(None)) == []
 
 
-def test_only_names_that_fit_are_of_concern(log, tmp_path):
+def test_only_matching_names_are_relevant(log, tmp_path):
     one = reader(tmp_path)
     one.scan(None)
     assert one.is_relevant_path(str(log))
@@ -120,7 +120,7 @@ def test_only_names_that_fit_are_of_concern(log, tmp_path):
     assert (look.records, look.is_full_scan) == ([], False)
 
 
-def test_a_long_file_is_told_in_parts_and_a_line_that_is_too_long_is_counted(log, tmp_path, monkeypatch):
+def test_a_long_file_is_read_in_parts_and_a_long_line_is_dropped(log, tmp_path, monkeypatch):
     monkeypatch.setattr(tail, "READ_CHUNK_BYTES", 64)
     monkeypatch.setattr(appended_lines, "READ_CHUNK_BYTES", 64)
     monkeypatch.setattr(tail, "MAX_LINE_BYTES", 100)
@@ -137,7 +137,7 @@ def test_a_long_file_is_told_in_parts_and_a_line_that_is_too_long_is_counted(log
     assert (sum(look.dropped for look in looks), len(looks) > 5) == (1, True)
 
 
-def test_a_file_that_cannot_be_read_is_told_and_the_others_are_read(log, tmp_path, monkeypatch):
+def test_an_unreadable_file_is_reported_and_the_others_are_read(log, tmp_path, monkeypatch):
     (tmp_path / "b.jsonl").write_text("other\n")
     honest = appended_lines.open_for_reading
 

@@ -1,4 +1,4 @@
-"""One listener on real folders: heard at once, looked at where it cannot be heard, mended when it breaks."""
+"""One file watcher on real folders: events, polling, retries."""
 
 import errno
 import os
@@ -27,7 +27,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(file_watcher, "_POLL_INTERVAL_S", 0.01)
 
 
-async def test_a_change_is_heard_without_looking_around(watcher_scene, tmp_path, monkeypatch):
+async def test_a_change_is_read_without_a_full_scan(watcher_scene, tmp_path, monkeypatch):
     monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
     watcher_scene.watcher.watch("a", [watch(tmp_path)])
     watcher_scene.run()
@@ -42,7 +42,7 @@ async def test_a_change_is_heard_without_looking_around(watcher_scene, tmp_path,
     assert health.heard_at == pytest.approx(watcher_scene.records[-1].at, abs=10**10)
 
 
-async def test_a_folder_that_is_missing_is_heard_as_soon_as_it_comes_and_comes_back(watcher_scene, tmp_path):
+async def test_a_missing_folder_is_watched_as_soon_as_it_appears(watcher_scene, tmp_path):
     folder = tmp_path / "not" / "yet"
     watcher_scene.watcher.watch("a", [watch(folder, is_deep=True)])
     watcher_scene.run()
@@ -61,7 +61,7 @@ async def test_a_folder_that_is_missing_is_heard_as_soon_as_it_comes_and_comes_b
     await watcher_scene.wait_for_texts("one", "two", "three")
 
 
-async def test_secrets_do_not_get_through(watcher_scene, tmp_path):
+async def test_records_are_redacted(watcher_scene, tmp_path):
     watcher_scene.watcher.watch("a", [watch(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
@@ -69,7 +69,7 @@ async def test_secrets_do_not_get_through(watcher_scene, tmp_path):
     await watcher_scene.wait_for_texts('{"command":"export PASSWORD=[redacted:password_assignment]"}')
 
 
-async def test_where_no_watch_is_left_it_is_looked_at_and_health_says_so(watcher_scene, tmp_path, monkeypatch, quick):
+async def test_without_inotify_watches_it_polls_and_reports_it(watcher_scene, tmp_path, monkeypatch, quick):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -80,14 +80,14 @@ async def test_where_no_watch_is_left_it_is_looked_at_and_health_says_so(watcher
     append(tmp_path / "a.jsonl", "one\n")
     await watcher_scene.wait_for_texts("one")
     (health,) = watcher_scene.watcher.list_health()
-    assert health.detail == "looked at every second: no inotify watch is left (fs.inotify.max_user_watches)"
+    assert health.detail == "polled every second: no inotify watch is left (fs.inotify.max_user_watches)"
     monkeypatch.undo()
     await wait_until(lambda: watcher_scene.watcher.list_health()[0].detail == "")
     append(tmp_path / "a.jsonl", "two\n")
     await watcher_scene.wait_for_texts("one", "two")
 
 
-async def test_what_could_not_be_stored_is_handed_on_again_and_nothing_is_lost(watcher_scene, tmp_path):
+async def test_undelivered_records_are_delivered_again(watcher_scene, tmp_path):
     watcher_scene.watcher.watch("a", [watch(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
@@ -100,15 +100,15 @@ async def test_what_could_not_be_stored_is_handed_on_again_and_nothing_is_lost(w
     await watcher_scene.wait_for_status("well")
 
 
-async def test_a_reader_that_fails_is_tried_again_and_mended(watcher_scene, tmp_path, monkeypatch):
-    honest, failures = AppendedLinesReader.scan, [OSError(errno.EIO, "Input/output error"), RuntimeError()]
+async def test_a_failing_reader_is_retried_and_recovers(watcher_scene, tmp_path, monkeypatch):
+    real_scan, failures = AppendedLinesReader.scan, [OSError(errno.EIO, "Input/output error"), RuntimeError()]
 
-    def look(self, paths):
+    def scan(self, paths):
         if failures:
             raise failures.pop()
-        return honest(self, paths)
+        return real_scan(self, paths)
 
-    monkeypatch.setattr(AppendedLinesReader, "scan", look)
+    monkeypatch.setattr(AppendedLinesReader, "scan", scan)
     watcher_scene.watcher.watch("a", [watch(tmp_path, from_start=True)])
     (tmp_path / "a.jsonl").write_text("one\n")
     watcher_scene.run()
@@ -117,7 +117,7 @@ async def test_a_reader_that_fails_is_tried_again_and_mended(watcher_scene, tmp_
     assert failures == []
 
 
-async def test_everything_is_looked_at_once_in_a_while_though_nothing_was_heard(watcher_scene, tmp_path, monkeypatch):
+async def test_a_full_scan_runs_without_events(watcher_scene, tmp_path, monkeypatch):
     monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 0.01)
     (tmp_path / "first").mkdir()
     (tmp_path / "second").mkdir()

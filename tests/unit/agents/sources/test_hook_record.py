@@ -1,4 +1,4 @@
-"""Lines as hooks write them, and lines that are none."""
+"""Hook lines, valid and invalid ones, and their payload files."""
 
 import json
 import os
@@ -16,14 +16,14 @@ from termvisor.agents.sources.hook_record import (
 LINE = b'{"v":1,"agent":"claude_code","event":"Stop","at":5,"pane":"%5","tmux":"/tmp/t,12,0","pid":77,"payload":{}}'
 
 
-def test_a_line_tells_whom_it_is_about():
+def test_a_line_has_a_process_hint():
     line = parse_hook_record(LINE)
     assert (line.agent, line.event) == ("claude_code", "Stop")
     assert (line.hint.socket, line.hint.mux_pane, line.hint.pid) == ("/tmp/t", "%5", 77)
 
 
 @pytest.mark.parametrize("pane", ["", "5", "%", "%x", "%5;rm"])
-def test_a_pane_that_is_none_is_no_hint(pane):
+def test_an_invalid_pane_is_no_hint(pane):
     hint = parse_hook_record(
         json.dumps({"v": 1, "agent": "codex", "event": "Stop", "pane": pane, "pid": -3}).encode()
     ).hint
@@ -47,7 +47,7 @@ def test_a_pane_that_is_none_is_no_hint(pane):
         b"[" * 100_000,
     ],
 )
-def test_what_no_hook_wrote_is_not_understood(data):
+def test_other_lines_are_rejected(data):
     assert parse_hook_record(data) is None
 
 
@@ -65,11 +65,11 @@ def test_what_no_hook_wrote_is_not_understood(data):
         ("hooks.3.jsonl", ""),
     ],
 )
-def test_a_payload_stands_beside_the_spool_or_nowhere(file, name):
+def test_a_payload_file_must_be_in_the_spool_folder(file, name):
     assert find_payload_name("/spool", file) == name
 
 
-def test_the_payload_takes_the_place_of_its_files_name(tmp_path):
+def test_the_payload_replaces_the_file_name(tmp_path):
     (tmp_path / "p").write_text('{"prompt":"ü"}')
     line = b'{"v":1,"agent":"codex","event":"Stop","at":5,"file":"p"}'
     whole = {"v": 1, "agent": "codex", "event": "Stop", "at": 5}
@@ -77,20 +77,20 @@ def test_the_payload_takes_the_place_of_its_files_name(tmp_path):
     assert json.loads(embed_empty_payload(line)) == {**whole, "payload": {}}
 
 
-def test_a_payload_that_is_no_json_a_link_or_too_long_is_refused(tmp_path):
+def test_a_payload_that_is_not_json_a_link_or_too_large_is_refused(tmp_path):
     (tmp_path / "p").write_text("{")
     (tmp_path / "link").symlink_to(tmp_path / "p")
     (tmp_path / "long").write_text('"' + "x" * MAX_PAYLOAD_BYTES + '"')
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="truncated"):
         embed_payload(LINE, str(tmp_path / "p"))
-    for name, why in {"link": "symbolic", "long": "longer", "pipe": "plain", "missing": "No such"}.items():
+    for name, why in {"link": "symbolic", "long": "larger", "pipe": "regular", "missing": "No such"}.items():
         with pytest.raises(OSError, match=why):
             embed_payload(LINE, str(tmp_path / name))
 
 
-def test_somebody_elses_payload_is_refused(tmp_path, monkeypatch):
+def test_a_payload_of_another_user_is_refused(tmp_path, monkeypatch):
     (tmp_path / "p").write_text("{}")
     monkeypatch.setattr(os, "getuid", lambda: 12_345)
-    with pytest.raises(OSError, match="somebody else"):
+    with pytest.raises(OSError, match="another user"):
         embed_payload(LINE, str(tmp_path / "p"))

@@ -1,4 +1,4 @@
-"""The hooks' spool: written by real shells, read a look at a time."""
+"""The hook spool, written by real shells and read one scan at a time."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class Shifted(SystemClock):
 
 
 class Reading:
-    """Reads as a daemon does: what a look found is stored, then the spool is told."""
+    """Reads the spool like a daemon: store the records of a scan, then confirm."""
 
     def __init__(self, folder: str):
         self.folder, self.path = folder, f"{folder}/hooks.jsonl"
@@ -34,14 +34,14 @@ class Reading:
         self.start()
 
     def start(self) -> None:
-        """A daemon that knows of the earlier one what it stored."""
+        """Start a daemon at the stored position."""
         self.spool = HookSpool(self.folder, self.mark, self.clock)
 
-    def look(self) -> float | None:
+    def scan_once(self) -> float | None:
         found = self.spool.scan(None)
         self.records += found.records
         for record in found.records:
-            assert SpoolPosition(record.life, record.seq) >= self.mark, "marks never go back"
+            assert SpoolPosition(record.life, record.seq) >= self.mark, "positions never go back"
             self.mark = SpoolPosition(record.life, record.seq)
         self.dropped += found.dropped
         self.detail = found.detail or self.detail
@@ -49,9 +49,9 @@ class Reading:
         return found.rescan_after_s
 
     def read(self) -> list[str]:
-        """Look until there is no more; the events that were found."""
+        """Scan until nothing is left and return the new events."""
         before = len(self.records)
-        while self.look() is not None:
+        while self.scan_once() is not None:
             pass
         return [json.loads(record.text)["event"] for record in self.records[before:]]
 
@@ -70,7 +70,7 @@ def reading(tmp_path, monkeypatch):
     return Reading(str(tmp_path / "spool"))
 
 
-def test_what_hooks_append_is_read_with_its_place(reading):
+def test_hook_lines_are_read_with_their_position(reading):
     assert reading.read() == []
     reading.hook("Start", pane="%5", tmux="/tmp/t,1,0", pid=7)
     reading.hook("Stop")
@@ -80,7 +80,7 @@ def test_what_hooks_append_is_read_with_its_place(reading):
     assert (last.life, last.seq, last.path) == (0, os.path.getsize(reading.path), reading.path)
 
 
-def test_what_is_written_while_nobody_reads_is_read_later_and_nothing_twice(reading):
+def test_lines_written_without_a_reader_are_read_later_once(reading):
     reading.read()
     reading.hook("One")
     assert reading.read() == ["One"]
@@ -91,7 +91,7 @@ def test_what_is_written_while_nobody_reads_is_read_later_and_nothing_twice(read
     assert reading.read() == []
 
 
-def test_what_was_not_stored_is_read_again(reading):
+def test_unstored_records_are_read_again(reading):
     reading.read()
     reading.hook("One")
     assert len(reading.spool.scan(None).records) == 1
@@ -108,20 +108,20 @@ def test_folder_and_spool_are_private(reading):
     assert (os.stat(reading.folder).st_mode & 0o777, os.stat(reading.path).st_mode & 0o777) == (0o700, 0o600)
 
 
-def test_a_link_in_its_place_is_refused(reading, tmp_path):
+def test_a_symbolic_link_is_refused(reading, tmp_path):
     reading.read()
     os.remove(reading.path)
     (tmp_path / "elsewhere").write_text('{"v":1,"agent":"codex","event":"Stop"}\n')
     os.symlink(tmp_path / "elsewhere", reading.path)
-    with pytest.raises(Unavailable, match="is a link"):
+    with pytest.raises(Unavailable, match="is a symbolic link"):
         reading.read()
 
 
-def test_somebody_elses_spool_is_refused(reading, monkeypatch):
+def test_a_spool_of_another_user_is_refused(reading, monkeypatch):
     reading.read()
     monkeypatch.setattr(hook_spool, "make_private_folder", lambda folder: None)
     monkeypatch.setattr(os, "getuid", lambda: 12_345)
-    with pytest.raises(Unavailable, match="somebody else"):
+    with pytest.raises(Unavailable, match="another user"):
         reading.read()
 
 
@@ -131,24 +131,24 @@ def test_garbage_is_counted_and_skipped(reading):
         file.write(b"garbage\n\xff\xfe\n[]\n")
     reading.hook("Stop")
     assert reading.read() == ["Stop"]
-    assert (reading.dropped, reading.detail) == (3, "there are lines in it that no hook of ours wrote")
+    assert (reading.dropped, reading.detail) == (3, "it contains lines that were not written by a termvisor hook")
 
 
-def test_a_long_payload_is_read_from_its_own_file_and_removed_when_it_is_stored(reading):
+def test_a_payload_file_is_read_and_removed_when_stored(reading):
     reading.read()
     payload = os.path.join(reading.folder, "p1")
     with open(payload, "w") as file:
         json.dump({"prompt": "x" * 5000}, file)
     reading.hook("Prompt", file="p1")
-    look = reading.spool.scan(None)
+    scan_once = reading.spool.scan(None)
     assert os.path.exists(payload)
     reading.spool.confirm_stored()
-    assert json.loads(look.records[0].text)["payload"] == {"prompt": "x" * 5000}
+    assert json.loads(scan_once.records[0].text)["payload"] == {"prompt": "x" * 5000}
     assert reading.names == ["hooks.jsonl"]
 
 
 @pytest.mark.parametrize("file", ["missing", "../outside", "bad"])
-def test_an_event_whose_payload_cannot_be_read_is_told_without_it(reading, tmp_path, file):
+def test_an_event_with_an_unreadable_payload_is_kept_without_it(reading, tmp_path, file):
     reading.read()
     (tmp_path / "outside").write_text("{}")
     (tmp_path / "spool" / "bad").write_text("{")
@@ -156,11 +156,11 @@ def test_an_event_whose_payload_cannot_be_read_is_told_without_it(reading, tmp_p
     assert reading.read() == ["Prompt"]
     assert json.loads(reading.records[0].text)["payload"] == {}
     assert reading.dropped == 1
-    assert reading.detail.startswith("a payload is missing: ")
+    assert reading.detail.startswith("payload missing: ")
     assert (tmp_path / "outside").exists()
 
 
-def test_a_payload_that_nobody_names_goes_after_a_day(reading):
+def test_an_orphaned_payload_file_is_removed_after_a_day(reading):
     reading.read()
     for name, age in {"young": 3600, "old": 90_000}.items():
         path = os.path.join(reading.folder, name)
@@ -177,7 +177,7 @@ def fill(reading: Reading) -> None:
     assert reading.read() == ["Fill"]
 
 
-def test_a_full_spool_is_renamed_and_goes_when_a_later_record_is_stored(reading):
+def test_a_full_spool_is_rotated_and_removed_when_a_later_record_is_stored(reading):
     reading.read()
     fill(reading)
     assert reading.names == ["hooks.0.jsonl", "hooks.jsonl"]
@@ -188,7 +188,7 @@ def test_a_full_spool_is_renamed_and_goes_when_a_later_record_is_stored(reading)
     assert reading.names == ["hooks.1.jsonl", "hooks.jsonl"]
 
 
-def test_a_daemon_that_starts_after_the_rename_goes_on_behind_it(reading):
+def test_a_daemon_started_after_the_rotation_resumes_in_the_new_spool(reading):
     reading.read()
     fill(reading)
     reading.hook("Next")
@@ -197,7 +197,7 @@ def test_a_daemon_that_starts_after_the_rename_goes_on_behind_it(reading):
     assert (reading.mark.life, reading.names) == (1, ["hooks.jsonl"])
 
 
-def test_old_spools_are_read_also_when_the_mark_is_lost(reading):
+def test_rotated_spools_are_read_without_a_stored_position(reading):
     reading.read()
     fill(reading)
     reading.hook("Next")
@@ -209,29 +209,29 @@ def test_old_spools_are_read_also_when_the_mark_is_lost(reading):
     assert reading.read() == ["Next", "Fill", "Last"]
 
 
-def test_what_a_hook_appends_to_the_renamed_spool_comes_before_the_new_one(reading):
+def test_lines_appended_to_the_rotated_spool_come_first(reading):
     reading.read()
     with open(reading.path, "a") as slow:
         reading.hook("Fill", pad="x" * 200)
         while reading.names == ["hooks.jsonl"]:
-            reading.look()
+            reading.scan_once()
         reading.hook("New")
-        reading.look()
+        reading.scan_once()
         slow.write('{"v":1,"agent":"codex","event":"Slow"}\n')
     assert reading.read() == ["Slow", "New"]
     assert reading.mark.life == 1
 
 
-def test_a_hook_that_is_slower_than_we_wait_holds_nobody_up_and_is_not_lost(reading):
+def test_a_slow_hook_does_not_block_and_is_read_late(reading):
     reading.read()
     with open(reading.path, "a") as slow:
         reading.hook("Fill", pad="x" * 200)
         while reading.names == ["hooks.jsonl"]:
-            reading.look()
+            reading.scan_once()
         reading.clock.ahead = 6
         reading.hook("New")
         for _ in range(5):
-            reading.look()
+            reading.scan_once()
         assert json.loads(reading.records[-1].text)["event"] == "New"
         slow.write('{"v":1,"agent":"codex","event":"Slow"}\n')
     assert reading.read() == ["Slow"]
@@ -239,7 +239,7 @@ def test_a_hook_that_is_slower_than_we_wait_holds_nobody_up_and_is_not_lost(read
 
 
 @pytest.mark.parametrize("is_restarted", [True, False])
-def test_a_spool_that_somebody_cut_or_removed_is_read_anew_in_a_later_life(reading, is_restarted):
+def test_a_truncated_or_removed_spool_starts_a_new_life(reading, is_restarted):
     reading.read()
     reading.hook("One", pad="x" * 50)
     reading.read()
@@ -253,17 +253,17 @@ def test_a_spool_that_somebody_cut_or_removed_is_read_anew_in_a_later_life(readi
     assert reading.read() == ["Three"]
 
 
-def test_where_the_kernel_does_not_tell_who_has_it_open_we_wait_for_a_while(reading, monkeypatch):
+def test_without_leases_a_rotated_spool_is_read_for_a_while(reading, monkeypatch):
     monkeypatch.setattr(hook_spool.sys, "platform", "darwin")
     reading.read()
     reading.hook("Fill", pad="x" * 200)
     while reading.names == ["hooks.jsonl"]:
-        reading.look()
+        reading.scan_once()
     reading.hook("New")
-    assert reading.look() == 0.02
+    assert reading.scan_once() == 0.02
     reading.clock.ahead = 6
     for _ in range(4):
-        reading.look()
+        reading.scan_once()
     assert json.loads(reading.records[-1].text)["event"] == "New"
     reading.clock.ahead = 70
     assert reading.read() == []

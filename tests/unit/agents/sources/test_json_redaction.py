@@ -1,4 +1,4 @@
-"""What agents wrote, without its secrets and still readable."""
+"""Redaction of text and JSON written by agents."""
 
 import json
 
@@ -20,7 +20,7 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcdefgh\n-----END RSA
         ({"header": "Authorization: Bearer abcdefghijklmnop1234567890"}, "abcdefghijklmnop", "Authorization"),
     ],
 )
-def test_json_stays_json_without_its_secrets(value, secret, kept):
+def test_secrets_in_json_are_redacted_and_it_stays_json(value, secret, kept):
     shown = redact_json_text(json.dumps(value))
     assert json.loads(shown).keys() == value.keys()
     assert secret not in shown
@@ -28,16 +28,16 @@ def test_json_stays_json_without_its_secrets(value, secret, kept):
     assert redact_json_text(shown) == shown
 
 
-def test_what_holds_no_secret_stays_as_it_is_to_the_byte():
+def test_text_without_secrets_is_unchanged():
     text = '{ "a" : [1, 2.50, "ü", null, {"b":"c\\n"}] }'
     assert redact_json_text(text) == text
     assert redact_json_text("plain text {") == "plain text {"
 
 
-def test_text_that_is_no_json_loses_its_secrets_too():
+def test_plain_text_is_redacted():
     assert "hunter22" not in redact_json_text("PASSWORD=hunter22 {")
 
 
-def test_a_text_nested_deeper_than_can_be_read_is_plain_text():
+def test_json_nested_too_deep_is_redacted_as_plain_text():
     deep = "[" * 100_000
     assert redact_json_text(deep) == deep

@@ -1,4 +1,4 @@
-"""What runs in a pane, found below the pane's first process."""
+"""The processes of a pane, found below its first process."""
 
 import os
 import subprocess
@@ -31,12 +31,12 @@ def say(shell: subprocess.Popen, text: str) -> None:
     shell.stdin.flush()
 
 
-def test_parents_come_before_children_and_older_ones_before_younger():
+def test_parents_come_before_children_and_older_before_younger():
     tree = [one(1, 0), one(10, 1, 10), one(13, 11, 10), one(12, 10, 10), one(11, 10, 10, started=90), one(20, 1)]
     assert below(10, *tree) == [10, 12, 11, 13]
 
 
-def test_a_process_whose_parent_is_gone_is_found_by_its_session_with_all_below_it():
+def test_an_orphan_is_found_by_its_session_with_its_descendants():
     assert below(10, one(1, 0), one(10, 1, 10), one(50, 1, 10), one(51, 50, 51), one(60, 1, 60)) == [10, 50, 51]
 
 
@@ -45,18 +45,18 @@ def test_a_pane_without_a_process_is_empty():
     assert below(0, one(1, 0), one(2, 0)) == []
 
 
-def test_what_is_below_another_pane_belongs_to_that_one():
+def test_processes_below_another_pane_belong_to_that_pane():
     tree = ProcessTree([one(1, 0), one(10, 1, 10), one(11, 10, 10), one(20, 11, 20), one(21, 20, 20)])
     roots = frozenset({10, 20})
     assert [found.pid for found in tree.list_descendants(10, roots)] == [10, 11]
     assert [found.pid for found in tree.list_descendants(20, roots)] == [20, 21]
 
 
-def test_a_ring_of_parents_as_a_torn_pass_may_show_it_does_no_harm():
+def test_a_cycle_of_parents_is_harmless():
     assert below(10, one(10, 11, 10), one(11, 10, 10)) == [10, 11]
 
 
-async def test_children_are_found_also_in_a_session_of_their_own_and_as_orphans(shell):
+async def test_children_in_their_own_session_and_orphans_are_found(shell):
     say(shell, "sleep 61 & setsid sleep 62 & (sleep 63 &)")
     processes = PaneProcessScanner()
 
@@ -72,7 +72,7 @@ async def test_children_are_found_also_in_a_session_of_their_own_and_as_orphans(
     os.kill(found["62"], 9)
 
 
-async def test_all_panes_are_answered_with_identity_argv_folder_and_the_variables_asked_for(tmp_path, monkeypatch):
+async def test_processes_have_argv_cwd_and_requested_variables(tmp_path, monkeypatch):
     monkeypatch.setenv("AGENT_HOME", "/somewhere")
     monkeypatch.setenv("SECRET", "hunter2")
     with subprocess.Popen(["/bin/sleep", "60"], cwd=tmp_path) as first, subprocess.Popen(["/bin/cat"], stdin=-1) as cat:
@@ -87,7 +87,7 @@ async def test_all_panes_are_answered_with_identity_argv_folder_and_the_variable
     assert found["c"] == ()
 
 
-async def test_a_program_that_becomes_another_is_described_anew_and_its_folder_is_always_fresh(shell, tmp_path):
+async def test_an_exec_is_described_again_and_the_cwd_is_always_current(shell, tmp_path):
     processes = PaneProcessScanner()
     (before,) = processes.scan_sync({1: shell.pid})[1]
     assert before.argv == ("bash", "--norc")
@@ -99,7 +99,7 @@ async def test_a_program_that_becomes_another_is_described_anew_and_its_folder_i
     assert (after.pid, after.pid_started) == (before.pid, before.pid_started)
 
 
-def test_another_life_of_a_pid_is_not_taken_for_the_one_that_was_seen(shell):
+def test_a_reused_pid_is_another_process(shell):
     real = read_process(shell.pid)
     stale = ProcessEntry(real.pid, real.parent_pid, real.session_id, real.started - 1, "gone", real.image)
     described = PaneProcessScanner()._read_process(stale)

@@ -1,4 +1,4 @@
-"""Real files, read by one daemon after another; what the first one stored is all that the next one knows."""
+"""Real files read by one start_daemon after another, from the stored read positions."""
 
 import os
 
@@ -11,25 +11,25 @@ from termvisor.model.agent.read_position import ReadPosition
 from termvisor.model.ids import RuntimeId
 
 
-class Shelf:
-    """``body`` is what was stored last."""
+class PositionStore:
+    """Keeps the last stored position in ``body``."""
 
     def __init__(self, folder, **more):
         self.watch = WatchedPath(source="transcript", kind="lines", folder=str(folder), pattern="*.jsonl", **more)
         self.body = b""
         self.has_room = True
 
-    def keep(self, bookmark: ReadPosition) -> bool:
+    def store_position(self, bookmark: ReadPosition) -> bool:
         if self.has_room:
             self.body = bookmark.body
         return self.has_room
 
-    def daemon(self) -> AppendedLinesReader:
+    def start_daemon(self) -> AppendedLinesReader:
         return AppendedLinesReader(
-            self.watch, SystemClock(), ReadPositions(RuntimeId(1), "transcript", self.body, self.keep)
+            self.watch, SystemClock(), ReadPositions(RuntimeId(1), "transcript", self.body, self.store_position)
         )
 
-    def look(self, reader: AppendedLinesReader, paths=None) -> list[str]:
+    def scan(self, reader: AppendedLinesReader, paths=None) -> list[str]:
         found = reader.scan(paths).records
         for record in found:
             self.body = record.bookmark.body if record.bookmark else self.body
@@ -47,84 +47,84 @@ def age(path, seconds: int) -> None:
     os.utime(path, (at, at))
 
 
-def test_what_is_added_while_no_daemon_runs_is_read_by_the_next_one_and_nothing_twice(tmp_path):
+def test_lines_added_without_a_daemon_are_read_by_the_next_once(tmp_path):
     log, quiet = tmp_path / "a.jsonl", tmp_path / "quiet.jsonl"
     log.write_text("long before\n")
     quiet.write_text("long before\n")
-    shelf = Shelf(tmp_path)
-    first = shelf.daemon()
-    assert shelf.look(first) == []
+    store = PositionStore(tmp_path)
+    first = store.start_daemon()
+    assert store.scan(first) == []
     append(log, "heard\nhal")
-    assert shelf.look(first, [str(log)]) == ["heard"]
+    assert store.scan(first, [str(log)]) == ["heard"]
     append(log, "f\nmeanwhile\n")
     append(quiet, "meanwhile, too\n")
-    second = shelf.daemon()
-    assert sorted(shelf.look(second)) == ["half", "meanwhile", "meanwhile, too"]
-    assert shelf.look(second) == shelf.look(shelf.daemon()) == []
+    second = store.start_daemon()
+    assert sorted(store.scan(second)) == ["half", "meanwhile", "meanwhile, too"]
+    assert store.scan(second) == store.scan(store.start_daemon()) == []
 
 
-def test_files_that_came_while_no_daemon_ran_are_read_from_their_start(tmp_path):
-    shelf = Shelf(tmp_path / "later")
-    assert shelf.look(shelf.daemon()) == []
+def test_files_created_without_a_daemon_are_read_from_their_start(tmp_path):
+    store = PositionStore(tmp_path / "later")
+    assert store.scan(store.start_daemon()) == []
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "new.jsonl").write_text("hello\n")
-    assert shelf.look(shelf.daemon()) == ["hello"]
+    assert store.scan(store.start_daemon()) == ["hello"]
 
 
-def test_a_file_that_was_written_anew_meanwhile_is_read_from_its_start(tmp_path):
+def test_a_rewritten_file_is_read_from_its_start(tmp_path):
     log = tmp_path / "a.jsonl"
     log.write_text("one\ntwo\n")
-    shelf = Shelf(tmp_path)
-    shelf.look(shelf.daemon())
+    store = PositionStore(tmp_path)
+    store.scan(store.start_daemon())
     log.write_text("ONE\nTWO\nthree\n")
-    assert shelf.look(shelf.daemon()) == ["ONE", "TWO", "three"]
+    assert store.scan(store.start_daemon()) == ["ONE", "TWO", "three"]
 
 
-def test_what_a_daemon_read_and_could_not_store_is_read_again(tmp_path):
+def test_lines_that_were_not_stored_are_read_again(tmp_path):
     log = tmp_path / "a.jsonl"
     log.write_text("before\n")
-    shelf = Shelf(tmp_path)
-    first = shelf.daemon()
-    shelf.look(first)
+    store = PositionStore(tmp_path)
+    first = store.start_daemon()
+    store.scan(first)
     append(log, "lost\n")
     first.scan([str(log)])
-    assert shelf.look(shelf.daemon()) == ["lost"]
+    assert store.scan(store.start_daemon()) == ["lost"]
 
 
-def test_a_place_that_was_refused_is_kept_with_the_next_look(tmp_path):
+def test_a_refused_position_is_stored_with_the_next_scan(tmp_path):
     (tmp_path / "a.jsonl").write_text("before\n")
-    shelf = Shelf(tmp_path)
-    shelf.has_room = False
-    reader = shelf.daemon()
-    shelf.look(reader)
-    assert not shelf.body
-    shelf.has_room = True
-    shelf.look(reader)
+    store = PositionStore(tmp_path)
+    store.has_room = False
+    reader = store.start_daemon()
+    store.scan(reader)
+    assert not store.body
+    store.has_room = True
+    store.scan(reader)
     append(tmp_path / "a.jsonl", "after\n")
-    assert shelf.look(shelf.daemon()) == ["after"]
+    assert store.scan(store.start_daemon()) == ["after"]
 
 
-def test_of_many_files_the_last_are_known_and_the_others_begin_at_their_end_where_they_rest(tmp_path, monkeypatch):
+def test_only_the_latest_files_have_positions_and_others_start_at_their_end(tmp_path, monkeypatch):
     monkeypatch.setattr(read_positions, "_MAX_FILES", 2)
     for number in range(4):
         (tmp_path / f"{number}.jsonl").write_text("before\n")
         age(tmp_path / f"{number}.jsonl", 100 - number)
-    shelf = Shelf(tmp_path)
-    shelf.look(shelf.daemon())
+    store = PositionStore(tmp_path)
+    store.scan(store.start_daemon())
     append(tmp_path / "3.jsonl", "after\n")
-    assert shelf.look(shelf.daemon()) == ["after"]
+    assert store.scan(store.start_daemon()) == ["after"]
 
 
-def test_a_log_that_is_wanted_from_its_start_is_not_read_again_by_the_next_daemon(tmp_path):
+def test_a_file_read_from_its_start_is_not_read_again_by_the_next_daemon(tmp_path):
     (tmp_path / "a.jsonl").write_text("one\n")
-    shelf = Shelf(tmp_path, from_start=True)
-    assert shelf.look(shelf.daemon()) == ["one"]
-    assert shelf.look(shelf.daemon()) == []
+    store = PositionStore(tmp_path, from_start=True)
+    assert store.scan(store.start_daemon()) == ["one"]
+    assert store.scan(store.start_daemon()) == []
 
 
-def test_a_bookmark_that_cannot_be_read_is_none(tmp_path):
+def test_an_unreadable_position_is_ignored(tmp_path):
     (tmp_path / "a.jsonl").write_text("before\n")
-    shelf = Shelf(tmp_path)
-    shelf.body = b"\xc1"
-    assert shelf.look(shelf.daemon()) == []
-    assert shelf.body != b"\xc1"
+    store = PositionStore(tmp_path)
+    store.body = b"\xc1"
+    assert store.scan(store.start_daemon()) == []
+    assert store.body != b"\xc1"

@@ -1,4 +1,4 @@
-"""How a source is said to do."""
+"""The health of a source."""
 
 from termvisor.agents.sources.reader_health import SourceHealthTracker
 
@@ -12,9 +12,9 @@ def looked(condition: SourceHealthTracker, *, is_absent: bool = False, dropped: 
     return condition.health.status
 
 
-def test_a_source_is_quiet_until_it_is_heard_and_absent_without_its_folder():
+def test_a_source_is_quiet_before_its_first_record_and_absent_without_its_folder():
     one = made()
-    assert one.health.detail == "not looked at yet"
+    assert one.health.detail == "not scanned yet"
     assert (one.health.agent, one.health.source, one.health.where) == ("codex", "rollout", "/sessions/*.jsonl")
     assert looked(one, is_absent=True) == "absent"
     assert looked(one) == "quiet"
@@ -24,7 +24,7 @@ def test_a_source_is_quiet_until_it_is_heard_and_absent_without_its_folder():
     assert (one.health.records, one.health.heard_at) == (2, 50)
 
 
-def test_what_went_wrong_is_told_until_it_goes_well_and_what_was_dropped_for_good():
+def test_a_problem_is_shown_until_it_is_solved_and_drops_are_counted():
     one = made()
     looked(one, dropped=2, detail="garbage")
     assert (looked(one, dropped=1), one.health.detail, one.health.dropped) == ("quiet", "garbage", 3)
@@ -33,10 +33,10 @@ def test_what_went_wrong_is_told_until_it_goes_well_and_what_was_dropped_for_goo
     assert (looked(one), one.health.detail) == ("quiet", "")
 
 
-def test_that_it_is_looked_at_instead_of_heard_is_told_beside_the_rest():
+def test_the_polling_reason_is_added_to_the_detail():
     one = made()
-    one.set_polling_reason("looked at every second: no watch is left")
+    one.set_polling_reason("polled every second: no watch is left")
     looked(one, detail="garbage")
-    assert one.health.detail == "garbage; looked at every second: no watch is left"
+    assert one.health.detail == "garbage; polled every second: no watch is left"
     one.set_polling_reason("")
     assert one.health.detail == "garbage"

@@ -1,4 +1,4 @@
-"""Whoever listens to a server connects again, says how that goes, and is disturbed by nothing."""
+"""A server connection reconnects, reports its health and isolates errors."""
 
 import asyncio
 import os
@@ -13,7 +13,6 @@ from termvisor.agents.sources.server_connection import (
     LOOKUP_INTERVAL_S,
     MAX_LOOKUP_INTERVAL_S,
     AgentServerConnection,
-    ServerConnectionDependencies,
 )
 from termvisor.errors import Unavailable
 from termvisor.system import procfs
@@ -39,8 +38,8 @@ class Scripted:
 
     location = "somewhere"
 
-    def __init__(self, means: ServerDependencies):
-        self.means = means
+    def __init__(self, dependencies: ServerDependencies):
+        self.dependencies = dependencies
         self.is_absent = True
         self.talks = 0
         self.goes_on = asyncio.Event()
@@ -51,8 +50,8 @@ class Scripted:
 
     async def run_connection(self, group: asyncio.TaskGroup) -> None:
         self.talks += 1
-        self.means.report_health("all is well", 0.5)
-        await self.means.store_records([SourceRecord(source="server", text=f'{{"said":"{TOKEN}"}}', at=1)])
+        self.dependencies.report_health("all is well", 0.5)
+        await self.dependencies.store_records([SourceRecord(source="server", text=f'{{"said":"{TOKEN}"}}', at=1)])
         await self.goes_on.wait()
         raise Unavailable("it hung up")
 
@@ -69,19 +68,24 @@ class Scripted:
 class Listener:
     def __init__(self) -> None:
         self.clock, self.records, self.trouble = Clock(), [], 0
-        around = ServerConnectionDependencies(
-            list_pane_agents=tuple, list_other_agents=self.nobody, on_records=self.heard, clock=self.clock
+        self.connection = AgentServerConnection(
+            "toy",
+            "here",
+            SimpleNamespace(source="server", create_server=self.create_server),
+            list_agents=tuple,
+            list_unwatched_agents=self.list_no_agents,
+            on_records=self.store_records,
+            clock=self.clock,
         )
-        self.ear = AgentServerConnection("toy", "here", SimpleNamespace(source="server", server=self.open), around)
 
-    def open(self, place: str, means: ServerDependencies) -> Scripted:
-        self.server = Scripted(means)
+    def create_server(self, location: str, dependencies: ServerDependencies) -> Scripted:
+        self.server = Scripted(dependencies)
         return self.server
 
-    async def nobody(self) -> list:
+    async def list_no_agents(self) -> list:
         return []
 
-    async def heard(self, records: list[SourceRecord]) -> None:
+    async def store_records(self, records: list[SourceRecord]) -> None:
         if self.trouble:
             self.trouble -= 1
             raise OSError("no room")
@@ -98,51 +102,51 @@ async def one():
 
 
 @asynccontextmanager
-async def running(ear: AgentServerConnection):
-    task = asyncio.ensure_future(ear.run())
+async def running(connection: AgentServerConnection):
+    task = asyncio.ensure_future(connection.run())
     yield
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled()
 
 
-async def test_one_that_is_not_there_is_looked_for_less_and_less_until_somebody_comes(one):
-    async with running(one.ear):
+async def test_an_absent_server_is_looked_up_less_often_until_an_agent_starts(one):
+    async with running(one.connection):
         await wait_until(lambda: one.clock.pauses[-1:] == [MAX_LOOKUP_INTERVAL_S])
-        assert (one.ear.health.status, one.ear.health.detail) == ("absent", "nobody is there")
+        assert (one.connection.health.status, one.connection.health.detail) == ("absent", "nobody is there")
         assert one.clock.pauses[0] == LOOKUP_INTERVAL_S
-        one.ear.refresh()
+        one.connection.refresh()
         await wait_until(lambda: one.clock.pauses.count(LOOKUP_INTERVAL_S) == 2)
         assert one.server.stirs == 1
     assert (one.server.talks, one.texts) == (0, [])
 
 
-async def test_what_it_says_is_told_without_secrets_and_its_health_too(one):
+async def test_records_are_redacted_and_health_is_reported(one):
     one.server.is_absent = False
-    async with running(one.ear):
+    async with running(one.connection):
         await wait_until(lambda: one.texts)
-        health = one.ear.health
+        health = one.connection.health
     assert TOKEN not in one.texts[0]
     assert (health.agent, health.source, health.where, health.status) == ("toy", "server", "somewhere", "well")
     assert (health.lag, health.detail, health.records) == (0.5, "all is well", 1)
 
 
-async def test_one_that_hangs_up_is_told_to_be_lost_and_called_again(one):
+async def test_a_lost_connection_is_reported_and_retried(one):
     one.server.is_absent = False
     one.server.goes_on.set()
-    async with running(one.ear):
+    async with running(one.connection):
         await wait_until(lambda: one.server.talks >= 2)
     assert one.texts[1] == "lost"
-    assert "it hung up" in one.ear.health.detail or one.ear.health.status == "well"
+    assert "it hung up" in one.connection.health.detail or one.connection.health.status == "well"
 
 
-async def test_records_that_cannot_be_stored_end_only_this_talk(one):
+async def test_a_storage_error_ends_only_this_connection(one):
     one.server.is_absent, one.trouble = False, 1
-    async with running(one.ear):
+    async with running(one.connection):
         await wait_until(lambda: one.server.talks == 2)
     assert one.texts[0] == "lost"
 
 
-async def test_ports_are_those_of_the_very_process(one):
+async def test_ports_are_those_of_the_same_process(one):
     with_none = ProcessInfo(pid=os.getpid(), pid_started=procfs.read_process(os.getpid()).started + 1)
-    assert await one.server.means.list_ports(with_none) == ()
+    assert await one.server.dependencies.list_ports(with_none) == ()

@@ -1,4 +1,4 @@
-"""Many watches and the spool, heard side by side."""
+"""Several watches and the hook spool together."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ def append(path, text: str) -> None:
         file.write(text)
 
 
-async def test_files_lines_and_hooks_are_heard_together(watcher_scene, tmp_path):
+async def test_files_lines_and_hooks_are_read_together(watcher_scene, tmp_path):
     watcher_scene.build_watcher(HookSpool(str(tmp_path / "spool"), SpoolPosition(), watcher_scene.clock))
     watcher_scene.watcher.watch("a", [lines(tmp_path), files(tmp_path, hint=ProcessHint(pid=7))], agent="codex")
     watcher_scene.run()
@@ -47,7 +47,7 @@ async def test_files_lines_and_hooks_are_heard_together(watcher_scene, tmp_path)
     ]
 
 
-async def test_watches_come_and_go_while_it_runs(watcher_scene, tmp_path):
+async def test_watches_can_change_while_it_runs(watcher_scene, tmp_path):
     watcher_scene.run()
     watcher_scene.watcher.watch("a", [files(tmp_path, "1.json")])
     watcher_scene.watcher.watch("b", [files(tmp_path, "2.json")])
@@ -62,7 +62,7 @@ async def test_watches_come_and_go_while_it_runs(watcher_scene, tmp_path):
     await wait_until(lambda: watcher_scene.watcher._tasks.keys() == watcher_scene.watcher._file_watchers.keys())
 
 
-async def test_a_watch_that_is_named_again_goes_on_where_it_was(watcher_scene, tmp_path):
+async def test_a_repeated_watch_continues_where_it_was(watcher_scene, tmp_path):
     (tmp_path / "a.jsonl").write_text("one\n")
     first = lines(tmp_path, from_start=True)
     watcher_scene.run()
@@ -74,15 +74,15 @@ async def test_a_watch_that_is_named_again_goes_on_where_it_was(watcher_scene, t
     assert watcher_scene.watcher.list_health()[0].records == 1
 
 
-async def test_a_broken_watch_disturbs_no_other(watcher_scene, tmp_path, monkeypatch):
-    honest = AppendedLinesReader.scan
+async def test_a_broken_watch_does_not_affect_others(watcher_scene, tmp_path, monkeypatch):
+    real_scan = AppendedLinesReader.scan
 
-    def look(self, paths):
+    def scan(self, paths):
         if self.where.startswith(str(tmp_path / "bad")):
             raise RuntimeError("broken")
-        return honest(self, paths)
+        return real_scan(self, paths)
 
-    monkeypatch.setattr(AppendedLinesReader, "scan", look)
+    monkeypatch.setattr(AppendedLinesReader, "scan", scan)
     for name in ("bad", "good"):
         (tmp_path / name).mkdir()
         watcher_scene.watcher.watch(name, [lines(tmp_path / name)])
@@ -93,10 +93,10 @@ async def test_a_broken_watch_disturbs_no_other(watcher_scene, tmp_path, monkeyp
     assert watcher_scene.watcher.list_health()[0].detail == "broken"
 
 
-async def test_records_are_handed_on_one_list_at_a_time(watcher_scene, tmp_path):
+async def test_batches_are_delivered_one_at_a_time(watcher_scene, tmp_path):
     inside = 0
 
-    async def heard(records):
+    async def on_records(records):
         nonlocal inside
         inside += 1
         assert inside == 1
@@ -104,15 +104,15 @@ async def test_records_are_handed_on_one_list_at_a_time(watcher_scene, tmp_path)
         inside -= 1
         watcher_scene.records += records
 
-    watcher_scene.listening = source_watcher.SourceWatcher(heard, watcher_scene.clock)
+    watcher_scene.watcher = source_watcher.SourceWatcher(on_records, watcher_scene.clock)
     for number in range(5):
         (tmp_path / f"{number}.json").write_text(str(number))
-        watcher_scene.listening.watch(number, [files(tmp_path, f"{number}.json")])
+        watcher_scene.watcher.watch(number, [files(tmp_path, f"{number}.json")])
     watcher_scene.run()
     await wait_until(lambda: sorted(watcher_scene.texts) == list("01234"))
 
 
-async def test_without_inotify_all_is_looked_at(watcher_scene, tmp_path, monkeypatch):
+async def test_without_inotify_everything_is_polled(watcher_scene, tmp_path, monkeypatch):
     def none_left():
         raise OSError(24, "Too many open files")
 
@@ -122,11 +122,11 @@ async def test_without_inotify_all_is_looked_at(watcher_scene, tmp_path, monkeyp
     await watcher_scene.wait_for_status("quiet")
     (tmp_path / "a.json").write_text("1")
     await watcher_scene.wait_for_texts("1")
-    assert "looked at every second" in watcher_scene.watcher.list_health()[0].detail
+    assert "polled every second" in watcher_scene.watcher.list_health()[0].detail
 
 
 @pytest.mark.parametrize("rounds", [2])
-async def test_after_the_end_nothing_is_left_open_and_it_can_run_again(watcher_scene, tmp_path, rounds):
+async def test_after_a_cancel_nothing_is_open_and_it_can_run_again(watcher_scene, tmp_path, rounds):
     watcher_scene.watcher.watch("a", [files(tmp_path)])
     before = len(os.listdir("/proc/self/fd"))
     for number in range(rounds):

@@ -1,4 +1,4 @@
-"""Every complete line of a file that grows, once."""
+"""Complete lines of a growing file, each once."""
 
 import os
 
@@ -30,7 +30,7 @@ def append(path, data: bytes) -> None:
         opened.write(data)
 
 
-def test_a_line_is_told_when_its_newline_is_there(file):
+def test_a_line_is_returned_when_its_newline_arrives(file):
     path, read = file
     one = FileTail()
     append(path, b"first\nsec")
@@ -41,14 +41,14 @@ def test_a_line_is_told_when_its_newline_is_there(file):
     assert (read(one), one.has_partial_line, one.offset) == ([], False, path.stat().st_size)
 
 
-def test_each_line_tells_where_it_ends(file):
+def test_each_line_has_its_end_offset(file):
     path, _ = file
     append(path, b"one\ntwo\nthr")
     with open(path, "rb") as opened:
         assert [line.end_offset for line in FileTail().read_lines(opened.fileno())] == [4, 8]
 
 
-def test_a_file_that_got_shorter_is_read_again_in_a_new_life(file):
+def test_a_shorter_file_is_read_again_in_a_new_life(file):
     path, read = file
     one = FileTail()
     append(path, b"first\nsecond\nhal")
@@ -58,7 +58,7 @@ def test_a_file_that_got_shorter_is_read_again_in_a_new_life(file):
     assert one.life == 1
 
 
-def test_another_file_of_the_same_length_or_longer_is_noticed_by_its_bytes(file):
+def test_a_replaced_file_is_detected_by_its_bytes(file):
     path, read = file
     one = FileTail()
     append(path, b"first\n")
@@ -70,7 +70,7 @@ def test_another_file_of_the_same_length_or_longer_is_noticed_by_its_bytes(file)
 
 
 @pytest.mark.parametrize("before", [b"old\n", b"old\nhal", b"hal", b""])
-def test_who_begins_at_the_end_begins_with_a_whole_line(file, before):
+def test_an_offset_within_a_line_moves_to_its_start(file, before):
     path, read = file
     append(path, before)
     one = FileTail(path.stat().st_size)
@@ -78,7 +78,7 @@ def test_who_begins_at_the_end_begins_with_a_whole_line(file, before):
     assert read(one) == [before.rpartition(b"\n")[2] + b"f", b"next"]
 
 
-def test_a_line_that_is_too_long_is_dropped_and_counted_and_the_next_is_told(file):
+def test_a_long_line_is_dropped_and_counted(file):
     path, read = file
     one = FileTail()
     append(path, b"x" * MAX_LINE_BYTES)
@@ -90,7 +90,7 @@ def test_a_line_that_is_too_long_is_dropped_and_counted_and_the_next_is_told(fil
     assert one.dropped == 2
 
 
-def test_who_begins_within_a_line_that_is_too_long_waits_for_the_next(file, monkeypatch):
+def test_an_offset_within_a_long_line_skips_to_the_next(file, monkeypatch):
     monkeypatch.setattr(tail, "MAX_LINE_BYTES", 10)
     path, read = file
     append(path, b"old\n" + b"x" * 20)
@@ -99,7 +99,7 @@ def test_who_begins_within_a_line_that_is_too_long_waits_for_the_next(file, monk
     assert (read(one), one.dropped) == ([b"next"], 1)
 
 
-def test_a_long_file_is_read_in_pieces(file, monkeypatch):
+def test_a_long_file_is_read_in_chunks(file, monkeypatch):
     monkeypatch.setattr(tail, "READ_CHUNK_BYTES", 5)
     path, read = file
     append(path, b"".join(b"line %d\n" % number for number in range(100)))
@@ -110,7 +110,7 @@ def test_a_long_file_is_read_in_pieces(file, monkeypatch):
     assert read(FileTail()) == [b"line %d" % number for number in range(100)]
 
 
-def test_nothing_is_read_of_a_file_that_is_gone(tmp_path):
+def test_a_removed_file_is_read_while_it_is_open(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(b"line\n")
     with open(path, "rb") as opened:

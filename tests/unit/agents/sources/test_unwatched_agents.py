@@ -1,4 +1,4 @@
-"""Agents anywhere on this machine: a real program that is called like one, in no pane of ours."""
+"""Agent processes anywhere on this machine, outside watched panes."""
 
 import os
 import shutil
@@ -44,7 +44,7 @@ def elsewhere(program):
     return lambda: UnwatchedAgentFinder(toy, SystemClock(), lambda: ("TOY_HOME",))
 
 
-async def test_each_counts_in_its_own_folder(start, elsewhere, tmp_path):
+async def test_processes_are_counted_per_folder(start, elsewhere, tmp_path):
     start()
     other = tmp_path / "other"
     other.mkdir()
@@ -52,18 +52,18 @@ async def test_each_counts_in_its_own_folder(start, elsewhere, tmp_path):
     start(other)
     await wait_until(lambda: len(elsewhere().find_process_groups("toy")) == 3)
     assert await elsewhere().count_in_folder("toy", str(tmp_path)) == 1
-    assert await elsewhere().count("toy", str(other)) == 2
-    assert await elsewhere().count("other", str(other)) == 0
+    assert await elsewhere().count_in_folder("toy", str(other)) == 2
+    assert await elsewhere().count_in_folder("other", str(other)) == 0
 
 
-async def test_one_that_another_one_started_is_the_same_agent(start, elsewhere, program, tmp_path):
+async def test_a_wrapper_and_its_program_are_one_agent(start, elsewhere, program, tmp_path):
     pid = start(script=f"{program} -c 'sleep 60; true'; true")
     await wait_until(lambda: [len(crew) for crew in elsewhere().find_process_groups("toy")] == [2])
     assert elsewhere().find_process_groups("toy")[0][0].pid == pid
-    assert await elsewhere().count("toy", str(tmp_path)) == 1
+    assert await elsewhere().count_in_folder("toy", str(tmp_path)) == 1
 
 
-async def test_who_is_known_is_left_out_with_all_that_it_started(start, elsewhere):
+async def test_watched_processes_are_left_out_with_their_children(start, elsewhere):
     mine, other = start(), start(TOY_HOME="/home/ada/.toy", SECRET="x")
     await wait_until(lambda: len(elsewhere().find_process_groups("toy")) == 2)
     (found,) = await elsewhere().find_unwatched("toy", [mine])

@@ -1,4 +1,4 @@
-"""Whole files that change; a look at a time."""
+"""Whole files that change, one scan at a time."""
 
 import os
 
@@ -29,7 +29,7 @@ def state(tmp_path):
     return path
 
 
-def test_what_is_there_is_told_and_then_every_change_once(state, tmp_path):
+def test_existing_files_and_every_change_are_reported_once(state, tmp_path):
     one = reader(tmp_path)
     assert texts(one.scan(None)) == ['{"status":"idle"}']
     assert texts(one.scan(None)) == []
@@ -40,7 +40,7 @@ def test_what_is_there_is_told_and_then_every_change_once(state, tmp_path):
     assert texts(one.scan([str(state)])) == []
 
 
-def test_a_change_back_is_a_change_with_an_id_of_its_own(state, tmp_path):
+def test_a_change_back_has_its_own_id(state, tmp_path):
     one = reader(tmp_path)
     (first,) = one.scan(None).records
     state.write_text('{"status":"busy"}')
@@ -52,7 +52,7 @@ def test_a_change_back_is_a_change_with_an_id_of_its_own(state, tmp_path):
     assert last.event_id != first.event_id
 
 
-def test_a_file_replaced_by_rename_is_a_change_and_no_end(state, tmp_path):
+def test_a_file_replaced_by_rename_is_a_change(state, tmp_path):
     one = reader(tmp_path)
     one.scan(None)
     (tmp_path / "7.json.tmp").write_text('{"status":"busy"}')
@@ -61,7 +61,7 @@ def test_a_file_replaced_by_rename_is_a_change_and_no_end(state, tmp_path):
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-def test_the_end_of_a_file_is_an_empty_text_told_once(state, tmp_path, is_named):
+def test_a_removed_file_is_reported_once_with_empty_text(state, tmp_path, is_named):
     one = reader(tmp_path)
     one.scan(None)
     os.remove(state)
@@ -72,7 +72,7 @@ def test_the_end_of_a_file_is_an_empty_text_told_once(state, tmp_path, is_named)
     assert texts(one.scan(None)) == ['{"status":"idle"}']
 
 
-def test_json_that_is_being_written_is_told_when_it_is_whole(state, tmp_path):
+def test_incomplete_json_is_reported_when_complete(state, tmp_path):
     one = reader(tmp_path)
     state.write_text("")
     look = one.scan([str(state)])
@@ -84,20 +84,20 @@ def test_json_that_is_being_written_is_told_when_it_is_whole(state, tmp_path):
     assert (texts(look), look.rescan_after_s) == (['{"status":"busy"}'], None)
 
 
-def test_json_that_never_becomes_whole_is_given_up_and_counted_until_it_changes(state, tmp_path):
+def test_json_that_stays_invalid_is_dropped_until_it_changes(state, tmp_path):
     one = reader(tmp_path)
     state.write_text("{")
     looks = [one.scan(None)]
     while looks[-1].rescan_after_s:
         looks.append(one.scan(set()))
     assert (sum(look.dropped for look in looks), len(looks)) == (1, whole_files._MAX_READ_ATTEMPTS + 2)
-    assert looks[-1].detail == f"{state} is no JSON"
+    assert looks[-1].detail == f"{state} is not valid JSON"
     assert one.scan(None).rescan_after_s is None
     state.write_text('{"status":"busy"}')
     assert texts(one.scan([str(state)])) == ['{"status":"busy"}']
 
 
-def test_plain_text_is_told_when_it_is_at_rest(tmp_path):
+def test_plain_text_is_reported_when_unchanged(tmp_path):
     one = reader(tmp_path, "*.lock")
     path = tmp_path / "a.lock"
     path.write_text("par")
@@ -111,7 +111,7 @@ def test_plain_text_is_told_when_it_is_at_rest(tmp_path):
     assert texts(one.scan([str(path)])) == ["old"]
 
 
-def test_text_that_never_rests_is_told_all_the_same(tmp_path):
+def test_text_that_keeps_changing_is_reported_after_the_last_retry(tmp_path):
     one = reader(tmp_path, "*.log")
     path = tmp_path / "a.log"
     path.touch()
@@ -123,15 +123,15 @@ def test_text_that_never_rests_is_told_all_the_same(tmp_path):
     assert found == ["x" * (whole_files._MAX_READ_ATTEMPTS + 2)]
 
 
-def test_a_file_that_is_too_long_is_counted_and_not_read(state, tmp_path):
+def test_a_large_file_is_dropped(state, tmp_path):
     one = reader(tmp_path)
     state.write_text('"' + "x" * whole_files.MAX_FILE_BYTES + '"')
     look = one.scan(None)
-    assert (look.records, look.dropped, look.detail) == ([], 1, f"{state} is longer than 1,048,576 bytes")
+    assert (look.records, look.dropped, look.detail) == ([], 1, f"{state} is larger than 1,048,576 bytes")
     assert one.scan(None).dropped == 0
 
 
-def test_a_file_that_cannot_be_read_is_told_and_the_others_are_read(state, tmp_path, monkeypatch):
+def test_an_unreadable_file_is_reported_and_the_others_are_read(state, tmp_path, monkeypatch):
     (tmp_path / "8.json").write_text("{}")
     honest = whole_files.open_for_reading
     monkeypatch.setattr(
@@ -142,7 +142,7 @@ def test_a_file_that_cannot_be_read_is_told_and_the_others_are_read(state, tmp_p
     assert look.detail == f"cannot read {state}: Not a directory"
 
 
-def test_folders_below_and_folders_that_are_missing(tmp_path):
+def test_subfolders_and_missing_folders(tmp_path):
     one = reader(tmp_path / "later", is_deep=True)
     assert one.scan(None).awaited_folder == str(tmp_path)
     (tmp_path / "later" / "x").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The words in which the tests of states talk: who said what, and when, in seconds."""
+"""Builders for signals, screens and knowledge in tests of agent states; times are in seconds."""
 
 from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""The clock is set: what is known keeps its age, and what comes next counts."""
+"""After the clock is set, ages stay the same and new signals count."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def set_by(hours: float, seconds: float) -> ClockSet:
         [build_screen_signal(1, "unknown", moved=1)],
     ],
 )
-def test_a_state_is_the_same_and_as_old(hours, facts):
+def test_state_and_age_do_not_change(hours, facts):
     before, known = compute_state_at(build_knowledge(*facts), 30), build_knowledge(*facts, set_by(hours, 30))
     after = compute_state_at(known, 30 + hours * HOUR)
     assert (after.value, after.source, after.flags.subtasks) == (before.value, before.source, before.flags.subtasks)
@@ -50,14 +50,14 @@ def test_a_state_is_the_same_and_as_old(hours, facts):
 
 
 @pytest.mark.parametrize("source", ["registry", "hook", "screen"])
-def test_news_count_after_the_clock_was_set_back(source):
+def test_signals_count_after_the_clock_was_set_back(source):
     known = build_knowledge(
         build_signal(100, source, "waiting_approval"), set_by(-1, 110), build_signal(112 - HOUR, source, "error")
     )
     assert compute_state_at(known, 113 - HOUR).value == "error"
 
 
-def test_news_by_a_clock_that_was_not_set_ahead_count_too():
+def test_signals_of_a_clock_that_was_not_set_ahead_count():
     late = build_signal(112 + HOUR, "registry", "waiting_input", event_at=to_ns(112))
     assert (
         compute_state_at(
@@ -67,29 +67,29 @@ def test_news_by_a_clock_that_was_not_set_ahead_count_too():
     )
 
 
-def test_a_hook_is_not_older_than_its_agent_because_the_clock_was_set_back():
+def test_a_hook_is_not_older_than_its_agent_after_a_setback():
     line = build_signal(60 - HOUR, "hook", "error", runtime=None, hint=ProcessHint(mux_pane=MuxPaneId("%5"), pid=101))
     assert compute_state_at(build_knowledge(set_by(-1, 50), line), 61 - HOUR).value == "error"
 
 
-def test_what_was_heard_before_is_still_known_again():
+def test_seen_signals_are_still_duplicates():
     again = build_signal(1, "registry", "running", ingested_at=to_ns(31 - HOUR))
     known = build_knowledge(build_signal(1, "registry", "running"), set_by(-1, 30), again)
     assert known.dropped == {"duplicate": 1}
 
 
-def test_completed_becomes_idle_in_its_time():
+def test_completed_becomes_idle_after_the_same_time():
     known = build_knowledge(build_signal(10, "hook", "completed"), set_by(-5, 20))
     assert compute_state_at(known, 129 - 5 * HOUR).value == "completed"
     assert compute_state_at(known, 131 - 5 * HOUR).value == "idle"
 
 
-def test_the_end_of_a_limit_is_a_time_of_day_and_stays():
+def test_the_reset_time_of_a_limit_is_not_shifted():
     limited = build_signal(1, "hook", "error", flags=FlagUpdate(usage_limited=True, resets_at=to_ns(HOUR)))
     assert compute_state_at(build_knowledge(limited, set_by(-1, 10)), 20 - HOUR).flags.resets_at == to_ns(HOUR)
 
 
-def test_a_tombstone_keeps_its_time():
+def test_a_tombstone_keeps_its_age():
     known = build_knowledge(AgentExited(at=to_ns(10), runtime=ONE), set_by(-1, 20))
     newcomer = build_agent_started(30 - HOUR, build_agent_process(2, mux_pane="%5"))
     nameless = build_signal(31 - HOUR, "hook", "error", runtime=None, hint=ProcessHint(mux_pane=MuxPaneId("%5")))
@@ -98,6 +98,6 @@ def test_a_tombstone_keeps_its_time():
     }
 
 
-def test_the_newest_instant_is_known():
+def test_the_latest_time_is_found():
     assert find_latest_fact_time(build_knowledge(build_signal(70, "hook", "running"))) == to_ns(70)
     assert find_latest_fact_time(build_knowledge(AgentExited(at=to_ns(90), runtime=ONE))) == to_ns(90)

@@ -1,4 +1,4 @@
-"""Looks that know nothing, dialogs that they do not know, and an agent that fell silent."""
+"""Drift: unknown screens, unknown dialogs, silent native sources."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.unit.agents.state.signal_scene import (
 
 
 def drifts(seconds: float, *facts) -> list[str]:
-    ledger = build_knowledge(*facts).ledgers[ONE]
+    ledger = build_knowledge(*facts).source_slots[ONE]
     return [kind for kind, _ in find_drift(ledger, "claude_code", to_ns(seconds), DEFAULT_THRESHOLDS)]
 
 
@@ -23,41 +23,41 @@ def strange(second: float):
     return build_signal(second, "screen", "unknown", reason="unknown_screen", moved_at=to_ns(second))
 
 
-def test_screens_that_nobody_knows_while_the_agent_speaks_are_told_once_they_last() -> None:
+def test_unknown_screens_with_native_signals_are_drift_after_a_while() -> None:
     seen = [strange(second) for second in range(0, 62, 2)]
     assert drifts(59, *seen[:29], build_signal(40, "hook", "running")) == []
     assert drifts(61, *seen, build_signal(40, "hook", "running")) == ["strange_screens"]
 
 
-def test_a_strange_screen_of_one_that_said_nothing_meanwhile_may_be_a_menu() -> None:
+def test_an_unknown_screen_without_native_signals_may_be_a_menu() -> None:
     seen = [strange(second) for second in range(10, 80, 2)]
     assert drifts(80, build_signal(0, "hook", "running"), *seen) == []
     assert drifts(80, *seen) == []
 
 
-def test_a_screen_that_is_known_again_is_no_news() -> None:
+def test_a_known_screen_ends_the_drift() -> None:
     seen = [strange(second) for second in range(0, 62, 2)]
     assert drifts(64, *seen, build_signal(40, "hook", "running"), build_working_screens(63)) == []
 
 
-def test_work_on_the_screen_that_the_agent_does_not_tell_is_told() -> None:
+def test_unreported_work_on_the_screen_is_drift() -> None:
     seen = [build_working_screens(second) for second in range(10, 90, 2)]
     assert drifts(89, build_signal(0, "hook", "idle"), *seen) == ["silent_signals"]
     assert drifts(60, build_signal(0, "hook", "idle"), *seen[:25]) == [], "not for long enough yet"
 
 
-def test_who_says_that_it_works_is_not_silent() -> None:
+def test_reported_work_is_no_drift() -> None:
     seen = [build_working_screens(second) for second in range(10, 90, 2)]
     assert drifts(89, build_signal(0, "hook", "running"), *seen) == []
     assert drifts(89, *seen) == [], "one that never spoke has nothing to fall silent of"
 
 
-def test_an_end_that_is_not_told_is_a_known_hole() -> None:
+def test_an_unreported_end_is_no_drift() -> None:
     rest = [build_signal(second, "screen", "idle", moved_at=to_ns(1)) for second in range(10, 90, 2)]
     assert drifts(89, build_signal(0, "hook", "running"), *rest) == []
 
 
-def test_looks_of_long_ago_say_nothing() -> None:
+def test_old_screens_prove_nothing() -> None:
     seen = [strange(second) for second in range(0, 62, 2)]
     assert drifts(300, *seen, build_signal(40, "hook", "running")) == []
 
@@ -78,11 +78,13 @@ ASKS = build_signal(10, "hook", "waiting_approval")
     ],
     ids=["seen", "strange", "taken for rest", "gone just before", "nobody looked", "too short", "no screen"],
 )
-def test_a_dialog_that_the_agent_told_was_on_its_screen_or_was_not(facts, until: float, expected: bool | None) -> None:
+def test_a_reported_dialog_was_shown_or_not(facts, until: float, expected: bool | None) -> None:
     known = build_knowledge(ASKS, *facts)
-    assert has_shown_dialog(known.ledgers[ONE], compute_state_at(build_knowledge(ASKS), 11), to_ns(until)) is expected
+    assert (
+        has_shown_dialog(known.source_slots[ONE], compute_state_at(build_knowledge(ASKS), 11), to_ns(until)) is expected
+    )
 
 
-def test_who_waits_by_its_screen_alone_proves_nothing() -> None:
+def test_waiting_known_only_from_the_screen_proves_nothing() -> None:
     known = build_knowledge(*(build_signal(second, "screen", "waiting_approval") for second in (1, 9)))
-    assert has_shown_dialog(known.ledgers[ONE], compute_state_at(known, 10), to_ns(20)) is None
+    assert has_shown_dialog(known.source_slots[ONE], compute_state_at(known, 10), to_ns(20)) is None

@@ -1,4 +1,4 @@
-"""Why a state is what it is: everybody's word, and what became of it."""
+"""The explanation of a state: the role of each source, and what would change it."""
 
 import pytest
 
@@ -67,11 +67,11 @@ SCENES = [
 
 
 @pytest.mark.parametrize(("seconds", "facts", "expected"), SCENES)
-def test_everybody_has_a_part(seconds: float, facts: list, expected: dict[str, str]) -> None:
+def test_every_source_has_a_role(seconds: float, facts: list, expected: dict[str, str]) -> None:
     assert roles(seconds, *facts) == expected
 
 
-def test_the_evidence_is_named_with_its_age() -> None:
+def test_evidence_has_an_age() -> None:
     told = why(9, build_signal(1, "hook", "running"), build_signal(5, "hook"))
     (hook,) = told.testimonies
     assert (hook.said, hook.evidence, hook.since, hook.age) == ("running", 1000, to_ns(1), 4 * SECOND_NS)
@@ -82,11 +82,11 @@ def prospects(seconds: float, *facts) -> dict[str, int | None]:
     return {one.what: one.at for one in why(seconds, *facts).would_change}
 
 
-def test_it_says_what_would_change_it() -> None:
+def test_expected_changes_are_listed() -> None:
     assert prospects(1, build_signal(0, "hook", "completed")) == {
-        "hook says something else, or a source of a better rank does": None,
+        "hook, or a source of a better rank, reports another state": None,
         "becomes idle": to_ns(120),
-        "hook stays silent": to_ns(600) + 1,
+        "hook sends no signal": to_ns(600) + 1,
     }
     assert prospects(1, build_signal(0, "hook", "error", flags=FlagUpdate(usage_limited=True, resets_at=to_ns(60))))[
         "the usage limit ends"
@@ -94,27 +94,27 @@ def test_it_says_what_would_change_it() -> None:
     assert "the sub-tasks end" in prospects(1, build_signal(0, "hook", "completed", tasks=("a",)))
 
 
-def test_also_of_what_is_not_known() -> None:
+def test_expected_changes_of_an_unknown_state() -> None:
     away = TargetReachability(at=to_ns(1), target=LOCAL, is_reachable=False)
-    assert prospects(2, build_screen_signal(1, "unknown")) == {"any source says what the agent is doing": None}
-    assert prospects(2, build_signal(0, "hook", "running"), away) == {"the machine answers again": None}
+    assert prospects(2, build_screen_signal(1, "unknown")) == {"any source reports a state": None}
+    assert prospects(2, build_signal(0, "hook", "running"), away) == {"the target becomes reachable again": None}
     assert why(2, build_screen_signal(1, "unknown")).age is None
 
 
-def test_what_is_not_proven_is_said():
+def test_unproven_evidence_is_listed():
     doubtful = build_signal(
         1, "transcript", "error", runtime=None, hint=ProcessHint(cwd="/home/ada/src", is_doubtful=True), session="a"
     )
     told = why(2, doubtful)
     (doubt,) = told.doubts
-    assert "more than one of it worked in /home/ada/src" in doubt
+    assert "processes worked in /home/ada/src" in doubt
     assert told.state.flags.ambiguous
     assert why(2, build_signal(1, "hook", "running")).doubts == ()
     shown = why(3, doubtful, build_signal(2, "hook", "running", session="a"))
     assert (shown.doubts, shown.state.flags.ambiguous) == ((), False)
 
 
-def test_an_agent_on_the_other_side_is_known_by_its_screen_alone():
+def test_a_remote_agent_is_known_by_its_screen_only():
     known = apply_facts(AgentKnowledge(), [build_agent_started(0, build_agent_process(pid=0))], DEFAULT_THRESHOLDS)
     (doubt,) = explain_state(known, ONE, to_ns(1), DEFAULT_THRESHOLDS).doubts
-    assert "on the other side" in doubt
+    assert "the agent runs remotely" in doubt

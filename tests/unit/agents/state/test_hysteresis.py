@@ -1,4 +1,4 @@
-"""How long a look must stay the same before it is believed; a conversation with one screen."""
+"""How long a screen must stay the same before it is believed."""
 
 import pytest
 
@@ -103,11 +103,11 @@ SCENES = [
 
 
 @pytest.mark.parametrize(("seconds", "looks", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES])
-def test_a_look(seconds: float, looks: list, expected: str) -> None:
+def test_belief(seconds: float, looks: list, expected: str) -> None:
     assert compute_state_after(seconds, looks).value == expected
 
 
-def test_a_flicker_leaves_what_was_believed_before() -> None:
+def test_a_flicker_keeps_the_previous_statement() -> None:
     settled = build_idle_screens(1, 6)
     assert (
         compute_state_after(10.5, settled, [build_screen_signal(9, "running", moved=-9)], build_idle_screens(10)).value

@@ -1,4 +1,4 @@
-"""Recognising an agent by its traces."""
+"""Identifying an agent by its traces."""
 
 import pytest
 
@@ -34,10 +34,10 @@ def test_traces(inputs: dict[str, str], command: str, expected: tuple[str, str, 
     ("command", "expected"),
     [("bash", True), ("-zsh", True), ("/usr/bin/fish", True), ("BASH", True), ("pwsh.exe", True), ("bashful", False)],
 )
-def test_shells_are_known_however_they_are_called(command: str, expected: bool) -> None:
+def test_shells_are_recognised_by_base_name(command: str, expected: bool) -> None:
     assert is_shell(command) is expected
 
 
-def test_an_agent_that_speaks_needs_no_traces() -> None:
+def test_a_handshake_needs_no_traces() -> None:
     found = build_handshake_signature("codex", SignatureInputs())
     assert (found.signature_class, found.signature_confidence) == ("deterministic", 1.0)

@@ -1,8 +1,8 @@
-"""What is published: once for every change, and only by one who saw the version before it."""
+"""A state is published once per change, and only over the version that the caller saw."""
 
 import pytest
 
-from termvisor.agents.state.published_state import compute_change, list_states
+from termvisor.agents.state.published_state import build_state, compute_change, list_states, resolve_agent
 from termvisor.model.agent.state import StateProjection
 from termvisor.model.ids import RuntimeId
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
@@ -32,22 +32,22 @@ def test_a_change_is_the_next_version() -> None:
     assert (change.version, change.at) == (5, to_ns(5))
 
 
-def test_the_same_again_is_no_change() -> None:
+def test_the_same_state_again_is_no_change() -> None:
     again = compute_state_after(3, build_signal(0, "hook", "running"), build_signal(2, "hook", "running"))
     assert again.last_event != RUNNING.last_event
     assert compute_change(StateProjection(version=4, state=RUNNING), 4, again, to_ns(3)) is None
 
 
 @pytest.mark.parametrize("seen", [3, 5])
-def test_one_who_saw_another_version_changes_nothing(seen: int) -> None:
+def test_a_caller_with_another_version_changes_nothing(seen: int) -> None:
     assert compute_change(StateProjection(version=4, state=RUNNING), seen, ENDED, to_ns(5)) is None
 
 
-def test_a_job_for_a_runtime_that_is_gone_changes_nothing() -> None:
+def test_the_state_of_another_agent_process_changes_nothing() -> None:
     other = build_knowledge(build_agent_started(0, build_agent_process(2, mux_pane="%6")))
-    newcomer = list_states(other, to_ns(1), DEFAULT_THRESHOLDS)[1]
-    assert newcomer.runtime == RuntimeId(2)
-    assert compute_change(StateProjection(version=4, state=RUNNING), 4, newcomer, to_ns(5)) is None
+    other_state = list_states(other, to_ns(1), DEFAULT_THRESHOLDS)[1]
+    assert other_state.runtime == RuntimeId(2)
+    assert compute_change(StateProjection(version=4, state=RUNNING), 4, other_state, to_ns(5)) is None
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,66 @@ def test_a_job_for_a_runtime_that_is_gone_changes_nothing() -> None:
         (compute_state_after(3), ("none", "", "low", "managed_heuristic")),
     ],
 )
-def test_a_state_says_how_it_is_known(one, expected: tuple) -> None:
+def test_a_state_has_evidence_mode_source_and_confidence(one, expected: tuple) -> None:
     assert (one.evidence_mode, one.source, one.confidence, one.binding) == expected
 
 
 def test_a_state_names_its_evidence() -> None:
     assert (ENDED.evidence, ENDED.since, ENDED.last_event) == (4000, to_ns(4), to_ns(4))
+
+
+def build_missing_screens(*seconds: float) -> list:
+    return [build_signal(one, "screen", kind="no_agent") for one in seconds]
+
+
+BINDINGS = [
+    ("identified by its screen", 3, 101, [build_working_screens(1, 2)], "managed_heuristic"),
+    ("one screen without it", 4, 101, [build_working_screens(1), build_missing_screens(3)], "managed_heuristic"),
+    ("two screens without it", 6, 101, [build_working_screens(1), build_missing_screens(3, 5)], "unmanaged"),
+    (
+        "two screens, but not in a row",
+        9,
+        101,
+        [build_missing_screens(1), build_working_screens(3), build_missing_screens(5)],
+        "managed_heuristic",
+    ),
+    (
+        "a native source reported",
+        3,
+        101,
+        [build_working_screens(1), build_signal(2, "hook", "running")],
+        "managed_deterministic_fresh",
+    ),
+    ("the native source is stale", 700, 101, [build_signal(2, "hook", "running")], "managed_deterministic_stale"),
+    (
+        "the native source is back",
+        701,
+        101,
+        [build_signal(2, "hook", "running"), build_signal(700, "hook")],
+        "managed_deterministic_fresh",
+    ),
+    (
+        "its process is alive, whatever the screen shows",
+        900,
+        101,
+        [build_signal(2, "hook", kind="source_down"), build_missing_screens(3, 5)],
+        "managed_deterministic_stale",
+    ),
+    (
+        "process unknown, source down, not on the screen",
+        900,
+        0,
+        [build_signal(2, "hook", kind="source_down"), build_missing_screens(3, 5)],
+        "unmanaged",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "pid", "signals", "expected"), [case[1:] for case in BINDINGS], ids=[case[0] for case in BINDINGS]
+)
+def test_binding_and_presence(seconds: float, pid: int, signals: list, expected) -> None:
+    knowledge, agent_process = build_knowledge(*signals), build_agent_process(pid=pid)
+    resolution = resolve_agent(knowledge, agent_process, to_ns(seconds), DEFAULT_THRESHOLDS)
+    state = build_state(resolution, agent_process, DEFAULT_THRESHOLDS)
+    assert (state.binding, state.presence) == (expected, "unmanaged" if expected == "unmanaged" else "managed")

@@ -1,4 +1,4 @@
-"""All facts together: what waits, what is dropped and counted, who lives."""
+"""All facts together: pending, dropped and applied signals."""
 
 from termvisor.agents.state.published_state import compute_state, list_states
 from termvisor.agents.state.reducer import AgentKnowledge, apply_fact, apply_facts
@@ -24,19 +24,19 @@ def unbound(seconds: float, state="running", **fields):
     return build_signal(seconds, "hook", state, runtime=None, hint=HINT, **fields)
 
 
-def test_a_signal_that_comes_before_its_runtime_is_known_waits_for_it() -> None:
+def test_a_signal_is_pending_until_its_agent_process_is_known() -> None:
     early = apply_fact(AgentKnowledge(), unbound(5), DEFAULT_THRESHOLDS)
-    assert (len(early.pending), early.ledgers, early.dropped) == (1, {}, {})
+    assert (len(early.pending), early.source_slots, early.dropped) == (1, {}, {})
     known = apply_fact(early, build_agent_started(0), DEFAULT_THRESHOLDS)
     assert (known.pending, compute_state_at(known, 6).value) == ((), "running")
 
 
-def test_a_word_from_before_the_process_started_is_not_its_own() -> None:
+def test_a_signal_before_the_process_start_is_not_bound() -> None:
     known = apply_facts(AgentKnowledge(), [unbound(5), build_agent_started(6)], DEFAULT_THRESHOLDS)
     assert (known.pending, known.dropped, compute_state_at(known, 7).value) == ((), {"late_event": 1}, "unknown")
 
 
-def test_a_signal_waits_ten_seconds_and_is_counted_then() -> None:
+def test_a_pending_signal_is_dropped_after_ten_seconds() -> None:
     waiting = apply_fact(AgentKnowledge(), unbound(5), DEFAULT_THRESHOLDS)
     assert apply_fact(waiting, AgentExited(at=to_ns(15), runtime=RuntimeId(9)), DEFAULT_THRESHOLDS).dropped == {}
     assert apply_fact(waiting, AgentExited(at=to_ns(15.1), runtime=RuntimeId(9)), DEFAULT_THRESHOLDS).dropped == {
@@ -44,7 +44,7 @@ def test_a_signal_waits_ten_seconds_and_is_counted_then() -> None:
     }
 
 
-def test_a_signal_that_fits_two_is_nobodys() -> None:
+def test_a_signal_that_matches_two_is_not_bound() -> None:
     hint = ProcessHint(cwd="/home/ada/src")
     twins = [
         build_agent_started(0),
@@ -56,25 +56,25 @@ def test_a_signal_that_fits_two_is_nobodys() -> None:
     assert list_states(known, to_ns(20), DEFAULT_THRESHOLDS)[1].value == "unknown"
 
 
-def test_who_waits_is_bounded() -> None:
+def test_pending_signals_are_bounded() -> None:
     few = Thresholds(max_pending_signals=2)
     known = apply_facts(AgentKnowledge(), [unbound(one) for one in (1, 2, 3)], few)
     assert (len(known.pending), known.dropped) == (2, {"dropped_unbound": 1})
 
 
-def test_what_is_doubled_late_or_not_admitted_is_counted_and_changes_nothing() -> None:
+def test_dropped_signals_are_counted_and_change_nothing() -> None:
     before = build_knowledge(build_signal(5, "hook", "running"))
     doubled = build_signal(6, "hook", "idle", dedupe_key=build_signal(5, "hook").dedupe_key)
     known = apply_facts(
         before, [doubled, build_signal(4, "hook", "idle"), build_signal(6, "telepathy", "idle")], DEFAULT_THRESHOLDS
     )
     assert known.dropped == {"duplicate": 1, "late_event": 1, "source_inadmissible": 1}
-    assert known.ledgers == before.ledgers
+    assert known.source_slots == before.source_slots
 
 
-def test_of_an_agent_that_ended_only_the_tombstone_is_left() -> None:
+def test_only_the_tombstone_of_an_exited_agent_remains() -> None:
     known = build_knowledge(build_signal(1, "hook", "running"), build_signal(2, "process", kind="exited"))
-    assert (known.ledgers, list_states(known, to_ns(3), DEFAULT_THRESHOLDS)) == ({}, [])
+    assert (known.source_slots, list_states(known, to_ns(3), DEFAULT_THRESHOLDS)) == ({}, [])
     assert [stone.runtime for stone in known.roster.tombstones] == [ONE]
     assert apply_fact(known, build_signal(3, "hook", "running"), DEFAULT_THRESHOLDS).dropped == {"late_event": 1}
 
@@ -83,21 +83,21 @@ def test_a_pane_that_closes_ends_its_agent() -> None:
     assert list_states(build_knowledge(PaneClosed(at=to_ns(2), pane=PaneId(7))), to_ns(3), DEFAULT_THRESHOLDS) == []
 
 
-def test_the_next_agent_in_the_same_place_starts_with_nothing() -> None:
+def test_the_next_agent_in_the_same_pane_starts_empty() -> None:
     newcomer = build_agent_started(10, build_agent_process(2, mux_pane="%5", generation=1))
     known = build_knowledge(build_signal(1, "hook", "error"), newcomer, build_signal(11, "hook", "error", runtime=ONE))
     assert compute_state(known, RuntimeId(2), to_ns(12), DEFAULT_THRESHOLDS).reason == "no_signal"
     assert known.dropped == {"late_event": 1}
 
 
-def test_a_gap_in_one_pane_is_not_one_in_another() -> None:
+def test_a_gap_affects_one_pane_only() -> None:
     other = build_agent_started(0, build_agent_process(2, mux_pane="%6"))
     theirs = build_signal(1, "osc", "running", runtime=RuntimeId(2))
     known = build_knowledge(other, build_signal(1, "osc", "running"), theirs, OutputMissed(at=to_ns(2), pane=PaneId(7)))
     assert [one.reason for one in list_states(known, to_ns(3), DEFAULT_THRESHOLDS)] == ["gap", None]
 
 
-def test_who_waited_is_heard_when_its_session_is_shown():
+def test_a_pending_signal_is_bound_when_its_session_is_reported():
     waiting = build_signal(
         1, "transcript", "error", runtime=None, hint=ProcessHint(cwd="/home/ada/src", is_doubtful=True), session="a"
     )

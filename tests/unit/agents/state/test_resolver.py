@@ -1,4 +1,4 @@
-"""Scenes: what sources say of an agent, and what it is therefore said to be doing."""
+"""Scenarios: signals of several sources, and the resolved state."""
 
 import pytest
 from msgspec.structs import replace
@@ -209,45 +209,48 @@ SCENES: list[tuple[str, float, list[Heard], str]] = [
 ]
 
 
-def told(one: AgentState) -> str:
+def describe_state(one: AgentState) -> str:
     return f"{one.value} {one.reason or one.source}"
 
 
 @pytest.mark.parametrize(("seconds", "heard", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES])
-def test_a_scene(seconds: float, heard: list[Heard], expected: str) -> None:
-    assert told(compute_state_after(seconds, *heard)) == expected
+def test_scenario(seconds: float, heard: list[Heard], expected: str) -> None:
+    assert describe_state(compute_state_after(seconds, *heard)) == expected
 
 
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [(3, "running registry"), (3.1, "idle screen"), (16, "idle screen"), (20, "running registry")],
 )
-def test_a_source_that_promises_heartbeats_is_not_believed_in_silence_and_at_once_when_back(
-    seconds: float, expected: str
-) -> None:
+def test_a_silent_source_with_heartbeats_is_not_believed_until_it_is_back(seconds: float, expected: str) -> None:
     heard: list[Heard] = [build_signal(0, "registry", "running"), build_idle_screens(-6, -2, 2, moved=-9)]
     back = [build_signal(19, "registry")] if seconds > 19 else []
-    assert told(compute_state_after(seconds, *heard, back, thresholds=BEATING)) == expected
+    assert describe_state(compute_state_after(seconds, *heard, back, thresholds=BEATING)) == expected
 
 
-def test_codex_believes_its_server_first_then_the_marks_in_its_output() -> None:
+def test_codex_ranks_its_server_before_output_marks() -> None:
     marks, hook = build_signal(1, "osc", "waiting_approval"), build_signal(2, "hook", "running")
-    assert told(compute_state_after(3, marks, hook, agent="codex")) == "waiting_approval osc"
+    assert describe_state(compute_state_after(3, marks, hook, agent="codex")) == "waiting_approval osc"
     assert (
-        told(compute_state_after(3, marks, hook, build_signal(1, "app_server", "idle"), agent="codex"))
+        describe_state(compute_state_after(3, marks, hook, build_signal(1, "app_server", "idle"), agent="codex"))
         == "idle app_server"
     )
 
 
-def test_the_end_of_a_turn_is_not_taken_for_the_end_of_the_next_one() -> None:
+def test_the_end_of_a_turn_does_not_end_the_next() -> None:
     first = [build_signal(1, "app_server", "idle"), build_signal(1, "notify", "completed")]
     second = [build_signal(1.5, "app_server", "running"), build_signal(2, "app_server", "idle")]
-    assert told(compute_state_after(3, *first, *second, agent="codex")) == "completed notify", "as far as one can tell"
+    assert describe_state(compute_state_after(3, *first, *second, agent="codex")) == "completed notify", (
+        "as far as one can tell"
+    )
     assert (
-        told(compute_state_after(3, *first, *second, build_signal(2, "osc", "idle"), agent="codex"))
+        describe_state(compute_state_after(3, *first, *second, build_signal(2, "osc", "idle"), agent="codex"))
         == "idle app_server"
     )
-    assert told(compute_state_after(3, *first, build_signal(0.9, "osc", "idle"), agent="codex")) == "completed notify"
+    assert (
+        describe_state(compute_state_after(3, *first, build_signal(0.9, "osc", "idle"), agent="codex"))
+        == "completed notify"
+    )
 
 
 ENDS = [build_signal(1, "registry", "running"), build_signal(1, "hook", "running"), build_signal(5, "registry", "idle")]
@@ -263,26 +266,29 @@ ENDS = [build_signal(1, "registry", "running"), build_signal(1, "hook", "running
     ],
     ids=["not yet", "the end was a good one", "it was a bad one", "nobody tells of an end: it was stopped"],
 )
-def test_rest_is_believed_when_those_who_know_the_kind_of_end_had_time_to_tell_it(seconds, heard, expected) -> None:
-    assert told(compute_state_after(seconds, *ENDS, *heard)) == expected
+def test_idle_is_believed_after_the_settling_time(seconds, heard, expected) -> None:
+    assert describe_state(compute_state_after(seconds, *ENDS, *heard)) == expected
 
 
-def test_between_two_turns_nobody_is_idle_for_a_moment() -> None:
-    """The next prompt is told by a hook first, and in the registry some milliseconds later."""
+def test_between_two_turns_there_is_no_idle() -> None:
+    """The next prompt is describe_state by a hook first, and in the registry some milliseconds later."""
     turns = [*ENDS, build_signal(5.05, "hook", "completed"), build_signal(9, "hook", "running")]
-    assert told(compute_state_after(9.01, *turns)) == "completed hook"
-    assert told(compute_state_after(9.05, *turns, build_signal(9.04, "registry", "running"))) == "running registry"
-    assert told(compute_state_after(9.3, *turns)) == "idle registry", (
+    assert describe_state(compute_state_after(9.01, *turns)) == "completed hook"
+    assert (
+        describe_state(compute_state_after(9.05, *turns, build_signal(9.04, "registry", "running")))
+        == "running registry"
+    )
+    assert describe_state(compute_state_after(9.3, *turns)) == "idle registry", (
         "the registry knows better than a hook that came late"
     )
 
 
-def test_a_first_rest_is_believed_at_once() -> None:
-    assert told(compute_state_after(1, build_signal(1, "registry", "idle"))) == "idle registry"
+def test_a_first_idle_is_believed_at_once() -> None:
+    assert describe_state(compute_state_after(1, build_signal(1, "registry", "idle"))) == "idle registry"
 
 
-def test_when_the_wait_for_the_kind_of_an_end_is_over_the_answer_changes_by_itself() -> None:
-    ledger = build_knowledge(*ENDS).ledgers[ONE]
+def test_the_state_changes_after_the_settling_time_without_a_signal() -> None:
+    ledger = build_knowledge(*ENDS).source_slots[ONE]
     assert (
         find_next_change(ledger, "claude_code", to_ns(5.1), DEFAULT_THRESHOLDS)
         == to_ns(5) + DEFAULT_THRESHOLDS.settled_after
@@ -297,10 +303,15 @@ def test_when_the_wait_for_the_kind_of_an_end_is_over_the_answer_changes_by_itse
         ([build_signal(1, "hook", "waiting_input"), _title(1.2, "waiting_approval")], "waiting_input hook"),
         ([build_signal(1, "hook", "completed"), _title(1.1, "idle")], "completed hook"),
     ],
-    ids=["a refusal, told by no hook", "the hook is first", "the title knows no kinds of questions", "nor of ends"],
+    ids=[
+        "a refusal, describe_state by no hook",
+        "the hook is first",
+        "the title knows no kinds of questions",
+        "nor of ends",
+    ],
 )
-def test_of_equals_with_holes_the_later_word_counts(heard, expected) -> None:
-    assert told(compute_state_after(4, *heard, agent="gemini")) == expected
+def test_of_equal_incomplete_sources_the_later_signal_counts(heard, expected) -> None:
+    assert describe_state(compute_state_after(4, *heard, agent="gemini")) == expected
 
 
 @pytest.mark.parametrize(
@@ -314,10 +325,12 @@ def test_of_equals_with_holes_the_later_word_counts(heard, expected) -> None:
     ],
     ids=["stopped", "failed", "well", "an error of the turn before", "not looked at"],
 )
-def test_where_an_agent_tells_every_end_alike_the_screen_shows_which_one_it_was(looks, expected) -> None:
+def test_the_screen_shows_which_end_a_source_reported(looks, expected) -> None:
     ended = [build_signal(0, "hook", "running"), build_signal(1, "hook", "completed")]
-    assert told(compute_state_after(9, *ended, *looks, agent="gemini")) == expected
-    assert told(compute_state_after(9, *ended, *looks)) == "completed hook", "who tells them apart is believed"
+    assert describe_state(compute_state_after(9, *ended, *looks, agent="gemini")) == expected
+    assert describe_state(compute_state_after(9, *ended, *looks)) == "completed hook", (
+        "who tells them apart is believed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -325,9 +338,23 @@ def test_where_an_agent_tells_every_end_alike_the_screen_shows_which_one_it_was(
     [
         ([_title(1, "idle"), build_screen_signal(2, "waiting_approval")], "waiting_approval screen"),
         ([build_screen_signal(0.5, "waiting_approval"), _title(1, "idle")], "idle title"),
-        ([build_screen_signal(0.5, "waiting_approval"), _title(1, "idle"), build_screen_signal(6, "waiting_approval")], "waiting_approval screen"),
+        (
+            [
+                build_screen_signal(0.5, "waiting_approval"),
+                _title(1, "idle"),
+                build_screen_signal(6, "waiting_approval"),
+            ],
+            "waiting_approval screen",
+        ),
         ([build_signal(1, "hook", "running"), build_screen_signal(2, "waiting_input")], "waiting_input screen"),
-        ([build_signal(1, "hook", "running"), build_screen_signal(2, "waiting_input"), build_signal(3, "hook", "completed")], "completed hook"),
+        (
+            [
+                build_signal(1, "hook", "running"),
+                build_screen_signal(2, "waiting_input"),
+                build_signal(3, "hook", "completed"),
+            ],
+            "completed hook",
+        ),
         ([_title(1, "waiting_approval"), build_screen_signal(2, "waiting_input")], "waiting_input screen"),
         ([_title(2, "waiting_approval"), build_screen_signal(1, "waiting_input")], "waiting_approval title"),
         ([*ASKING, build_screen_signal(2, "waiting_input")], "waiting_input hook"),
@@ -337,27 +364,27 @@ def test_where_an_agent_tells_every_end_alike_the_screen_shows_which_one_it_was(
         "another kind of question", "that was the one before", "one who knows the kind is believed",
     ],
 )  # fmt: skip
-def test_a_dialog_of_which_an_agent_has_no_word_is_believed_when_it_is_seen(heard, expected) -> None:
-    assert told(compute_state_after(9, *heard, agent="gemini")) == expected
+def test_a_dialog_that_the_source_cannot_report_is_believed_from_the_screen(heard, expected) -> None:
+    assert describe_state(compute_state_after(9, *heard, agent="gemini")) == expected
 
 
-def test_who_misses_no_dialog_is_believed_before_the_screen() -> None:
+def test_a_source_that_reports_all_dialogs_overrides_the_screen() -> None:
     assert (
-        told(compute_state_after(9, build_signal(1, "registry", "idle"), build_screen_signal(2, "waiting_approval")))
+        describe_state(
+            compute_state_after(9, build_signal(1, "registry", "idle"), build_screen_signal(2, "waiting_approval"))
+        )
         == "idle registry"
     )
 
 
-def test_work_in_the_background_that_the_screen_shows_too_is_no_contradiction() -> None:
+def test_background_work_on_the_screen_is_no_contradiction() -> None:
     begun = [build_signal(0, "registry", "completed"), build_signal(1, "hook", kind="task_began", task="t")]
     one = compute_state_after(9, *begun, build_working_screens(2, 4, 8))
     assert (one.value, one.flags.subtasks, one.flags.contradicted) == ("running", 1, None)
 
 
 @pytest.mark.parametrize(("last_look", "is_contradicted"), [(6.9, False), (7, True)])
-def test_a_screen_that_shows_something_else_for_long_is_shown_and_flips_nothing(
-    last_look: float, is_contradicted: bool
-) -> None:
+def test_a_long_contradiction_is_flagged_but_changes_nothing(last_look: float, is_contradicted: bool) -> None:
     one = compute_state_after(9, build_signal(0, "registry", "idle"), build_working_screens(2, 4, last_look))
     assert one.value == "idle"
     expected = StateContradiction(since=to_ns(2), by="screen", state="running") if is_contradicted else None
@@ -365,14 +392,14 @@ def test_a_screen_that_shows_something_else_for_long_is_shown_and_flips_nothing(
     assert one.confidence == ("medium" if is_contradicted else "high")
 
 
-def test_a_screen_that_was_not_looked_at_since_contradicts_nobody() -> None:
+def test_a_screen_without_a_new_sample_contradicts_nothing() -> None:
     assert (
         compute_state_after(60, build_working_screens(1, 2), build_signal(3, "registry", "idle")).flags.contradicted
         is None
     )
 
 
-def test_a_screen_that_shows_the_same_by_now_contradicts_nobody_while_it_settles() -> None:
+def test_a_settling_screen_that_agrees_contradicts_nothing() -> None:
     moving = [build_screen_signal(9, "idle", moved=9), build_screen_signal(15, "idle", moved=15)]
     one = compute_state_after(15.1, build_signal(0, "registry", "idle"), build_working_screens(1, 3), moving)
     assert one.flags.contradicted is None
@@ -386,7 +413,7 @@ def test_a_prompt_on_the_screen_does_not_contradict_an_end(end) -> None:
     )
 
 
-def test_only_work_and_questions_are_overtaken_by_a_screen() -> None:
+def test_only_running_and_waiting_are_overtaken_by_the_screen() -> None:
     one = compute_state_after(30, build_signal(0, "hook", "completed"), build_working_screens(2, 9, 29))
     assert (one.value, one.flags.contradicted) == (
         "completed",
@@ -456,7 +483,7 @@ FLAGS: list[tuple[str, float, list[Heard], dict]] = [
     ),
     ("two at work", 2, [build_signal(1, "hook", "completed", tasks=("a", "b"))], {"subtasks": 2}),
     (
-        "the same two told by two sources are two",
+        "the same two describe_state by two sources are two",
         3,
         [
             build_signal(1, "hook", "running", tasks=("a", "b")),
@@ -473,19 +500,19 @@ def test_flags(seconds: float, heard: list[Heard], expected: dict) -> None:
     assert {name: getattr(flags, name) for name in expected} == expected
 
 
-def test_a_limit_is_known_also_while_the_machine_does_not_answer() -> None:
+def test_a_limit_is_known_while_the_target_is_unreachable() -> None:
     away = TargetReachability(at=to_ns(2), target=LOCAL, is_reachable=False)
     one = compute_state_after(9, build_signal(0, "hook", "error", flags=LIMIT), away)
     assert (one.value, one.flags.resets_at) == ("unknown", to_ns(3605))
 
 
-def test_it_says_when_to_ask_again() -> None:
-    ledger = build_knowledge(build_signal(0, "hook", "completed")).ledgers[ONE]
+def test_the_next_change_is_computed() -> None:
+    ledger = build_knowledge(build_signal(0, "hook", "completed")).source_slots[ONE]
     assert find_next_change(ledger, "claude_code", to_ns(1), DEFAULT_THRESHOLDS) == to_ns(120)
     assert find_next_change(ledger, "claude_code", to_ns(120), DEFAULT_THRESHOLDS) == to_ns(600) + 1
     assert find_next_change(ledger, "claude_code", to_ns(601), DEFAULT_THRESHOLDS) is None
 
 
-def test_a_source_that_is_no_longer_declared_is_not_asked() -> None:
-    ledger = build_knowledge(build_signal(0, "hook", "running")).ledgers[ONE]
+def test_an_undeclared_source_is_ignored() -> None:
+    ledger = build_knowledge(build_signal(0, "hook", "running")).source_slots[ONE]
     assert resolve_state(ledger, "codex", to_ns(1), Thresholds(sources={"codex": ()})).reason == "no_signal"

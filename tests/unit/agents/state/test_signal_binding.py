@@ -1,4 +1,4 @@
-"""Whose signal it is: what it tells of its process must fit one living runtime, and must not be a dead one's."""
+"""A signal must match exactly one running agent process, and not an exited one."""
 
 import pytest
 
@@ -58,11 +58,11 @@ TWO = living(build_agent_process(1), build_agent_process(2, mux_pane="%6"))
         (build_signal(1, "hook", runtime=RuntimeId(9)), "runtime_mismatch"),
     ],
 )
-def test_a_signal_belongs_to_the_one_it_fits(signal, expected) -> None:
+def test_a_signal_is_bound_to_the_matching_process(signal, expected) -> None:
     assert bind_signal(TWO, signal, DEFAULT_THRESHOLDS) == expected
 
 
-def test_a_source_in_which_strangers_speak_is_heard_of_sessions_that_were_shown() -> None:
+def test_a_shared_source_counts_only_for_reported_sessions() -> None:
     def told(session: str):
         here = ProcessHint(cwd="/home/ada/src")
         return build_signal(1, "transcript", "running", runtime=None, hint=here, session=session, agent="claude_code")
@@ -76,20 +76,20 @@ def test_a_source_in_which_strangers_speak_is_heard_of_sessions_that_were_shown(
     assert bind_signal(living(build_agent_process(1)), told("nobody said yet"), DEFAULT_THRESHOLDS) == 1
 
 
-def test_a_runtime_that_ended_is_not_spoken_for() -> None:
+def test_signals_of_an_exited_process_are_late() -> None:
     roster = remove_agent(TWO, RuntimeId(1), to_ns(5), DEFAULT_THRESHOLDS)
     assert bind_signal(roster, build_signal(6, "hook", "running"), DEFAULT_THRESHOLDS) == "late_event"
     assert remove_agent(roster, RuntimeId(1), to_ns(6), DEFAULT_THRESHOLDS) == roster
 
 
-def test_a_runtime_that_begins_ends_the_one_before_it_in_its_pane() -> None:
+def test_a_new_process_ends_the_previous_one_in_its_pane() -> None:
     again = add_agent(TWO, build_agent_process(3, pane=PaneId(7), started_at=to_ns(9)), to_ns(9), DEFAULT_THRESHOLDS)
-    assert sorted(again.tenants) == [2, 3]
+    assert sorted(again.agents) == [2, 3]
     assert [stone.runtime for stone in again.tombstones] == [1]
 
 
-def test_a_pane_takes_its_runtime_along() -> None:
-    assert sorted(remove_pane(TWO, PaneId(7), to_ns(9), DEFAULT_THRESHOLDS).tenants) == [2]
+def test_closing_a_pane_removes_its_process() -> None:
+    assert sorted(remove_pane(TWO, PaneId(7), to_ns(9), DEFAULT_THRESHOLDS).agents) == [2]
 
 
 NEWCOMER = build_agent_process(3, started_at=to_ns(10))
@@ -118,16 +118,16 @@ def after_a_death() -> AgentRoster:
         (hinting(130, mux_pane=PANE), 3),
     ],
 )
-def test_late_words_of_the_dead_are_not_the_newcomers(signal, expected) -> None:
+def test_late_signals_of_an_exited_process_are_not_bound_to_the_next(signal, expected) -> None:
     assert bind_signal(after_a_death(), signal, DEFAULT_THRESHOLDS) == expected
 
 
-def test_a_session_that_the_newcomer_has_shown_is_its_own() -> None:
+def test_a_reported_session_belongs_to_the_new_process() -> None:
     roster = add_session(after_a_death(), RuntimeId(3), "old")
     assert bind_signal(roster, hinting(11, mux_pane=PANE, session="old"), DEFAULT_THRESHOLDS) == 3
 
 
-def test_tombstones_do_not_pile_up() -> None:
+def test_tombstones_expire() -> None:
     roster = AgentRoster()
     for number in range(50):
         one = build_agent_process(number, started_at=to_ns(number * 60))
@@ -148,7 +148,7 @@ def by_folder(session: str, source: str = "rollout", **hint):
 CODEX = living(build_agent_process(1, agent="codex"))
 
 
-def test_a_folder_proves_something_only_where_one_alone_works():
+def test_a_folder_is_proof_only_with_a_single_agent():
     assert bind_signal(CODEX, by_folder("t1"), DEFAULT_THRESHOLDS) == 1
     assert bind_signal(CODEX, by_folder("t1", is_doubtful=True), DEFAULT_THRESHOLDS) == SEVERAL
     assert (
@@ -156,7 +156,7 @@ def test_a_folder_proves_something_only_where_one_alone_works():
     )
 
 
-def test_a_session_that_was_doubted_is_nobodys_when_the_others_left():
+def test_an_unattributed_session_stays_so_after_others_left():
     roster = add_unattributed_session(CODEX, by_folder("t1", is_doubtful=True))
     assert bind_signal(roster, by_folder("t1"), DEFAULT_THRESHOLDS) == SEVERAL
     assert bind_signal(roster, by_folder("t2"), DEFAULT_THRESHOLDS) == 1
@@ -165,7 +165,7 @@ def test_a_session_that_was_doubted_is_nobodys_when_the_others_left():
     assert add_unattributed_session(roster, by_folder("", is_doubtful=True)) is roster
 
 
-def test_a_session_that_may_be_its_own_makes_an_agent_ambiguous_until_somebody_shows_it():
+def test_an_unattributed_session_makes_an_agent_ambiguous_until_reported():
     one, late = (
         build_agent_process(1, agent="codex"),
         build_agent_process(2, agent="codex", mux_pane="%6", started_at=to_ns(500)),
@@ -178,23 +178,23 @@ def test_a_session_that_may_be_its_own_makes_an_agent_ambiguous_until_somebody_s
     assert not is_ambiguous(add_session(two, RuntimeId(2), "t1"), one)
 
 
-def test_a_session_that_one_has_shown_needs_no_other_proof():
+def test_a_reported_session_is_proof_enough():
     told = build_signal(1, "rollout", runtime=None, hint=ProcessHint(), session="t1", agent="codex")
     assert bind_signal(CODEX, told, DEFAULT_THRESHOLDS) == NOBODY
     assert bind_signal(add_session(CODEX, RuntimeId(1), "t1"), told, DEFAULT_THRESHOLDS) == 1
     assert bind_signal(add_session(CODEX, RuntimeId(1), "t2"), told, DEFAULT_THRESHOLDS) == NOBODY
 
 
-def test_who_hands_it_on_itself_owns_it_though_others_sit_there():
+def test_the_delivering_process_owns_the_signal():
     two = living(build_agent_process(1, agent="codex"), build_agent_process(2, agent="codex", mux_pane="%6"))
     assert bind_signal(two, by_folder("t9", "hook", via=102, is_doubtful=True), DEFAULT_THRESHOLDS) == 2
     assert bind_signal(two, by_folder("t9", "hook", via=999), DEFAULT_THRESHOLDS) == SEVERAL
 
 
-def test_of_two_in_a_folder_the_one_that_showed_the_session_owns_it():
+def test_of_two_in_a_folder_the_one_with_the_session_owns_it():
     two = living(build_agent_process(1, agent="codex"), build_agent_process(2, agent="codex", mux_pane="%6"))
     assert bind_signal(add_session(two, RuntimeId(2), "t2"), by_folder("t2"), DEFAULT_THRESHOLDS) == 2
 
 
-def test_another_session_in_the_folder_is_not_taken_for_one_that_was_shown():
+def test_another_session_in_the_folder_is_not_bound():
     assert bind_signal(add_session(CODEX, RuntimeId(1), "t1"), by_folder("t2"), DEFAULT_THRESHOLDS) == NOBODY

@@ -1,4 +1,4 @@
-"""Who may be heard at all."""
+"""Which signals are accepted."""
 
 import pytest
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("signal", "why"), REFUSED)
-def test_it_is_not_heard(signal, why: str) -> None:
+def test_rejection_reason(signal, why: str) -> None:
     assert find_rejection_reason(signal, DEFAULT_THRESHOLDS) == why
 
 
@@ -41,12 +41,12 @@ def test_it_is_not_heard(signal, why: str) -> None:
         build_signal(1, "server", "idle", agent="some_other_agent"),
     ],
 )
-def test_it_is_heard(signal) -> None:
+def test_accepted(signal) -> None:
     assert find_rejection_reason(signal, DEFAULT_THRESHOLDS) is None
 
 
 @pytest.mark.parametrize("standing", ["pending", "stale", "revoked"])
-def test_a_source_from_outside_is_heard_only_while_it_is_active(standing) -> None:
+def test_only_active_sources_are_accepted(standing) -> None:
     sources = tuple(replace(one, standing=standing) for one in SOURCES_BY_AGENT["claude_code"])
     assert (
         find_rejection_reason(build_signal(1, "hook", "idle"), Thresholds(sources={"claude_code": sources}))

@@ -1,7 +1,6 @@
-"""What was heard once is never new again, and little is kept to know that."""
+"""A signal that was seen once is never new again, with bounded memory."""
 
-from termvisor.agents.state.seen_signals import SeenSignals, is_forgotten, remember_signal
-from termvisor.agents.state.signal_order import compute_position
+from termvisor.agents.state.signal_order import SeenSignals, compute_position, is_forgotten, remember_signal
 from termvisor.agents.state.thresholds import Thresholds
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import build_signal
@@ -16,12 +15,12 @@ def after(*signals, measure: Thresholds = DEFAULT_THRESHOLDS) -> SeenSignals:
     return memory
 
 
-def test_keys_are_kept_for_twelve_minutes() -> None:
+def test_keys_are_remembered_for_twelve_minutes() -> None:
     assert len(after(build_signal(0, "hook"), build_signal(720, "hook")).seen) == 2
     assert len(after(build_signal(0, "hook"), build_signal(720.1, "hook")).seen) == 1
 
 
-def test_only_so_many_are_kept() -> None:
+def test_the_number_of_keys_is_bounded() -> None:
     assert list(after(*(build_signal(one, "hook") for one in range(9)), measure=FEW).seen) == [
         "hook 6 ",
         "hook 7 ",
@@ -29,20 +28,20 @@ def test_only_so_many_are_kept() -> None:
     ]
 
 
-def test_what_is_older_than_the_forgotten_is_not_new() -> None:
+def test_a_signal_older_than_evicted_keys_is_not_new() -> None:
     memory = after(*(build_signal(one, "hook") for one in range(9)), measure=FEW)
     assert is_forgotten(memory, compute_position(build_signal(5, "hook")))
     assert not is_forgotten(memory, compute_position(build_signal(5.1, "hook")))
 
 
-def test_a_source_that_numbers_its_words_may_give_them_all_one_time() -> None:
+def test_numbered_signals_may_share_a_timestamp() -> None:
     same = [build_signal(one, "hook", source_seq=one, event_at=7) for one in range(9)]
     assert not is_forgotten(
         after(*same, measure=FEW), compute_position(build_signal(9, "hook", source_seq=9, event_at=7))
     )
 
 
-def test_one_that_reads_up_on_an_hour_is_heard() -> None:
+def test_a_source_that_catches_up_on_an_hour_is_accepted() -> None:
     """What it reads is old, but newer than all that was forgotten."""
     memory = after(build_signal(0, "hook"), build_signal(4000, "hook", event_at=build_signal(1, "hook").event_at))
     assert not is_forgotten(

@@ -1,4 +1,4 @@
-"""What a source is worth at an instant."""
+"""The freshness of a source at an instant."""
 
 import pytest
 from msgspec.structs import replace
@@ -14,34 +14,34 @@ BEATING = Thresholds(
 
 
 def freshness(seconds: float, *facts, measure: Thresholds = DEFAULT_THRESHOLDS) -> dict[str, str]:
-    ledger = build_knowledge(*facts, thresholds=measure).ledgers[ONE]
+    ledger = build_knowledge(*facts, thresholds=measure).source_slots[ONE]
     return {one.source.name: one.freshness for one in read_sources(ledger, "claude_code", to_ns(seconds), measure)}
 
 
 @pytest.mark.parametrize(
     ("seconds", "expected"), [(-5, "fresh"), (3, "fresh"), (3.001, "stale"), (15, "stale"), (15.001, "down")]
 )
-def test_a_source_that_promises_signs_of_life_is_measured_by_them(seconds: float, expected: str) -> None:
+def test_a_source_with_heartbeats_is_rated_by_them(seconds: float, expected: str) -> None:
     assert freshness(seconds, build_signal(0, "osc", "running"), measure=BEATING) == {"osc": expected}
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(600, "fresh"), (600.001, "stale"), (9999, "stale")])
-def test_any_other_is_believed_for_its_time(seconds: float, expected: str) -> None:
+def test_other_sources_are_believed_for_their_trust_time(seconds: float, expected: str) -> None:
     assert freshness(seconds, build_signal(0, "hook", "running")) == {"hook": expected}
 
 
-def test_one_that_cannot_be_heard_is_down_at_once() -> None:
+def test_a_source_that_is_down_is_down_at_once() -> None:
     assert freshness(1, build_signal(0, "hook", "running"), build_signal(1, "hook", kind="source_down")) == {
         "hook": "down"
     }
 
 
-def test_a_look_that_agrees_vouches_for_an_old_word() -> None:
+def test_an_agreeing_screen_keeps_a_stale_source_fresh() -> None:
     assert freshness(650, build_signal(0, "hook", "running"), build_working_screens(640))["hook"] == "fresh"
     assert freshness(650, build_signal(0, "hook", "waiting_input"), build_working_screens(640))["hook"] == "stale"
 
 
-def test_nobody_vouches_for_one_that_promised_to_speak() -> None:
+def test_a_source_with_heartbeats_is_not_kept_fresh_by_the_screen() -> None:
     assert freshness(9, build_signal(0, "osc", "running"), build_working_screens(8), measure=BEATING)["osc"] == "stale"
 
 
@@ -56,14 +56,14 @@ def test_nobody_vouches_for_one_that_promised_to_speak() -> None:
         ("error", "waiting_approval", False),
     ],
 )
-def test_what_looks_alike_agrees(one, other, expected: bool) -> None:
+def test_states_that_look_alike_are_compatible(one, other, expected: bool) -> None:
     assert is_compatible_state(one, other) is is_compatible_state(other, one) is expected
 
 
-def test_the_instants_at_which_time_changes_something_are_known() -> None:
+def test_deadlines_are_listed() -> None:
     ledger = build_knowledge(
         build_signal(0, "osc", "running"), build_signal(0, "hook", "running"), thresholds=BEATING
-    ).ledgers[ONE]
+    ).source_slots[ONE]
     assert sorted(list_source_deadlines(ledger, "claude_code", BEATING)) == [
         to_ns(3) + 1,
         to_ns(15) + 1,

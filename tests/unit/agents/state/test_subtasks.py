@@ -1,4 +1,4 @@
-"""Sub-tasks: however the news of them are shuffled, the same ones run in the end."""
+"""Sub-tasks: the result does not depend on the order of signals."""
 
 from itertools import permutations
 
@@ -52,16 +52,16 @@ def after(*signals) -> Subtasks:
         ([start(1, "a"), start(2, "b"), lists(3, "a"), start(4, "c")], 2),
     ],
 )
-def test_the_order_in_which_news_arrive_does_not_matter(signals: list, expected: int) -> None:
+def test_the_order_of_signals_does_not_matter(signals: list, expected: int) -> None:
     assert {count_running(after(*shuffled), to_ns(9), DEFAULT_THRESHOLDS) for shuffled in permutations(signals)} == {
         expected
     }
 
 
-def test_a_task_that_nobody_spoke_of_for_an_hour_is_not_counted() -> None:
+def test_a_task_without_a_report_for_an_hour_is_not_counted() -> None:
     tasks = after(start(1, "a"))
     assert [count_running(tasks, to_ns(seconds), DEFAULT_THRESHOLDS) for seconds in (3601, 3601.1)] == [1, 0]
 
 
 def test_ended_tasks_are_forgotten_after_a_while() -> None:
-    assert list(after(start(1, "a"), end(2, "a"), start(900, "b")).told) == ["b"]
+    assert list(after(start(1, "a"), end(2, "a"), start(900, "b")).reports) == ["b"]

@@ -1,4 +1,4 @@
-"""What things are called."""
+"""Titles of sessions."""
 
 import pytest
 
@@ -16,13 +16,13 @@ ALL = {"own_name": "own", "past_title": "past", "live_title": "live", "path": "/
 
 
 @pytest.mark.parametrize("expected", list(ALL))
-def test_the_best_name_there_is(expected: str) -> None:
+def test_the_best_candidate_is_selected(expected: str) -> None:
     best_first = list(ALL)
     left = {name: ALL[name] for name in best_first[best_first.index(expected) :]}
     assert select_title(TitleCandidates(**left), "pane 7") == ALL[expected]
 
 
-def test_without_any_name_it_is_the_fallback() -> None:
+def test_without_candidates_the_fallback_is_used() -> None:
     assert select_title(TitleCandidates(live_title=" ✳ "), "pane 7") == "pane 7"
 
 
@@ -40,17 +40,17 @@ def test_without_any_name_it_is_the_fallback() -> None:
         ("", ""),
     ],
 )
-def test_titles_are_cleaned(text: str, expected: str) -> None:
+def test_titles_are_sanitized(text: str, expected: str) -> None:
     assert sanitize_title(text) == expected
 
 
-def test_names_come_from_the_best_source_that_told_one() -> None:
+def test_titles_come_from_the_best_source() -> None:
     heard = [
         build_signal(1, "title", kind="note", title="✳ Claude Code"),
         build_signal(2, "hook", kind="note", title="from a hook"),
         build_signal(3, "registry", kind="note", title="claude-47"),
     ]
-    assert find_session_titles(build_knowledge(*heard).ledgers[ONE], "claude_code", DEFAULT_THRESHOLDS) == (
+    assert find_session_titles(build_knowledge(*heard).source_slots[ONE], "claude_code", DEFAULT_THRESHOLDS) == (
         "claude-47",
         "✳ Claude Code",
     )

@@ -1,4 +1,4 @@
-"""A house in which somebody knows, with two panes in its store."""
+"""An agent tracker with two panes in its store."""
 
 from collections.abc import AsyncIterator
 

@@ -1,11 +1,11 @@
-"""What the history says of agents."""
+"""Events of agents."""
 
 from msgspec.structs import replace
 
 from termvisor.agents.tracking import agent_events
 from termvisor.model.agent.state import AgentFlags, AgentState, StateChange, StateContradiction
 from termvisor.model.ids import PaneId, SignalId
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started
 
 IDLE = AgentState(runtime=ONE, pane=PaneId(7), agent="toy", value="idle", source="osc", evidence=SignalId(4))
@@ -15,14 +15,14 @@ def change(before: AgentState | None, after: AgentState) -> StateChange:
     return StateChange(at=NOON, version=3, before=before, after=after)
 
 
-def test_a_beginning_names_the_process_and_an_end_its_reason():
+def test_start_and_end_events():
     first = agent_events.build_began_event(change(None, IDLE), build_agent_started(NOON).runtime)
     assert (first.kind, first.pane, first.data) == ("agent_began", 7, {"runtime": 1, "agent": "toy", "pid": 101})
     last = agent_events.build_ended_event(change(IDLE, IDLE), "error")
     assert (last.kind, last.data["end_reason"]) == ("agent_ended", "error")
 
 
-def test_a_change_names_before_and_after_and_its_evidence():
+def test_a_change_event_has_both_states_and_the_evidence():
     told = agent_events.build_changed_event(change(replace(IDLE, value="running"), IDLE))
     assert (told.data["before"], told.data["after"], told.data["source"], told.data["evidence"]) == (
         "running",
@@ -32,14 +32,14 @@ def test_a_change_names_before_and_after_and_its_evidence():
     )
 
 
-def test_another_source_that_says_the_same_is_no_news():
+def test_the_same_state_from_another_source_is_no_event():
     assert (
         agent_events.build_changed_event(change(IDLE, replace(IDLE, source="hook", confidence="high", since=NOON)))
         is None
     )
 
 
-def test_flags_that_are_set_and_the_reason_of_not_knowing_are_told():
+def test_set_flags_and_the_unknown_reason_are_in_the_event():
     doubted = StateContradiction(since=NOON, by="screen", state="waiting_input")
     flags = AgentFlags(usage_limited=True, resets_at=NOON, contradicted=doubted)
     told = agent_events.build_changed_event(change(IDLE, replace(IDLE, value="unknown", reason="gap", flags=flags)))

@@ -1,23 +1,23 @@
-"""That a clock was set shows by one that cannot be."""
+"""Clock jumps are detected with the monotonic clock."""
 
 from termvisor.agents.tracking.clock_jump import ClockJumpDetector
 from termvisor.clock import NS
 
 
-def test_time_that_passes_is_no_jump():
+def test_passing_time_is_no_jump():
     reckoning = ClockJumpDetector(1000 * NS, 5.0)
     assert reckoning.detect_jump(1060 * NS, 65.0) == 0
     assert reckoning.detect_jump(1061 * NS + NS // 2, 66.0) == 0
 
 
-def test_a_jump_is_told_once():
+def test_a_jump_is_reported_once():
     reckoning = ClockJumpDetector(1000 * NS, 5.0)
     assert reckoning.detect_jump(400 * NS, 6.0) == -601 * NS
     assert reckoning.detect_jump(401 * NS, 7.0) == 0
     assert reckoning.detect_jump(9402 * NS, 8.0) == 9000 * NS
 
 
-def test_a_clock_that_is_slowly_set_right_is_followed_after_a_while():
+def test_slow_slewing_is_followed_after_a_while():
     reckoning = ClockJumpDetector(0, 0.0)
     assert [reckoning.detect_jump(int(second * 1.5 * NS), float(second)) != 0 for second in range(1, 6)].count(
         True

@@ -1,4 +1,4 @@
-"""Lines that a program prints for programs count where it is proven that it printed them."""
+"""Printed JSON lines count only if the agent is proven to have printed them."""
 
 import json
 
@@ -22,28 +22,26 @@ class Terminal:
     """Who has it: the agent, somebody else, or nobody who lives."""
 
     def __init__(self, tracker_scene):
-        self.house, self.is_ours, self._end = tracker_scene, True, 0
+        self.scene, self.is_ours, self._end = tracker_scene, True, 0
         tracker_scene.tracker.config.thresholds.sources["codex"] = ADAPTER.sources
-        self.printing = PrintedJsonReader(
-            tracker_scene.tracker, AdapterRegistry(lambda: [ADAPTER]), tracker_scene.clock
-        )
-        self.printing.has_terminal = lambda runtime: self.is_ours
+        self.reader = PrintedJsonReader(tracker_scene.tracker, AdapterRegistry(lambda: [ADAPTER]), tracker_scene.clock)
+        self.reader.has_terminal = lambda runtime: self.is_ours
 
     def prints(self, *events, after: float = 1) -> None:
-        lines = [PrintedLine(self.house.now(after), self._next(), json.dumps(one)) for one in events]
-        self.printing.read_lines(epoch(self.house), lines)
+        lines = [PrintedLine(self.scene.now(after), self._next(), json.dumps(one)) for one in events]
+        self.reader.read_lines(epoch(self.scene), lines)
 
     async def starts(self, process: ProcessInfo = RUN) -> None:
-        await self.house.submit(build_agent_started(self.house.now(), agent="codex"))
-        self.printing.follow(self.house.tracker.find_agent_in_pane(PaneId(1)), process)
+        await self.scene.submit(build_agent_started(self.scene.now(), agent="codex"))
+        self.reader.follow(self.scene.tracker.find_agent_in_pane(PaneId(1)), process)
 
     async def state(self) -> str:
-        await self.house.tracker.wait_stored()
-        return self.house.states[0].value
+        await self.scene.tracker.wait_stored()
+        return self.scene.states[0].value
 
     @property
     def session(self):
-        return self.house.tracker.get_session(ONE)
+        return self.scene.tracker.get_session(ONE)
 
     def _next(self) -> int:
         self._end += 10
@@ -65,7 +63,7 @@ async def test_a_run_has_states_a_session_and_tokens(terminal):
     assert terminal.session.usage.total == 1525
 
 
-async def test_its_first_lines_come_before_it_is_recognised(terminal):
+async def test_lines_before_the_identification_count(terminal):
     terminal.prints({"type": "thread.started", "thread_id": OTHER}, after=-1)
     terminal.prints(STARTED, WORK, after=0.1)
     await terminal.starts()
@@ -73,7 +71,7 @@ async def test_its_first_lines_come_before_it_is_recognised(terminal):
     assert terminal.session.external_id == THREAD
 
 
-async def test_a_file_that_is_shown_says_nothing(terminal):
+async def test_a_file_printed_by_another_program_does_not_count(terminal):
     """By another program, in whose pane such a run goes on behind it."""
     terminal.is_ours = False
     terminal.prints(STARTED, after=0.1)
@@ -83,33 +81,33 @@ async def test_a_file_that_is_shown_says_nothing(terminal):
     assert (terminal.session.external_id, terminal.session.usage.total) == ("", None)
 
 
-async def test_nor_does_one_that_was_not_told_to_print_so(terminal):
+async def test_an_agent_that_does_not_print_json_does_not_count(terminal):
     await terminal.starts(ProcessInfo(pid=101, pid_started=9, argv=("codex", "exec", "fix it")))
     terminal.prints(STARTED, WORK)
     assert await terminal.state() == "unknown"
 
 
-async def test_of_two_threads_the_first_counts(terminal):
+async def test_only_the_first_session_counts(terminal):
     await terminal.starts()
     terminal.prints(STARTED, {"type": "thread.started", "thread_id": OTHER}, WORK)
     assert await terminal.state() == "running"
     assert terminal.session.external_id == THREAD
 
 
-async def test_who_came_late_still_hears_how_it_goes_on(terminal):
+async def test_lines_after_a_late_identification_count(terminal):
     await terminal.starts()
     terminal.prints({"type": "item.started", "item": {"type": "reasoning"}})
     assert await terminal.state() == "running"
 
 
-async def test_after_the_end_of_its_turn_nothing_counts(terminal):
+async def test_nothing_counts_after_the_end_of_the_turn(terminal):
     await terminal.starts()
     terminal.prints(STARTED, WORK, {"type": DONE, "usage": USED})
     terminal.prints({"type": "turn.failed", "error": {"message": "usage limit"}})
     assert await terminal.state() == "completed"
 
 
-async def test_its_last_line_counts_though_it_is_gone(terminal):
+async def test_the_last_line_counts_after_the_exit(terminal):
     await terminal.starts()
     terminal.prints(STARTED, WORK)
     terminal.is_ours = None
@@ -117,7 +115,7 @@ async def test_its_last_line_counts_though_it_is_gone(terminal):
     assert await terminal.state() == "completed"
 
 
-async def test_but_not_if_it_had_lost_the_terminal_before(terminal):
+async def test_the_last_line_does_not_count_without_the_terminal(terminal):
     await terminal.starts()
     terminal.prints(STARTED, WORK)
     terminal.is_ours = False
@@ -127,21 +125,21 @@ async def test_but_not_if_it_had_lost_the_terminal_before(terminal):
     assert await terminal.state() == "running"
 
 
-async def test_a_daemon_that_comes_back_goes_on(terminal):
+async def test_a_restarted_daemon_continues(terminal):
     await terminal.starts()
     terminal.prints(STARTED, WORK)
-    await terminal.house.tracker.wait_stored()
-    await terminal.house.restart()
-    again = Terminal(terminal.house)
-    again.printing.follow(terminal.house.tracker.find_agent_in_pane(PaneId(1)), RUN)
+    await terminal.scene.tracker.wait_stored()
+    await terminal.scene.restart()
+    again = Terminal(terminal.scene)
+    again.reader.follow(terminal.scene.tracker.find_agent_in_pane(PaneId(1)), RUN)
     again._end = 100
     again.prints({"type": DONE, "usage": USED}, after=2)
     assert await again.state() == "completed"
     assert again.session.usage.total == 1525
 
 
-async def test_whoever_left_is_not_heard(terminal):
+async def test_an_agent_that_left_is_ignored(terminal):
     await terminal.starts()
-    terminal.printing.leave(terminal.house.tracker.find_agent_in_pane(PaneId(1)))
+    terminal.reader.leave(terminal.scene.tracker.find_agent_in_pane(PaneId(1)))
     terminal.prints(STARTED, WORK)
     assert await terminal.state() == "unknown"

@@ -1,11 +1,11 @@
-"""Whose record it is."""
+"""The agent of a record."""
 
 import pytest
 
 from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
 from termvisor.agents.tracking.record_owner import AgentWatch, find_record_owner
 from termvisor.model.agent.signal import ProcessHint
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import build_agent_started
 
 BOTH = ["claude_code", "toy"]
@@ -28,6 +28,6 @@ WATCHED = [
         ("unheard_of", [], {}, ""),
     ],
 )
-def test_the_agent_is_the_one_that_is_named_or_asked_or_lives(source, speaking, fields, whose):
+def test_the_owner_is_named_or_watches_or_runs(source, speaking, fields, whose):
     record = SourceRecord(source=source, at=NOON, **({"text": ""} | fields))
     assert find_record_owner(record, speaking, WATCHED, [build_agent_started(NOON).runtime]) == whose

@@ -1,55 +1,60 @@
-"""Which looks are news, and what they say."""
+"""Which screens are stored, and their signals."""
 
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.tracking.screen_signal import ClassifiedScreen, build_screen_signal, is_news
 from termvisor.clock import NS
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import build_agent_started
 
 RUNNING = ScreenReading(state="running", rule="toy.running", confidence=0.9, details={"seconds": 4})
 RUNTIME = build_agent_started(NOON).runtime
 
 
-def glance(seconds: float, seen: ScreenReading = RUNNING, told: float = 0) -> ClassifiedScreen:
-    return ClassifiedScreen(rows=("x",), reading=seen, at=NOON + int(seconds * NS), stored_at=NOON + int(told * NS))
+def classify(seconds: float, seen: ScreenReading = RUNNING, stored_s: float = 0) -> ClassifiedScreen:
+    return ClassifiedScreen(rows=("x",), reading=seen, at=NOON + int(seconds * NS), stored_at=NOON + int(stored_s * NS))
 
 
-def test_the_first_look_and_another_state_are_news():
-    assert is_news(None, glance(0), 2 * NS)
-    assert is_news(glance(0), glance(0.5, ScreenReading(state="idle")), 2 * NS)
+def test_the_first_screen_and_a_new_state_are_news():
+    assert is_news(None, classify(0), 2 * NS)
+    assert is_news(classify(0), classify(0.5, ScreenReading(state="idle")), 2 * NS)
 
 
-def test_the_same_is_said_again_only_after_a_while():
-    assert not is_news(glance(0), glance(4.9), 2 * NS)
-    assert is_news(glance(0), glance(5), 2 * NS)
-    assert not is_news(glance(0), glance(20), 30 * NS)
-    assert is_news(glance(20), glance(30), 30 * NS)
+def test_the_same_state_is_repeated_after_a_while():
+    assert not is_news(classify(0), classify(4.9), 2 * NS)
+    assert is_news(classify(0), classify(5), 2 * NS)
+    assert not is_news(classify(0), classify(20), 30 * NS)
+    assert is_news(classify(20), classify(30), 30 * NS)
 
 
-def test_a_number_that_counts_up_on_the_screen_is_no_news():
-    assert not is_news(glance(0), glance(1, replace(RUNNING, details={"seconds": 5})), 2 * NS)
+def test_a_counter_on_the_screen_is_no_news():
+    assert not is_news(classify(0), classify(1, replace(RUNNING, details={"seconds": 5})), 2 * NS)
 
 
-def test_a_look_names_its_rule_and_when_the_pane_moved():
-    told = build_screen_signal(RUNTIME, glance(3), NOON)
-    assert (told.source, told.tier, told.state, told.moved_at) == ("screen", "heuristic", "running", NOON)
-    assert (told.payload, told.runtime) == ({"seconds": 4, "rule": "toy.running"}, RUNTIME.id)
+def test_a_signal_has_its_rule_and_moved_at():
+    stored_s = build_screen_signal(RUNTIME, classify(3), NOON)
+    assert (stored_s.source, stored_s.tier, stored_s.state, stored_s.moved_at) == (
+        "screen",
+        "heuristic",
+        "running",
+        NOON,
+    )
+    assert (stored_s.payload, stored_s.runtime) == ({"seconds": 4, "rule": "toy.running"}, RUNTIME.id)
 
 
-def test_a_look_lists_the_tasks_that_the_screen_counts():
+def test_a_signal_lists_the_counted_tasks():
     two, none = replace(RUNNING, tasks=2), replace(RUNNING, tasks=0)
-    assert [build_screen_signal(RUNTIME, glance(3, one), NOON).tasks for one in (two, none, RUNNING)] == [
+    assert [build_screen_signal(RUNTIME, classify(3, one), NOON).tasks for one in (two, none, RUNNING)] == [
         ("shown 1", "shown 2"),
         (),
         None,
     ]
-    assert is_news(glance(0, two), glance(1, none), 2 * NS)
+    assert is_news(classify(0, two), classify(1, none), 2 * NS)
 
 
-def test_a_strange_screen_is_unknown_and_of_one_that_was_only_seen_perhaps_no_agent_at_all():
-    strange = glance(3, ScreenReading())
-    told = build_screen_signal(RUNTIME, strange, None)
-    assert (told.state, told.reason) == ("unknown", "unknown_screen")
+def test_an_unknown_screen_of_a_remote_agent_is_no_agent():
+    strange = classify(3, ScreenReading())
+    stored_s = build_screen_signal(RUNTIME, strange, None)
+    assert (stored_s.state, stored_s.reason) == ("unknown", "unknown_screen")
     assert build_screen_signal(replace(RUNTIME, pid=0), strange, None).kind == "no_agent"

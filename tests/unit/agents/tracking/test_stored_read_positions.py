@@ -1,4 +1,4 @@
-"""What an agent writes while no daemon runs is heard by the next one: real files, a real store."""
+"""Read positions in a real store: the next daemon reads what was written without one."""
 
 import pytest
 
@@ -32,13 +32,13 @@ class Ears:
         self.reader = AppendedLinesReader(
             watch, SystemClock(), build_read_positions(tracker_scene.tracker)(ONE, "notes")
         )
-        self.house = tracker_scene
+        self.scene = tracker_scene
 
     async def listen(self) -> list[str]:
         look = self.reader.scan(None)
         await self.hearing.read_records(look.records)
         self.reader.confirm_stored()
-        await self.house.tracker.wait_stored()
+        await self.scene.tracker.wait_stored()
         return [record.text for record in look.records]
 
 
@@ -47,7 +47,7 @@ def append(path, text: str) -> None:
         file.write(text)
 
 
-async def test_a_state_that_was_told_while_no_daemon_ran_is_known_by_the_next_one(tracker_scene, notes):
+async def test_a_state_written_without_a_daemon_is_read_by_the_next(tracker_scene, notes):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     first = Ears(tracker_scene, notes)
     assert await first.listen() == []
@@ -64,7 +64,7 @@ async def test_a_state_that_was_told_while_no_daemon_ran_is_known_by_the_next_on
     assert await Ears(tracker_scene, notes).listen() == []
 
 
-async def test_bookmarks_go_with_their_agent_and_none_comes_after_it(tracker_scene, notes):
+async def test_read_positions_are_removed_with_their_agent(tracker_scene, notes):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     await Ears(tracker_scene, notes).listen()
     assert [one.runtime for one in (await tracker_scene.store.agent_facts.load_state()).bookmarks] == [ONE]
@@ -76,7 +76,7 @@ async def test_bookmarks_go_with_their_agent_and_none_comes_after_it(tracker_sce
     assert (await tracker_scene.store.agent_facts.load_state()).bookmarks == ()
 
 
-async def test_a_bookmark_is_told_once_to_whoever_reads_on_from_it(tracker_scene, notes):
+async def test_a_read_position_is_taken_once(tracker_scene, notes):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     await Ears(tracker_scene, notes).listen()
     await tracker_scene.restart()

@@ -1,4 +1,4 @@
-"""What a conversation used, however its answers are told."""
+"""Token usage of a session, however its messages are reported."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,50 +20,50 @@ def after(*told: dict, session: AgentSession = FRESH) -> AgentSession:
     return session
 
 
-def test_answers_add_up() -> None:
+def test_messages_add_up() -> None:
     assert after(answer("a", 10, 2, 100), answer("b", 5, 1, 200)).usage == TokenUsage(
         total=318, input=15, output=3, cached=300
     )
 
 
-def test_an_answer_that_is_told_in_several_lines_counts_once_with_its_largest_figures() -> None:
+def test_a_message_counts_once_with_its_largest_figures() -> None:
     session = after(answer("a", 10, 1), answer("a", 10, 7), answer("a", 10, 3))
     assert (session.usage.input, session.usage.output) == (10, 7)
 
 
-def test_answers_of_others_may_come_in_between() -> None:
+def test_messages_of_sub_agents_may_come_between() -> None:
     session = after(answer("a", 10, 1), answer("b", 1, 1), answer("a", 10, 1), answer("b", 1, 1))
     assert session.usage.total == 13
 
 
-def test_each_model_has_its_own_sum() -> None:
+def test_tokens_are_summed_per_model() -> None:
     session = after(answer("a", 10, model="opus"), answer("b", 3, message_model="haiku", message_written=0))
     assert session.by_model == {"opus": TokenCounts(input=10), "haiku": TokenCounts(input=3)}
 
 
-def test_what_went_into_a_cache_is_told_apart_from_what_came_out_of_it() -> None:
+def test_cache_writes_and_reads_are_separate() -> None:
     session = after(answer("a", 1, 1, cached=50, message_written=20))
     assert session.by_model["opus"] == TokenCounts(input=1, output=1, cached=30, written=20)
     assert session.usage.cached == 50
 
 
-def test_a_whole_sum_that_the_agent_tells_is_believed_while_it_is_the_larger_one() -> None:
+def test_a_reported_total_counts_while_it_is_larger() -> None:
     told = {"total": 100, "input": 90, "output": 10, "cost": 0.5}
     assert after(answer("a", 50, 1), told).usage == TokenUsage(total=100, input=90, output=10, cost=0.5)
     later = after(answer("a", 50, 1), told, answer("b", 80, 2)).usage
     assert (later.total, later.cost) == (133, None), "the cost was for less"
 
 
-def test_a_sum_without_a_total_is_input_and_output() -> None:
+def test_a_missing_total_is_input_plus_output() -> None:
     assert after({"input": 19_500, "output": 325, "cached": 7}).usage.total == 19_825
 
 
-def test_figures_of_nothing_are_none() -> None:
+def test_invalid_figures_are_ignored() -> None:
     assert after({"model": "opus"}, {"message_id": 7, "message_input": 3}, answer("")).usage == TokenUsage()
     assert after(answer("a", -5)).usage == TokenUsage()
 
 
-def test_the_context_is_told_in_tokens_and_as_a_part() -> None:
+def test_the_context_is_known_in_tokens_and_as_a_share() -> None:
     def found(**told):
         usage = after(told).usage
         return usage.context_used, usage.context_tokens
@@ -75,7 +75,7 @@ def test_the_context_is_told_in_tokens_and_as_a_part() -> None:
     assert found(context_used=0.4) == (0.4, None)
 
 
-def test_only_the_last_answers_are_remembered() -> None:
+def test_only_the_last_messages_are_remembered() -> None:
     session = after(*(answer(str(number), 1) for number in range(500)))
     assert (session.usage.total, len(session.messages)) == (500, 24)
 
@@ -87,7 +87,7 @@ ANSWERS = st.lists(
 
 
 @given(ANSWERS)
-def test_the_order_and_number_of_tellings_does_not_matter(told: list[dict]) -> None:
+def test_order_and_repetition_do_not_matter(told: list[dict]) -> None:
     once = {}
     for one in told:
         before = once.get(one["message_id"], (0, 0))
@@ -96,7 +96,7 @@ def test_the_order_and_number_of_tellings_does_not_matter(told: list[dict]) -> N
     assert (after(*told).usage.total or 0) == (after(*reversed(told), *told).usage.total or 0) == expected
 
 
-def test_a_cost_that_is_shown_as_it_grows_holds_until_a_sum_is_told_with_one() -> None:
+def test_a_shown_cost_counts_until_a_total_has_one() -> None:
     shown = after(answer("a", 50, 1), {"cost_so_far": 0.3}, answer("b", 80, 2), {"cost_so_far": 0.2})
     assert (shown.usage.total, shown.usage.cost) == (133, 0.3)
     assert after({"cost_so_far": 0.1}).usage.cost == 0.1

@@ -1,4 +1,4 @@
-"""The one who knows: what is told was stored, and what was stored is known again."""
+"""The tracker publishes only what is stored, and restores it."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from termvisor.model.ids import PaneId, RuntimeId
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_signal
 
 
-async def test_a_change_is_told_after_it_is_stored_with_its_evidence(tracker_scene):
+async def test_a_change_is_published_after_it_is_stored(tracker_scene):
     with tracker_scene.subscribe_to_changes() as news, tracker_scene.events.subscribe() as events:
         await tracker_scene.submit(
             build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running")
@@ -40,7 +40,7 @@ async def test_a_change_is_told_after_it_is_stored_with_its_evidence(tracker_sce
     }
 
 
-async def test_another_word_for_the_same_is_no_change(tracker_scene):
+async def test_a_repeated_state_is_no_change(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
     with tracker_scene.subscribe_to_changes() as news:
         await tracker_scene.submit(build_signal(tracker_scene.now(2), "running"))
@@ -56,7 +56,7 @@ async def test_time_alone_makes_a_completed_agent_idle(tracker_scene):
     assert change.before.value == "completed"
 
 
-async def test_the_deadline_of_a_state_is_waited_for(tracker_scene, monkeypatch):
+async def test_the_tracker_waits_for_deadlines(tracker_scene, monkeypatch):
     """With a clock that runs: nothing is told to it, and it changes all the same."""
     monkeypatch.setattr(tracker, "_MAX_WAIT_S", 0.01)
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "completed"))
@@ -66,7 +66,7 @@ async def test_the_deadline_of_a_state_is_waited_for(tracker_scene, monkeypatch)
             assert (await news.get()).after.value == "idle"
 
 
-async def test_the_end_of_a_runtime_is_told_and_closes_its_session(tracker_scene):
+async def test_an_exit_is_published_and_closes_the_session(tracker_scene):
     await tracker_scene.submit(
         build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "idle", session="abc")
     )
@@ -79,7 +79,7 @@ async def test_the_end_of_a_runtime_is_told_and_closes_its_session(tracker_scene
     assert tracker_scene.tracker.agents_by_pane == {}
 
 
-async def test_a_pane_that_goes_takes_its_agent_with_it(tracker_scene):
+async def test_a_closed_pane_ends_its_agent(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
     await tracker_scene.submit(PaneClosed(at=tracker_scene.now(2), pane=PaneId(1)))
     (session,) = await tracker_scene.store.sessions.list()
@@ -88,7 +88,7 @@ async def test_a_pane_that_goes_takes_its_agent_with_it(tracker_scene):
     assert event.data["end_reason"] == "pane_gone"
 
 
-async def test_numbers_of_runtimes_are_never_given_twice(tracker_scene):
+async def test_agent_process_ids_are_never_reused(tracker_scene):
     assert tracker_scene.tracker.allocate_agent_process_id() == 1
     await tracker_scene.submit(
         build_agent_started(tracker_scene.now()), AgentExited(at=tracker_scene.now(1), runtime=ONE)
@@ -97,7 +97,7 @@ async def test_numbers_of_runtimes_are_never_given_twice(tracker_scene):
     assert tracker_scene.tracker.allocate_agent_process_id() == 2
 
 
-async def test_a_killed_one_comes_back_to_the_same_states_versions_and_sessions(tracker_scene):
+async def test_a_killed_tracker_restores_states_versions_and_sessions(tracker_scene):
     await tracker_scene.submit(
         build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running", session="abc")
     )
@@ -109,17 +109,17 @@ async def test_a_killed_one_comes_back_to_the_same_states_versions_and_sessions(
         tracker_scene.states,
         {number: one.version for number, one in tracker_scene.tracker.state.projections.items()},
     )
-    sessions = dict(tracker_scene.tracker.state.story.going_on)
+    sessions = dict(tracker_scene.tracker.state.sessions.open_sessions)
     await tracker_scene.restart()
     await tracker_scene.submit(build_signal(tracker_scene.now(3), None, kind="heartbeat"))
     assert [(one.value, one.evidence, one.since) for one in tracker_scene.states] == [
         (one.value, one.evidence, one.since) for one in before
     ]
     assert {number: one.version for number, one in tracker_scene.tracker.state.projections.items()} == versions
-    assert tracker_scene.tracker.state.story.going_on == sessions
+    assert tracker_scene.tracker.state.sessions.open_sessions == sessions
 
 
-async def test_a_good_end_leaves_a_copy_so_that_nothing_is_folded_again(tracker_scene):
+async def test_a_stop_stores_a_snapshot(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
     known = tracker_scene.tracker.state.knowledge
     await tracker_scene.close()
@@ -130,7 +130,7 @@ async def test_a_good_end_leaves_a_copy_so_that_nothing_is_folded_again(tracker_
     assert tracker_scene.tracker.state.knowledge == known
 
 
-async def test_a_copy_of_another_version_is_not_believed(tracker_scene):
+async def test_an_unreadable_snapshot_is_ignored(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
     known = tracker_scene.tracker.state.knowledge
     await tracker_scene.close()
@@ -141,7 +141,7 @@ async def test_a_copy_of_another_version_is_not_believed(tracker_scene):
     assert tracker_scene.tracker.state.knowledge == known
 
 
-async def test_what_cannot_be_stored_waits_and_does_not_count(tracker_scene, monkeypatch):
+async def test_unstored_facts_wait_and_do_not_count(tracker_scene, monkeypatch):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     add, is_full = tracker_scene.store.agent_facts.add, [True]
 
@@ -163,7 +163,7 @@ async def test_what_cannot_be_stored_waits_and_does_not_count(tracker_scene, mon
     assert tracker_scene.tracker.storage_problem == ""
 
 
-async def test_more_than_can_wait_is_refused_whole(tracker_scene, monkeypatch):
+async def test_a_full_buffer_refuses_all_facts(tracker_scene, monkeypatch):
     monkeypatch.setattr(tracker, "_MAX_PENDING_FACTS", 1)
     assert not tracker_scene.tracker.submit_facts(
         [build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "idle")]
@@ -174,7 +174,7 @@ async def test_more_than_can_wait_is_refused_whole(tracker_scene, monkeypatch):
     ) == (2, True)
 
 
-async def test_how_far_a_source_is_read_is_stored_with_its_facts(tracker_scene):
+async def test_source_positions_are_stored_with_their_facts(tracker_scene):
     tracker_scene.tracker.submit_facts([build_agent_started(tracker_scene.now())], position=("hook", (0, 512)))
     await tracker_scene.tracker.wait_stored()
     await tracker_scene.restart()
@@ -182,7 +182,7 @@ async def test_how_far_a_source_is_read_is_stored_with_its_facts(tracker_scene):
 
 
 @pytest.mark.parametrize("facts", [0, 1, 2])
-async def test_runtimes_of_which_nothing_is_known_any_more_are_over(tracker_scene, facts):
+async def test_unknown_agent_processes_are_ended(tracker_scene, facts):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
     await tracker_scene.kill()
     await tracker_scene.store._db.write(
@@ -195,7 +195,7 @@ async def test_runtimes_of_which_nothing_is_known_any_more_are_over(tracker_scen
     )
 
 
-async def test_a_clock_that_is_set_back_freezes_nothing(tracker_scene, monkeypatch):
+async def test_a_clock_set_back_delays_nothing(tracker_scene, monkeypatch):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "running"))
     now = tracker_scene.clock.now
     monkeypatch.setattr(tracker_scene.clock, "now", lambda: now() - 7200 * NS)
@@ -205,7 +205,7 @@ async def test_a_clock_that_is_set_back_freezes_nothing(tracker_scene, monkeypat
     assert tracker_scene.states[0].value == "idle"
 
 
-async def test_a_clock_that_was_set_back_while_nobody_watched_is_noticed(tracker_scene, monkeypatch):
+async def test_a_clock_set_back_without_a_daemon_is_detected(tracker_scene, monkeypatch):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "completed"))
     now = tracker_scene.clock.now
     await tracker_scene.kill()

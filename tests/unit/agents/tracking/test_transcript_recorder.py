@@ -1,4 +1,4 @@
-"""What is said to agents in panes is written down; strangers are left alone."""
+"""Messages of agents in panes are stored; those of unknown sessions are ignored."""
 
 import pytest
 
@@ -12,92 +12,97 @@ from termvisor.errors import StorageError
 from termvisor.model.detection.rule import Rule
 from termvisor.pipeline.rule_matcher import RuleMatcher
 from termvisor.store.tables.detections import build_detection_event
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.toy_agent import ToyAdapter
 from tests.unit.agents.tracking.tracker_scene import build_agent_started, build_signal
 
 
-class Talker(ToyAdapter):
-    """A toy whose records are what was said: `session|role|text`."""
+class TranscriptToyAdapter(ToyAdapter):
+    """A toy agent whose records are messages: `session|role|text`."""
 
     def read_transcript(self, record: SourceRecord) -> list[TranscriptText]:
         session, role, text = record.text.split("|", 2)
         return [TranscriptText(role=role, text=text, session=session, key=text, at=record.at - NS)]
 
 
-class Shelf:
+class FakeTranscriptStore:
     def __init__(self):
-        self.said, self.is_full = [], False
+        self.messages, self.is_full = [], False
 
-    async def add(self, said):
+    async def add(self, messages):
         if self.is_full:
             raise StorageError("the disk is full")
-        self.said += said
-        return len(said)
+        self.messages += messages
+        return len(messages)
 
-    async def add_with_detections(self, said):
-        found = [one for _, detections in said for one in detections]
-        return await self.add([one for one, _ in said]), [build_detection_event(one) for one in found]
-
-
-@pytest.fixture
-async def shelf():
-    return Shelf()
+    async def add_with_detections(self, messages):
+        found = [one for _, detections in messages for one in detections]
+        return await self.add([one for one, _ in messages]), [build_detection_event(one) for one in found]
 
 
 @pytest.fixture
-async def scribe(tracker_scene, shelf):
-    knowing = tracker_scene.tracker
-    knowing.submit_facts([build_agent_started(NOON), build_signal(NOON + 1, "running", session="mine")])
-    await knowing.wait_stored()
-    return TranscriptRecorder(knowing, AdapterRegistry(lambda: [Talker()]), shelf)
+async def transcript_store():
+    return FakeTranscriptStore()
 
 
-def heard(text: str) -> list[tuple[str, SourceRecord]]:
+@pytest.fixture
+async def tracker_with_session(tracker_scene):
+    tracker = tracker_scene.tracker
+    tracker.submit_facts([build_agent_started(NOON), build_signal(NOON + 1, "running", session="mine")])
+    await tracker.wait_stored()
+    return tracker
+
+
+@pytest.fixture
+async def recorder(tracker_with_session, transcript_store):
+    return TranscriptRecorder(tracker_with_session, AdapterRegistry(lambda: [TranscriptToyAdapter()]), transcript_store)
+
+
+def build_records(text: str) -> list[tuple[str, SourceRecord]]:
     return [("toy", SourceRecord(source="notes", text=text, at=NOON + 5 * NS))]
 
 
-async def test_words_of_a_session_in_a_pane_are_kept_with_their_place(scribe, shelf):
-    await scribe.record_messages(heard("mine|user|mend it"))
-    (one,) = shelf.said
+async def test_messages_of_a_session_in_a_pane_are_stored(recorder, transcript_store):
+    await recorder.record_messages(build_records("mine|user|mend it"))
+    (one,) = transcript_store.messages
     assert (one.pane, one.runtime, one.agent, one.session) == (1, 1, "toy", "mine")
     assert (one.role, one.text, one.at) == ("user", "mend it", NOON + 4 * NS)
 
 
-async def test_a_stranger_in_the_same_folder_is_left_alone(scribe, shelf):
-    await scribe.record_messages(heard("other|user|mend it"))
-    assert shelf.said == []
+async def test_messages_of_an_unknown_session_are_ignored(recorder, transcript_store):
+    await recorder.record_messages(build_records("other|user|mend it"))
+    assert transcript_store.messages == []
 
 
-async def test_secrets_are_taken_out_and_length_is_bounded(scribe, shelf):
-    await scribe.record_messages(
-        heard("mine|user|use ghp_0123456789abcdefghijklmnopqrstuvwxyz " + "x" * 2 * MAX_MESSAGE_CHARS)
+async def test_messages_are_redacted_and_truncated(recorder, transcript_store):
+    await recorder.record_messages(
+        build_records("mine|user|use ghp_0123456789abcdefghijklmnopqrstuvwxyz " + "x" * 2 * MAX_MESSAGE_CHARS)
     )
-    assert "0123456789abcdef" not in shelf.said[0].text
-    assert len(shelf.said[0].text) <= MAX_MESSAGE_CHARS + 100
+    assert "0123456789abcdef" not in transcript_store.messages[0].text
+    assert len(transcript_store.messages[0].text) <= MAX_MESSAGE_CHARS + 100
 
 
-async def test_it_can_be_switched_off(scribe, shelf):
-    scribe.is_asked = False
-    await scribe.record_messages(heard("mine|user|mend it"))
-    assert shelf.said == []
+async def test_recording_can_be_disabled(recorder, transcript_store):
+    recorder.is_enabled = False
+    await recorder.record_messages(build_records("mine|user|mend it"))
+    assert transcript_store.messages == []
 
 
-async def test_an_adapter_need_not_know_words(tracker_scene, shelf):
-    await TranscriptRecorder(tracker_scene.tracker, AdapterRegistry(lambda: [ToyAdapter()]), shelf).record_messages(
-        heard("mine|user|mend it")
-    )
-    assert shelf.said == []
+async def test_an_adapter_without_transcripts_stores_nothing(tracker_scene, transcript_store):
+    await TranscriptRecorder(
+        tracker_scene.tracker, AdapterRegistry(lambda: [ToyAdapter()]), transcript_store
+    ).record_messages(build_records("mine|user|mend it"))
+    assert transcript_store.messages == []
 
 
-async def test_a_full_disk_stops_nobody(scribe, shelf):
-    shelf.is_full = True
-    await scribe.record_messages(heard("mine|user|mend it"))
-    assert scribe.stored_count == 0
+async def test_a_storage_error_is_not_raised(recorder, transcript_store):
+    transcript_store.is_full = True
+    await recorder.record_messages(build_records("mine|user|mend it"))
+    assert recorder.stored_count == 0
 
 
-def rules(agent: str) -> RuleMatcher:
-    spotter = RuleMatcher()
+def build_matcher(agent: str) -> RuleMatcher:
+    matcher = RuleMatcher()
     rule = Rule(
         id="org.deploy",
         since="1",
@@ -109,16 +114,22 @@ def rules(agent: str) -> RuleMatcher:
         hits=(),
         misses=(),
     )
-    spotter.transcript_scanner = RuleScanner([rule])
-    return spotter
+    matcher.transcript_scanner = RuleScanner([rule])
+    return matcher
 
 
 @pytest.mark.parametrize(("agent", "count"), [("toy", 1), ("", 1), ("codex", 0)])
-async def test_rules_look_at_what_is_said(scribe, shelf, agent, count):
-    told = []
-    scribe.spot, scribe.tell = rules(agent).detect_in_message, told.append
-    await scribe.record_messages(heard("mine|assistant|well\nI deploy to production"))
-    assert [(one.kind, one.pane, one.data["captures.where"]) for one in told] == [
+async def test_detections_in_messages_are_stored_and_published(tracker_with_session, transcript_store, agent, count):
+    events = []
+    recorder = TranscriptRecorder(
+        tracker_with_session,
+        AdapterRegistry(lambda: [TranscriptToyAdapter()]),
+        transcript_store,
+        find_detections=build_matcher(agent).detect_in_message,
+        publish_event=events.append,
+    )
+    await recorder.record_messages(build_records("mine|assistant|well\nI deploy to production"))
+    assert [(event.kind, event.pane, event.data["captures.where"]) for event in events] == [
         ("org.deploy", 1, "production")
     ] * count
-    assert len(shelf.said) == 1
+    assert len(transcript_store.messages) == 1

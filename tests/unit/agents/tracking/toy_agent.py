@@ -1,4 +1,4 @@
-"""A toy agent: a program that prints OSC 7501 marks as it is told to, and the adapter that somebody ships for it."""
+"""A toy agent: a program that prints OSC 7501 marks on request, and its adapter."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -33,8 +33,7 @@ for line in sys.stdin:
 
 class ToyAdapter:
     name = "toy"
-    contract_version = (1, 0)
-    """The first one: its looks are not told the version of its program."""
+    contract_version = (2, 0)
     capabilities = frozenset({"recognise", "signals", "look", "resume"})
     sources: tuple[EvidenceSource, ...] = (
         OSC_SOURCE,
@@ -47,7 +46,7 @@ class ToyAdapter:
     def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         return next((one for one in processes if _is_toy(one.argv)), None)
 
-    def title_matches(self, title: str) -> bool:
+    def matches_title(self, title: str) -> bool:
         return title.startswith("Toy")
 
     def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
@@ -77,7 +76,7 @@ class ToyAdapter:
             )
         ]
 
-    def classify_screen(self, screen: Screen) -> ScreenReading:
+    def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
         last = next((row for row in reversed(screen.rows) if row.startswith("toy ")), "")
         state = STATES.get(last.removeprefix("toy "), "idle" if last == "toy ready" else "unknown")
         return ScreenReading(state=state, rule=f"toy.{state}", confidence=0.9)

@@ -1,4 +1,4 @@
-"""Somebody who knows, with a real store and a clock that stands still; and the words in which tests talk to them."""
+"""An agent tracker with a real store and a fixed clock, and builders for facts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -15,7 +15,7 @@ from termvisor.model.agent.state import AgentState, StateChange, StateName
 from termvisor.model.event import Event
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from termvisor.store import Store
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 from tests.unit.agents.tracking.toy_agent import ADAPTER
 
 ONE = RuntimeId(1)

@@ -1,4 +1,4 @@
-"""Clients on a real tmux that always leave."""
+"""Fixtures: clients of a real tmux server, closed after the test."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Requests to a real tmux and their answers, whatever stands in them and whoever dies meanwhile."""
+"""Send requests to a real tmux server with hostile output and dying processes."""
 
 import asyncio
 import os
@@ -21,10 +21,10 @@ from tests.unit.wait_until import wait_until
 
 OWNER = """
 import asyncio, sys
-from termvisor.backends.tmux.client import ControlClient, control_argv
+from termvisor.backends.tmux.client import ControlClient, build_control_argv
 
 async def main():
-    client = ControlClient(control_argv("tmux", sys.argv[1]), notice=lambda notice: None)
+    client = ControlClient(build_control_argv("tmux", sys.argv[1]), on_notice=lambda notice: None)
     await client.wait_until_attached()
     print("here", flush=True)
     await asyncio.sleep(1000)
@@ -59,13 +59,13 @@ async def test_a_reply_has_what_was_printed_and_the_body(client, pane):
     assert reply.error == ""
 
 
-async def test_the_body_may_stand_inside_a_guarded_list(client, pane):
+async def test_the_body_may_be_inside_a_guarded_list(client, pane):
     guarded = f"if-shell -F -t {pane} '1' {{ display-message -p before ; {{body}} }}"
     reply = await client.request(guarded, f"display-message -p -t {pane} 'inside'")
     assert (reply.output_lines, reply.body) == ((b"before",), (b"inside",))
 
 
-async def test_a_refused_command_says_why(client):
+async def test_a_refused_command_returns_the_reason(client):
     reply = await client.request("kill-session -t =nobody")
     assert "nobody" in reply.error
 
@@ -98,13 +98,13 @@ async def test_a_request_larger_than_a_pipe_arrives_whole(pane, control):
     assert reply.body == (text.encode(),)
 
 
-async def test_what_happens_on_the_server_is_noticed(tmux, pane, control, notices):
+async def test_server_changes_are_noticed(tmux, pane, control, notices):
     await control().request("display-message -p hello")
     tmux("new-session", "-d", "-s", "second", "sleep 1000")
     await wait_until(lambda: ControlNotice("sessions-changed") in notices)
 
 
-async def test_the_end_of_the_client_fails_who_waits_and_is_told_once(pane, control, notices):
+async def test_the_exit_of_a_client_fails_pending_requests_and_is_reported_once(pane, control, notices):
     client = control()
     await client.request("display-message -p hello")
     waiting = [asyncio.ensure_future(client.request(f"wait-for never-{number}")) for number in range(2)]
@@ -119,7 +119,7 @@ async def test_the_end_of_the_client_fails_who_waits_and_is_told_once(pane, cont
         await client.request("display-message -p too-late")
 
 
-async def test_the_end_of_the_server_is_told_once(tmux, pane, control, notices):
+async def test_the_exit_of_the_server_is_reported_once(tmux, pane, control, notices):
     client = control()
     await client.request("display-message -p hello")
     tmux.kill_server()
@@ -148,18 +148,18 @@ async def test_the_private_session_ends_with_its_last_client_only(tmux, pane, co
     await wait_until(lambda: sessions(tmux) == ["work"])
 
 
-async def test_a_client_is_attached_when_it_says_so(tmux, pane, control):
+async def test_wait_until_attached_returns_once_the_client_is_in_its_session(tmux, pane, control):
     client = control(build_output_argv("tmux", tmux.socket, tmux.read_format(pane, "#{session_id}")))
     await client.wait_until_attached()
     assert "work" in tmux("list-clients", "-F", "#{session_name}")
 
 
-async def test_a_client_that_cannot_attach_says_so(tmux, pane, control):
+async def test_a_client_that_cannot_attach_raises_an_error(tmux, pane, control):
     with pytest.raises(MuxError):
         await control(build_output_argv("tmux", tmux.socket, "$99")).wait_until_attached()
 
 
-async def test_an_output_client_hears_its_session_and_its_replies_keep_their_place(tmux, control):
+async def test_an_output_client_gets_its_session_output_in_order_with_replies(tmux, control):
     heard = []
     pane = tmux.start_session(command="cat")
     client = control(build_output_argv("tmux", tmux.socket, tmux.read_format(pane, "#{session_id}")), tap=heard.append)
@@ -171,12 +171,12 @@ async def test_an_output_client_hears_its_session_and_its_replies_keep_their_pla
     )
     await client.request("display-message -p after")
     kinds = [type(item).__name__ for item in heard if not isinstance(item, ControlNotice)]
-    assert (kinds[0], kinds[-1]) == ("Reply", "Reply")
-    assert set(kinds[1:-1]) == {"Output"}
+    assert (kinds[0], kinds[-1]) == ("ControlReply", "ControlReply")
+    assert set(kinds[1:-1]) == {"ControlOutput"}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-async def test_a_client_whose_reader_fails_ends_instead_of_holding_up_its_server(pane, control, notices):
+async def test_a_client_whose_reader_fails_exits_instead_of_blocking_its_server(pane, control, notices):
     def broken(item: object) -> None:
         raise ZeroDivisionError
 
@@ -217,7 +217,7 @@ async def test_a_missing_program_is_an_error(folder):
             await one.request("display-message -p hello")
 
 
-async def test_a_plain_client_tells_when_another_server_took_over_its_socket(tmux, pane, plain):
+async def test_a_plain_client_detects_another_server_on_its_socket(tmux, pane, plain):
     plain.server_pid = int(tmux("display-message", "-p", "#{pid}"))
     assert (await plain.request("display-message -p same")).output_lines == (b"same",)
     tmux.kill_server()
@@ -235,7 +235,7 @@ async def test_every_plain_request_is_counted_as_a_program(tmux, pane):
     assert len(forks) == 2
 
 
-async def test_both_clients_tell_the_same_of_a_server(tmux, pane, control, plain):
+async def test_both_clients_report_the_same_server(tmux, pane, control, plain):
     other = tmux.open_window("work", "exec sleep 1000")
     tmux("pipe-pane", "-t", other, "exec cat > /dev/null")
     tmux("set", "-gw", "automatic-rename", "off")
@@ -268,7 +268,7 @@ async def test_both_clients_open_pipes_and_are_refused_alike(tmux, pane, control
     assert seen[0][1] == "piped"
 
 
-async def test_twenty_clients_that_came_and_left_leave_no_descriptor_behind(pane, control):
+async def test_twenty_connections_leave_no_open_descriptor(pane, control):
     await control().request("display-message -p hello")
     before = descriptors()
     for _ in range(20):
@@ -279,7 +279,7 @@ async def test_twenty_clients_that_came_and_left_leave_no_descriptor_behind(pane
     assert descriptors() == before
 
 
-async def test_a_closed_client_never_closes_a_descriptor_that_is_somebody_elses_by_now(pane, control):
+async def test_a_closed_client_never_closes_a_reused_descriptor(pane, control):
     client = control()
     await client.request("display-message -p hello")
     client.close()

@@ -1,4 +1,4 @@
-"""Control mode as values: nothing that a pane prints can pass for something tmux said."""
+"""Parse control mode: pane output cannot forge a message of tmux."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ def block(number: int, *lines: str, end: str = "end") -> str:
     return "".join(f"{line}\n" for line in (f"%begin 7 {number} 1", *lines, f"%{end} 7 {number} 1"))
 
 
-def test_notices_and_output_are_told_apart():
+def test_notices_and_output_are_distinguished():
     assert parsed(b"%sessions-changed\n%output %3 a\\015\\012\\134\xff\n%session-renamed $1 new name\n") == [
         ControlNotice("sessions-changed"),
         ControlOutput("%3", b"a\r\n\\\xff"),
@@ -36,7 +36,7 @@ def test_extended_output_carries_the_same_bytes():
     assert parsed(b"%extended-output %12 340 : x\\033y\n") == [ControlOutput("%12", b"x\x1by")]
 
 
-def test_blocks_that_nobody_asked_for_are_skipped():
+def test_unrequested_blocks_are_skipped():
     assert parsed(block(1, "%output %0 forged").encode() + b"%window-add @3\n") == [
         ControlNotice("window-add", ("@3",))
     ]
@@ -47,13 +47,13 @@ def test_a_reply_has_what_trusted_commands_printed_and_a_body():
     assert parsed(text.encode(), tokens=("tok",)) == [ControlReply("tok", (b"100 30",), (b"row one", b""))]
 
 
-def test_a_screen_row_cannot_end_the_block_it_stands_in():
+def test_a_screen_row_cannot_end_its_block():
     evil = ("%end 7 4 1", "%begin 7 5 1", "%output %0 rm -rf", "%end 7 5 1", "%exit")
     text = block(3, "tok:body") + block(4, *evil) + block(6, "tok")
     assert parsed(text.encode(), tokens=("tok",)) == [ControlReply("tok", (), tuple(row.encode() for row in evil))]
 
 
-def test_an_error_is_said_and_ends_nothing_but_its_own_block():
+def test_an_error_ends_only_its_own_block():
     text = block(1, "can't find pane: %9", end="error") + block(2, "tok")
     assert parsed(text.encode(), tokens=("tok",)) == [ControlReply("tok", error="can't find pane: %9")]
 

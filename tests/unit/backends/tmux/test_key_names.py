@@ -1,3 +1,5 @@
+"""Validate key names."""
+
 import pytest
 
 from termvisor.backends.tmux.key_names import is_key_name
@@ -11,5 +13,5 @@ def test_keys_that_tmux_knows(name):
 @pytest.mark.parametrize(
     "name", ["", "Entr", "enter", "F13", "C-", "ls", "\n", "\x1b", "C-\n", "M-é", "C-C-C-C-a", "\ud800"]
 )
-def test_what_tmux_would_type_as_text_is_no_key(name):
+def test_names_that_tmux_types_as_text_are_no_keys(name):
     assert not is_key_name(name)

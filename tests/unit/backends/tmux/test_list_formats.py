@@ -1,4 +1,4 @@
-"""Listings become values, whatever stands in paths and titles."""
+"""Parse tmux listings with hostile paths and titles."""
 
 import pytest
 from hypothesis import given
@@ -98,7 +98,7 @@ def test_the_thin_listing_hides_our_own_pane():
     assert parse_pane_statuses(body, frozenset({"%1"})) == {"%2": PaneStatus(11, True, True)}
 
 
-def test_a_server_says_who_it_is_or_nothing():
+def test_the_server_info_is_parsed_or_empty():
     assert parse_server_info((FIELD_SEPARATOR.join((b"7", b"3.3a", b"0", b"/tmp/s")) + RECORD_SEPARATOR,))["pid"] == "7"
     assert parse_server_info(()) == {}
 

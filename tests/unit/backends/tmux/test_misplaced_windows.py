@@ -1,4 +1,4 @@
-"""What tmux would have put elsewhere, had we not been there, is put elsewhere."""
+"""Move user windows and clients out of our private session."""
 
 import pytest
 
@@ -15,7 +15,7 @@ async def server(tmux, control):
     return await identify_server(client, tmux.socket)
 
 
-async def test_a_window_that_was_opened_without_a_target_goes_to_the_persons_session(tmux, server):
+async def test_a_window_opened_without_a_target_moves_to_the_user_session(tmux, server):
     window = tmux("new-window", "-P", "-F", "#{window_id}", "cat")
     assert tmux.read_format(window, "#{session_name}") == "_visor"
     assert await move_misplaced_windows(server) == 1
@@ -30,7 +30,7 @@ async def test_our_own_window_stays(tmux, server):
     assert tmux("list-windows", "-t", "=_visor:", "-F", "x") == "x"
 
 
-async def test_a_person_who_attached_to_ours_sees_their_own(tmux, server):
+async def test_a_client_attached_to_our_session_is_moved_to_a_user_session(tmux, server):
     tmux.open_window("work", f"exec env -u TMUX tmux -S {tmux.socket} attach -t =_visor")
     await wait_until(lambda: tmux("list-clients", "-F", "#{client_control_mode} #{session_name}").count("_visor") == 2)
     assert await move_misplaced_windows(server) == 1

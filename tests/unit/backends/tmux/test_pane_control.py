@@ -1,4 +1,4 @@
-"""What is written into a real pane, and what is not when the pane is not what was meant."""
+"""Write to a real pane, and refuse if its guard does not hold."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ async def server(tmux, control):
 
 
 @pytest.fixture
-async def heard(tmux, server, folder):
+async def typed_bytes(tmux, server, folder):
     """A program that keeps what it gets; the guard that fits it, and a reader of what it got."""
     path = f"{folder}/heard"
     pane = tmux.open_window("work", ECHO.format(path=path))
@@ -34,11 +34,11 @@ async def heard(tmux, server, folder):
     await wait_until(lambda: "ready" in tmux("capture-pane", "-p", "-t", pane))
     guard = PaneGuard(pane=pane, pid=int(tmux.read_format(pane, "#{pane_pid}")), command="cat", alternate=False)
 
-    def got() -> bytes:
+    def read_bytes() -> bytes:
         with open(path, "rb") as file:
             return file.read()
 
-    return guard, got
+    return guard, read_bytes
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,16 @@ async def heard(tmux, server, folder):
     ],
     ids=["word", "semicolon", "dashes", "formats", "lines", "unicode", "escape", "megabyte"],
 )
-async def test_a_text_arrives_exactly_as_it_is(server, heard, text):
-    guard, got = heard
+async def test_a_text_arrives_exactly_as_it_is(server, typed_bytes, text):
+    guard, read_bytes = typed_bytes
     assert await server.write(guard, text) is None
-    await wait_until(lambda: len(got()) >= len(text.encode()))
-    assert got() == text.encode()
+    await wait_until(lambda: len(read_bytes()) >= len(text.encode()))
+    assert read_bytes() == text.encode()
 
 
-async def test_a_text_with_a_nul_is_refused_before_anything_is_sent(server, heard):
+async def test_a_text_with_a_nul_is_refused_before_anything_is_sent(server, typed_bytes):
     with pytest.raises(BadRequest, match="NUL"):
-        await server.write(heard[0], "a\0b")
+        await server.write(typed_bytes[0], "a\0b")
 
 
 @pytest.mark.parametrize(
@@ -77,17 +77,17 @@ async def test_a_text_with_a_nul_is_refused_before_anything_is_sent(server, hear
         ({"rows": ("ready", "❯ 1. Yes")}, "screen", "not in any row"),
     ],
 )
-async def test_what_is_not_as_expected_is_named_and_nothing_is_written(server, heard, change, what, actual):
-    guard, got = heard
+async def test_a_failed_condition_is_named_and_nothing_is_written(server, typed_bytes, change, what, actual):
+    guard, read_bytes = typed_bytes
     found = await server.write(replace(guard, **change), "text")
     assert isinstance(found, GuardMismatch) and found.what == what and actual in (None, found.actual)
     assert await server.write(guard, "after") is None
-    await wait_until(got)
-    assert got() == b"after"
+    await wait_until(read_bytes)
+    assert read_bytes() == b"after"
 
 
-async def test_what_stands_on_the_screen_may_be_asked_for(server, heard):
-    guard, _ = heard
+async def test_a_guard_may_require_text_on_the_screen(server, typed_bytes):
+    guard, _ = typed_bytes
     assert await server.write(replace(guard, shows="ready"), "x") is None
     assert await server.write(replace(guard, rows=("ready", "eady")), "x") is None
     with pytest.raises(BadRequest, match="pointers"):
@@ -102,12 +102,12 @@ async def test_the_choice_that_is_pointed_at_may_be_asked_for(tmux, server):
     assert isinstance(await server.press(replace(guard, rows=("❯ 2. No",)), ["Enter"]), GuardMismatch)
 
 
-async def test_a_pane_that_is_gone_is_not_mistaken_for_the_current_one(server, heard):
-    guard, got = heard
+async def test_a_pane_that_is_gone_is_not_mistaken_for_the_current_one(server, typed_bytes):
+    guard, read_bytes = typed_bytes
     assert await server.write(replace(guard, pane="%999"), "text") == GuardMismatch("pane", "%999", "none")
     assert await server.write(guard, "only this") is None
-    await wait_until(got)
-    assert got() == b"only this"
+    await wait_until(read_bytes)
+    assert read_bytes() == b"only this"
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ async def test_a_pane_that_is_gone_is_not_mistaken_for_the_current_one(server, h
         (("set", "-w", "-t", "{pane}", "synchronize-panes", "on"), "synchronized"),
     ],
 )
-async def test_a_pane_that_would_not_take_it_or_not_alone_gets_nothing(tmux, server, heard, make, what):
-    guard, _ = heard
+async def test_a_pane_that_would_not_take_it_or_not_alone_gets_nothing(tmux, server, typed_bytes, make, what):
+    guard, _ = typed_bytes
     tmux(*(word.format(pane=guard.pane) for word in make))
     found = await server.write(guard, "text")
     assert isinstance(found, GuardMismatch) and found.what == what
@@ -135,18 +135,18 @@ async def test_a_dead_pane_gets_nothing(tmux, server):
     assert isinstance(found, GuardMismatch) and found.what == "dead"
 
 
-async def test_keys_are_pressed_by_name_and_unknown_names_are_no_text(server, heard):
-    guard, got = heard
+async def test_keys_are_pressed_by_name_and_unknown_names_are_no_text(server, typed_bytes):
+    guard, read_bytes = typed_bytes
     assert await server.press(guard, ["C-c", "Escape", "Up", "a"]) is None
-    await wait_until(lambda: got() == b"\x03\x1b\x1b[Aa")
-    with pytest.raises(BadRequest, match="no key 'Entr'"):
+    await wait_until(lambda: read_bytes() == b"\x03\x1b\x1b[Aa")
+    with pytest.raises(BadRequest, match="unknown key 'Entr'"):
         await server.press(guard, ["Entr"])
     with pytest.raises(BadRequest, match="at least one"):
         await server.press(guard, [])
 
 
-async def test_a_pane_is_seen_with_its_screen_and_its_facts(tmux, server, heard):
-    guard, _ = heard
+async def test_the_pane_state_has_its_screen_and_facts(tmux, server, typed_bytes):
+    guard, _ = typed_bytes
     seen = await server.read_pane_state(guard.pane)
     assert seen is not None
     assert (seen.pane, seen.pid, seen.command, seen.alternate, seen.dead) == (
@@ -173,11 +173,11 @@ async def test_a_program_with_a_hostile_name_forges_no_answer(tmux, server, fold
     assert seen is not None and "?" in seen.command and "\n" not in seen.command
     found = await server.write(PaneGuard(pane=pane, pid=seen.pid, command="bash"), "text")
     assert isinstance(found, GuardMismatch) and (found.what, found.expected) == ("command", "bash")
-    with pytest.raises(BadRequest, match="cannot be guarded"):
+    with pytest.raises(BadRequest, match="unsupported characters"):
         build_condition(PaneGuard(pane=pane, pid=1, command=name))
 
 
-async def test_a_person_at_the_pane_is_seen(tmux, server, folder):
+async def test_an_attached_viewer_is_listed(tmux, server, folder):
     pane = tmux.start_session("other", "cat")
     client = tmux.open_window("work", f"exec env -u TMUX tmux -S {tmux.socket} attach -t =other")
     await wait_until(lambda: "other" in tmux("list-clients", "-F", "#{session_name}"))
@@ -188,7 +188,7 @@ async def test_a_person_at_the_pane_is_seen(tmux, server, folder):
     assert seen.viewers[0].typed_at > 0
 
 
-async def test_whoever_is_attached_is_listed_and_we_ourselves_are_not(tmux, server):
+async def test_attached_clients_are_listed_without_our_own(tmux, server):
     assert await server.list_clients() == []
     pane = tmux.start_session("other", "cat")
     tmux.open_window("work", f"exec env -u TMUX LC_ALL=C.UTF-8 tmux -S {tmux.socket} attach -t =other")
@@ -199,8 +199,8 @@ async def test_whoever_is_attached_is_listed_and_we_ourselves_are_not(tmux, serv
 
 
 @pytest.mark.parametrize("where", ["session", "window", "pane"])
-async def test_a_program_is_started_where_it_is_wanted(tmux, server, heard, where, folder):
-    guard, _ = heard
+async def test_a_program_is_started_where_it_is_wanted(tmux, server, typed_bytes, where, folder):
+    guard, _ = typed_bytes
     wanted = Spawn(
         where=where,
         session={"session": "fresh", "window": "work", "pane": ""}[where],
@@ -224,8 +224,8 @@ async def test_a_program_alone_is_started_by_its_path(tmux, server, folder):
     await wait_until(lambda: "started" in tmux("capture-pane", "-p", "-t", pane))
 
 
-async def test_a_pane_is_made_active_titled_and_closed(tmux, server, heard):
-    guard, _ = heard
+async def test_a_pane_is_made_active_titled_and_closed(tmux, server, typed_bytes):
+    guard, _ = typed_bytes
     former, front = tmux.read_format(guard.pane, "#{pane_title}"), tmux.read_format("=work:", "#{pane_id}")
     assert await server.change_pane(guard, "title", "a #{pane_id} title") == AppliedPaneChange(
         former, front, "a #{pane_id} title"
@@ -246,8 +246,8 @@ async def test_a_place_that_is_not_named_is_not_guessed(server, where):
         await server.open_pane(Spawn(where=where), None)
 
 
-async def test_a_pane_in_copy_mode_can_be_closed_though_it_takes_no_input(tmux, server, heard):
-    guard, _ = heard
+async def test_a_pane_in_copy_mode_can_be_closed_though_it_takes_no_input(tmux, server, typed_bytes):
+    guard, _ = typed_bytes
     tmux("copy-mode", "-t", guard.pane)
     found = await server.change_pane(guard, "close")
     assert isinstance(found, GuardMismatch) and found.what == "mode"
@@ -256,8 +256,8 @@ async def test_a_pane_in_copy_mode_can_be_closed_though_it_takes_no_input(tmux, 
 
 
 @pytest.mark.parametrize("title", ["plain", "✳ é, {a} #{pane_id} %H", 'it\'s "quoted"; \\ $HOME `x`', "##", "}#,", ""])
-async def test_a_change_may_depend_on_the_title_that_stands_there(tmux, server, heard, title):
-    guard, _ = heard
+async def test_a_change_may_require_the_current_title(tmux, server, typed_bytes, title):
+    guard, _ = typed_bytes
     await server.change_pane(guard, "title", title)
     found = await server.change_pane(replace(guard, title=f"{title} "), "title", "never")
     assert isinstance(found, GuardMismatch) and (found.what, found.actual) == ("title", "another one")
@@ -265,8 +265,8 @@ async def test_a_change_may_depend_on_the_title_that_stands_there(tmux, server, 
     assert tmux.read_format(guard.pane, "#{pane_title}") == "changed"
 
 
-async def test_a_change_may_depend_on_the_pane_in_front(tmux, server, heard):
-    guard, _ = heard
+async def test_a_change_may_depend_on_the_pane_in_front(tmux, server, typed_bytes):
+    guard, _ = typed_bytes
     found = await server.change_pane(replace(guard, front=MuxPaneId("%999")), "activate")
     assert isinstance(found, GuardMismatch) and (found.what, found.expected) == ("front", "%999")
     front = MuxPaneId(tmux.read_format("=work:", "#{pane_id}"))

@@ -1,4 +1,4 @@
-"""One real tmux server as a PaneSource: what it tells, and that nothing is done to the wrong pane."""
+"""TmuxServer with a real tmux: listings, captures and pipes of the right pane."""
 
 import os
 import shlex
@@ -39,7 +39,7 @@ def numbers(seen: PaneCapture, piped: bytes) -> list[int]:
     return [int(word) for word in (shown + piped.decode().rpartition("\r\n")[0]).split()]
 
 
-async def test_it_says_who_it_is(tmux, server):
+async def test_the_first_message_is_hello_with_the_pid(tmux, server):
     pid = int(tmux("display-message", "-p", "#{pid}"))
     assert (server.instance.socket, server.instance.pid) == (tmux.socket, pid)
     assert server.instance.started == read_start_time(pid) > 0
@@ -47,7 +47,7 @@ async def test_it_says_who_it_is(tmux, server):
     assert not server.exits_unattached
 
 
-async def test_a_server_that_ends_with_its_last_client_says_so(tmux, server):
+async def test_exit_unattached_is_read_from_the_server(tmux, server):
     tmux("set", "-s", "exit-unattached", "on")
     assert (await identify_server(server.client, tmux.socket)).exits_unattached
 
@@ -58,7 +58,7 @@ async def test_our_own_session_is_in_no_listing(tmux, pane, server):
     assert list(await server.list_pane_statuses()) == [pane]
 
 
-async def test_a_listing_tells_what_happened_to_panes(tmux, pane, server):
+async def test_a_listing_yields_the_pane_changes(tmux, pane, server):
     dead = await dead_pane(tmux)
     tmux("pipe-pane", "-t", pane, "cat > /dev/null")
     thin = await server.list_pane_statuses()
@@ -70,7 +70,7 @@ async def test_a_listing_tells_what_happened_to_panes(tmux, pane, server):
     assert (facts[pane].width, facts[pane].height, facts[pane].command) == (100, 30, "sleep")
 
 
-async def test_a_session_that_ends_unattached_is_told(tmux, pane, server):
+async def test_destroy_unattached_is_in_the_facts(tmux, pane, server):
     tmux("new-session", "-d", "-s", "other", "sleep 1000")
     tmux("set", "-t", "=work:", "destroy-unattached", "on", ";", "set", "-t", "=work:", "@x", "1")
     ends = {facts.session_name: facts.session_ends_unattached for facts in await server.list_pane_facts()}
@@ -99,7 +99,7 @@ async def test_a_program_that_keeps_changing_its_name_spoils_no_listing(tmux, pa
     assert all(listing == {pane, other} for listing in listings)
 
 
-async def test_what_a_pane_shows_is_captured_with_its_cursor(tmux, server):
+async def test_the_screen_is_captured_with_its_cursor(tmux, server):
     mux_id = tmux.open_window("work", r"printf 'one\n\033[31mred\033[0m two'; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "7")
     seen = await server.capture_pane(mux_id)
@@ -117,21 +117,21 @@ async def test_scrollback_comes_before_the_screen_and_a_long_line_is_one_row(tmu
     assert rows.index("60") < rows.index("100") < rows.index("x" * 250) < rows.index("end")
 
 
-async def test_the_rows_above_the_screen_come_along_to_tell_how_its_first_row_begins(tmux, server):
+async def test_the_rows_above_the_screen_are_captured_with_it(tmux, server):
     mux_id = tmux.open_window("work", f"printf '{'a' * 100}{'b' * 100}\\n'; seq 1 28; printf end; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "3")
     seen = await server.capture_pane(mux_id)
     assert (seen.rows_above, seen.rows[:2]) == (("a" * 100,), ("b" * 100, "1"))
-    assert (await server.capture_pane(mux_id, lines=5)).above == ()
+    assert (await server.capture_pane(mux_id, lines=5)).rows_above == ()
 
 
-async def test_nothing_stands_above_a_screen_without_scrollback_or_an_alternate_one(tmux, pane, server):
+async def test_there_are_no_rows_above_without_scrollback_or_on_the_alternate_screen(tmux, pane, server):
     mux_id = tmux.open_window("work", r"seq 1 100; printf '\033[?1049hfull'; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "4")
     assert [(await server.capture_pane(one)).rows_above for one in (pane, mux_id)] == [(), ()]
 
 
-async def test_the_alternate_screen_is_told(tmux, server):
+async def test_the_alternate_screen_is_reported(tmux, server):
     mux_id = tmux.open_window("work", r"printf '\033[?1049hfull'; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "4")
     assert (await server.capture_pane(mux_id)).alternate
@@ -142,7 +142,7 @@ async def test_a_pane_that_is_gone_cannot_be_captured(server):
         await server.capture_pane("%99")
 
 
-async def test_a_pipe_carries_what_comes_after_the_capture(tmux, server, folder):
+async def test_a_pipe_carries_the_output_after_the_capture(tmux, server, folder):
     mux_id = tmux.open_window("work", "cat")
     tmux.type_line(mux_id, "before")
     await wait_until(lambda: tmux("capture-pane", "-p", "-t", mux_id).count("before") == 2)
@@ -173,7 +173,7 @@ async def test_a_pane_with_a_pipe_keeps_it(tmux, pane, server, folder):
     assert not os.path.exists(f"{folder}/ours")
 
 
-async def test_a_dead_pipe_of_ours_is_replaced_when_that_is_said(tmux, pane, server, folder):
+async def test_a_dead_pipe_of_ours_is_replaced_on_request(tmux, pane, server, folder):
     tmux("pipe-pane", "-t", pane, f"exec cat > {folder}/old")
     assert isinstance(await server.open_pipe(pane, f"touch {folder}/new; exec cat", lines=0, replace=True), PaneCapture)
     await wait_until(lambda: os.path.exists(f"{folder}/new"))
@@ -229,7 +229,7 @@ async def test_a_server_that_is_gone_answers_nothing(tmux, server):
             await call()
 
 
-async def test_several_panes_are_looked_at_in_one_go(tmux, server, pane):
+async def test_several_screens_are_captured_in_one_round_trip(tmux, server, pane):
     other = tmux.open_window("work", "printf '\\033[?1049h\\033[3;1Hpainted'; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(other, "#{alternate_on}") == "1")
     first, gone, second = await server.capture_screens([pane, "%99", other])
@@ -238,6 +238,6 @@ async def test_several_panes_are_looked_at_in_one_go(tmux, server, pane):
     assert (second.rows[2].rstrip(), second.alternate, second.cursor_x, second.cursor_y) == ("painted", True, 7, 2)
 
 
-async def test_without_a_control_client_nothing_is_looked_at(tmux, pane, plain):
+async def test_without_a_control_client_no_screen_is_captured(tmux, pane, plain):
     server = await identify_server(plain, tmux.socket)
     assert await server.capture_screens([pane, pane]) == [None, None]

@@ -1,4 +1,4 @@
-"""The server for drawing: there while it is used, never seen by others, gone whatever happens."""
+"""Run the replay server only while it is used, unwatched and without leftovers."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ asyncio.run(main())
 """
 
 
-async def test_it_ends_with_its_last_easel_and_leaves_nothing(folder: str) -> None:
+async def test_the_server_exits_with_its_last_pane_and_leaves_no_files(folder: str) -> None:
     studio = ReplayServer("tmux", f"{folder}/render")
     async with studio.open_pane(SIZE):
         async with studio.open_pane(SIZE) as second:
@@ -50,22 +50,22 @@ async def test_it_dies_with_us_even_when_we_are_killed(folder: str) -> None:
         owner.kill()
     await wait_until(lambda: not any(map(read_start_time, pids)))
     assert not is_server_listening(f"{folder}/render")
-    async with ReplayServer("tmux", f"{folder}/render").open_pane(SIZE) as easel:
-        await easel.feed(b"a socket that was left behind does not matter")
+    async with ReplayServer("tmux", f"{folder}/render").open_pane(SIZE) as replay_pane:
+        await replay_pane.feed(b"a socket that was left behind does not matter")
 
 
 async def test_after_a_crash_the_next_easel_has_a_new_server(folder: str) -> None:
     studio = ReplayServer("tmux", f"{folder}/render")
-    async with studio.open_pane(SIZE) as easel:
+    async with studio.open_pane(SIZE) as replay_pane:
         studio._server.child.kill()
         with pytest.raises(MuxError):
-            await easel.feed(b"x" * 100_000)
+            await replay_pane.feed(b"x" * 100_000)
         async with studio.open_pane(SIZE) as other:
             await other.feed(b"drawn")
     assert not studio.is_open
 
 
-async def test_only_so_many_are_drawn_at_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_replays_is_limited(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("termvisor.backends.tmux.replay_server._MAX_PANES", 1)
     studio = ReplayServer("tmux", f"{folder}/render")
     async with studio.open_pane(SIZE):
@@ -74,7 +74,7 @@ async def test_only_so_many_are_drawn_at_once(folder: str, monkeypatch: pytest.M
                 pass
 
 
-async def test_a_missing_tmux_is_told(folder: str) -> None:
+async def test_a_missing_tmux_is_an_error(folder: str) -> None:
     studio = ReplayServer(f"{folder}/none", f"{folder}/render")
     with pytest.raises(MuxError):
         async with studio.open_pane(SIZE):
@@ -83,13 +83,13 @@ async def test_a_missing_tmux_is_told(folder: str) -> None:
 
 async def test_a_recording_cannot_reach_the_clipboard_or_the_outer_terminal(folder: str) -> None:
     studio = ReplayServer("tmux", f"{folder}/render")
-    async with studio.open_pane(SIZE) as easel:
-        await easel.feed(b"\x1b]52;c;c2VjcmV0\x07\x1bPtmux;\x1b\x1b]52;c;c2VjcmV0\x07\x1b\\\x07done")
-        reply = await easel._client.request("list-buffers")
+    async with studio.open_pane(SIZE) as replay_pane:
+        await replay_pane.feed(b"\x1b]52;c;c2VjcmV0\x07\x1bPtmux;\x1b\x1b]52;c;c2VjcmV0\x07\x1b\\\x07done")
+        reply = await replay_pane._client.request("list-buffers")
         assert reply.output_lines == ()
-        assert (await easel.capture_pane()).rows[0].startswith("done")
+        assert (await replay_pane.capture_pane()).rows[0].startswith("done")
 
 
-def test_nobody_watches_it(folder: str) -> None:
+def test_the_replay_server_is_not_watched(folder: str) -> None:
     places = Paths(folder, folder, folder)
     assert places.render_socket not in list_candidate_sockets(places, Settings(tmux_sockets=(places.render_socket,)))

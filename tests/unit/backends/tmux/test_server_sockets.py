@@ -1,4 +1,4 @@
-"""Which servers are looked for, and which of them answer."""
+"""Find server sockets and probe them."""
 
 import os
 import socket
@@ -25,7 +25,7 @@ def stale(path: str) -> str:
         return path
 
 
-def test_names_stand_in_the_users_tmux_folder_and_paths_for_themselves(folder):
+def test_socket_names_are_in_the_tmux_folder_and_paths_are_kept(folder):
     settings = Settings(tmux_sockets=("work", "/srv/shared", "work"))
     assert list_candidate_sockets(PLACES, settings, folder) == [f"{folder}/work", "/srv/shared", "/r/demo"]
 
@@ -55,11 +55,11 @@ def test_a_folder_that_is_not_there_is_an_empty_one():
     assert list_candidate_sockets(PLACES, Settings(), "/no/such/folder") == ["/no/such/folder/default", "/r/demo"]
 
 
-def test_the_folder_is_the_users_unless_told_otherwise():
+def test_the_socket_folder_defaults_to_the_users():
     assert list_candidate_sockets(PLACES, Settings(tmux_sockets=("x",)))[0] == f"{get_tmux_socket_folder()}/x"
 
 
-def test_a_socket_answers_while_somebody_listens(folder):
+def test_a_socket_with_a_server_is_listening(folder):
     with listening(f"{folder}/s") as path:
         assert is_server_listening(path)
     assert not is_server_listening(path)

@@ -1,4 +1,4 @@
-"""The commands by which tmux starts programs; that they do it is shown with a real one in `test_control`."""
+"""Build spawn commands; test_pane_control runs them with a real tmux."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_no_place_is_guessed(where):
 
 
 @pytest.mark.parametrize("more", [{"keeps_failure": True}, {"account": "openai/work"}])
-def test_a_program_that_may_fail_to_start_keeps_its_pane_by_the_pane_s_own_word(more):
+def test_a_program_that_may_fail_keeps_its_pane_by_a_command_in_it(more):
     told = build_spawn_command(Spawn(where="session", command=("codex", "resume", "a b"), **more), None)
     assert "remain-on-exit failed" in told
     assert told.endswith(' "sh" "codex" "resume" "a b"')

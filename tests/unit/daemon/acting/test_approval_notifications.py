@@ -1,4 +1,4 @@
-"""A question that waits for a person is told to them; and only such a one."""
+"""Open approval requests are notified, answered ones are not."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import Actor, Notify, Spawn
 from termvisor.model.action.approval import Approval, ApprovalVote
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.testing.fake_services import NOON, let_tasks_run
+from termvisor.testing.fake_clock import NOON, let_tasks_run
 from termvisor.testing.private_tmux import make_short_folder
 from tests.unit.actions.gate_scene import open_gate_scene
 from tests.unit.actions.notifications.attached_client import attach_client
@@ -32,11 +32,11 @@ QUESTION = Approval(
 )
 
 
-def test_each_way_is_told_what_waits_and_how_to_answer():
+def test_each_channel_gets_a_notice_with_the_command_to_answer():
     (terminal, desktop) = build_notices(QUESTION, ("terminal", "desktop", "terminal"))
     assert (terminal.way, desktop.way, terminal.pane) == ("terminal", "desktop", None)
-    assert terminal.title == "Somebody must answer: visor approve 3"
-    assert terminal.text == "robot (ci) asks for send_text in pane 7 (local/work:0.0); risk: input"
+    assert terminal.title == "Approval required: visor approve 3"
+    assert terminal.text == "robot (ci) requests send_text in pane 7 (local/work:0.0); risk: input"
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_each_way_is_told_what_waits_and_how_to_answer():
     ],
     ids=["answered", "expired", "half answered", "asked on the spot"],
 )
-def test_what_needs_nobody_new_is_not_told(known):
+def test_answered_and_own_requests_are_not_notified(known):
     assert build_notices(known, ("terminal",)) == []
 
 
-def test_a_person_who_needs_a_second_one_has_them_told():
+def test_a_request_that_needs_two_answers_is_notified():
     assert len(build_notices(replace(QUESTION, needs=2, actor=replace(ROBOT, kind="human")), ("terminal",))) == 1
 
 
@@ -78,20 +78,20 @@ async def test_a_way_that_hangs_or_is_refused_keeps_no_other_question_waiting():
     assert told == ["1", "2", "3"]
 
 
-def test_a_question_that_was_left_open_is_told_again_under_the_same_key():
+def test_a_leftover_request_is_notified_again_under_the_same_key():
     ((notice, key),) = build_open_notices([QUESTION], ("terminal",))
-    assert (notice.title, key) == ("Somebody must answer: visor approve 3", "question.3.c")
+    assert (notice.title, key) == ("Approval required: visor approve 3", "question.3.c")
     assert build_open_notices([replace(QUESTION, actor=replace(ROBOT, kind="human"))], ("terminal",)) == []
 
 
 def test_many_that_were_left_open_are_one_notice_a_way():
     many = [replace(QUESTION, id=number, correlation=f"c{number}") for number in range(9)]
     told = [(notice.title, notice.way) for notice, _ in build_open_notices(many, ("terminal", "webhook"))]
-    title = "Somebody must answer 9 questions: visor inbox"
+    title = "9 requests need approval: visor inbox"
     assert told == [(title, "terminal"), (title, "webhook")]
 
 
-async def test_what_was_left_open_is_told_by_the_next_daemon():
+async def test_leftover_requests_are_notified_by_the_next_daemon():
     told: list[tuple[str, str]] = []
 
     async def tell(notice: Notify, key: str) -> None:
@@ -116,7 +116,7 @@ async def test_a_real_question_reaches_the_person_at_a_real_terminal_and_no_seco
     with attach_client(home.tmux, "work") as person:
         with pytest.raises(NeedsApproval):
             await home.world.gate_components.gate.run(Spawn(where="window", session="work"), robot, Preconditions())
-        await person.wait_for_output(b"Somebody must answer: visor approve 1")
+        await person.wait_for_output(b"Approval required: visor approve 1")
         assert [one.kind for one in await home.store.approvals.list()] == ["spawn"]
 
         async def outcomes():
@@ -137,7 +137,7 @@ async def recorded(look) -> list[str]:
     return found
 
 
-async def test_without_a_way_nobody_is_told(home):
+async def test_without_channels_nothing_is_sent(home):
     parts = home.world._components
     parts.settings = replace(parts.settings, notify_ways=())
     with attach_client(home.tmux, "work") as person:

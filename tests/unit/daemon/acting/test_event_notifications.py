@@ -1,4 +1,4 @@
-"""Detections are told by the ways that are set up, at least once; who hangs or dies keeps nobody else waiting."""
+"""Detections are notified at least once through each channel; a channel that hangs delays no other."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,7 +13,6 @@ from termvisor.daemon.acting.event_notifications import (
     MAX_BACKLOG_PER_CHANNEL,
     MAX_TRIES,
     EventNotifier,
-    EventNotifierDependencies,
     build_actor,
     build_notices,
     build_pending,
@@ -27,7 +26,7 @@ from termvisor.model.detection.detection import Detection, DetectionHandling
 from termvisor.model.event import Event
 from termvisor.model.ids import EventId, PaneId
 from termvisor.model.settings.events import EventSettings
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 from tests.unit.wait_until import wait_until
 
 ONE = Detection(
@@ -65,7 +64,7 @@ def test_a_notice_names_the_event_and_what_was_captured():
         ({"handling": DetectionHandling(at=1, by="mute:usage.*")}, {}, False),
     ],
 )
-def test_only_what_was_asked_for_is_told(changes, settings, is_told):
+def test_only_selected_detections_are_notified(changes, settings, is_told):
     assert bool(build_notices(replace(ONE, **changes), replace(HOOK, **settings))) == is_told
 
 
@@ -88,11 +87,11 @@ def test_what_is_old_or_was_begun_too_often_or_is_too_much_is_left_out():
 def test_what_is_left_out_is_one_notice_a_way_which_is_not_begun_for_ever():
     sums = build_summaries([owed(1), owed(2), owed(3, way="command")], 9)
     assert [(one.action.way, one.action.title, one.at) for one in sums] == [
-        ("webhook", "2 events were not told in time", 9),
-        ("command", "1 event was not told in time", 9),
+        ("webhook", "2 events were not notified in time", 9),
+        ("command", "1 event was not notified in time", 9),
     ]
     (again,) = build_summaries([sums[0], owed(4)], 10)
-    assert again.action.title == "3 events were not told in time"
+    assert again.action.title == "3 events were not notified in time"
     assert build_summaries([replace(again, tries=MAX_TRIES)], 11) == []
 
 
@@ -128,10 +127,14 @@ class Town:
 
     @asynccontextmanager
     async def daemon(self) -> AsyncIterator[None]:
-        self.news = EventNotifier(
-            EventNotifierDependencies(self.events, self.store, lambda: self.settings, self.tell, self.clock)
+        self.notifier = EventNotifier(
+            events=self.events,
+            store=self.store,
+            get_settings=lambda: self.settings,
+            send=self.tell,
+            clock=self.clock,
         )
-        task = asyncio.ensure_future(self.news.run())
+        task = asyncio.ensure_future(self.notifier.run())
         await wait_until(lambda: self.events._subscriptions)
         await until_async(self._is_settled)
         try:
@@ -161,7 +164,7 @@ async def town(store, new_pane):
     return Town(store, await new_pane())
 
 
-async def test_what_hangs_or_fails_keeps_nobody_else_waiting(town):
+async def test_a_hanging_or_failing_send_delays_no_other(town):
     town.hanging = {1, 2, 3}
     async with town.daemon():
         await town.happens(1, 2, 3, 13, 4, 5)
@@ -173,7 +176,7 @@ async def _is(town: Town, count: int) -> bool:
     return await town.owed() == count
 
 
-async def test_what_was_owed_at_a_death_is_told_by_the_next_daemon_under_the_same_key(town):
+async def test_pending_notifications_survive_a_crash_under_the_same_key(town):
     town.hanging = {1}
     async with town.daemon():
         await town.happens(1)
@@ -188,7 +191,7 @@ async def test_what_was_owed_at_a_death_is_told_by_the_next_daemon_under_the_sam
         await wait_until(lambda: sorted(town.told) == [1, 2])
 
 
-async def test_what_was_stored_while_nobody_lived_is_told_once(town):
+async def test_detections_stored_without_a_daemon_are_notified_once(town):
     async with town.daemon():
         pass
     await town.happens(1, 2)
@@ -224,18 +227,18 @@ async def test_after_a_long_time_there_is_no_flood(town):
     assert sorted(town.told) == [-34, *range(204, 204 + MAX_BACKLOG_PER_CHANNEL)]
 
 
-async def test_of_the_past_nobody_is_told_who_only_now_wants_to_be(town):
+async def test_detections_before_a_channel_was_set_are_not_notified(town):
     town.settings = OFF
     async with town.daemon():
         await town.happens(1)
-        await wait_until(lambda: town.news._skipped_up_to == 1)
+        await wait_until(lambda: town.notifier._skipped_up_to == 1)
         town.settings = HOOK
         await town.happens(2)
         await wait_until(lambda: sorted(town.told) == [2])
         town.settings = OFF
         await town.happens(3)
         await until_async(lambda: _forgotten(town))
-        await wait_until(lambda: town.news._skipped_up_to == 3)
+        await wait_until(lambda: town.notifier._skipped_up_to == 3)
         town.settings = HOOK
         await town.happens(4)
         await wait_until(lambda: sorted(town.told) == [2, 4])
@@ -245,7 +248,7 @@ async def _forgotten(town: Town) -> bool:
     return await town.store.notification_outbox.read_cursor() is None
 
 
-async def test_other_events_are_not_told(town):
+async def test_other_events_are_not_notified(town):
     async with town.daemon():
         for event in await town.store.events.add([Event(at=1, kind="pane_gone", pane=town.pane)]):
             town.events.publish(event)

@@ -1,4 +1,4 @@
-"""An agent that waits is heard by the best way there is, once, and only while it waits."""
+"""A waiting agent's request is forwarded by the best route, once, and only while the agent waits."""
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
@@ -6,14 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from termvisor.actions.permission_requests import PendingPermissionRequests
+from termvisor.actions.permission_requests.broker import PermissionBroker
+from termvisor.actions.permission_requests.request import PendingRequests
 from termvisor.bus import Bus
 from termvisor.daemon.acting.permission_request_watcher import PermissionRequestWatcher
 from termvisor.model.action.action import AnswerAgent
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.agent.state import AgentState, StateChange, StateProjection
 from termvisor.settings import Settings
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.actions.scripted_screen import HastyClock, build_snapshot
 from tests.unit.actions.scripted_session import PERMISSION_REQUEST, ScriptedSessionControl
 from tests.unit.agents.adapters.codex.test_screen_rules import ASKED
@@ -29,44 +30,43 @@ class Clock(HastyClock):
         await asyncio.sleep(0)
 
 
-class Knowing:
+class ScriptedTracker:
     def __init__(self) -> None:
-        self.news: Bus[StateChange] = Bus()
-        self.living = {RUNTIME.pane: RUNTIME}
+        self.state_changes: Bus[StateChange] = Bus()
+        self.agents_by_pane = {RUNTIME.pane: RUNTIME}
         self.version = 0
-        self.become("idle", is_told=False)
+        self.set_state("idle")
 
-    def become(self, value: str, *, is_told: bool = True) -> None:
+    def set_state(self, value: str) -> None:
         self.version += 1
         self.state = AgentState(runtime=RUNTIME.id, pane=RUNTIME.pane, agent="codex", value=value)
-        if is_told:
-            self.news.publish(StateChange(at=NOON, version=self.version, before=None, after=self.state))
+        self.state_changes.publish(StateChange(at=NOON, version=self.version, before=None, after=self.state))
 
-    def runtime_in(self, pane: int) -> object:
-        return self.living.get(pane)
+    def find_agent_in_pane(self, pane: int) -> object:
+        return self.agents_by_pane.get(pane)
 
-    def projection(self, _runtime: int) -> StateProjection:
+    def get_projection(self, _runtime: int) -> StateProjection:
         return StateProjection(version=self.version, state=self.state)
 
 
-class Behind:
-    """A gate that lets a test answer."""
+class ScriptedGate:
+    """A gate that approves at once; also the panes and the keyboard that the broker uses."""
 
-    def __init__(self, knowing: Knowing):
-        self.gate, self.panes, self.speaker, self.pleas = self, self, self, PendingPermissionRequests()
-        self.knowing = knowing
-        self.asked: list[AnswerAgent] = []
+    def __init__(self, tracker: ScriptedTracker):
+        self.pending, self.panes, self.tracker = PendingRequests(), self, tracker
+        self.permission_broker = PermissionBroker(gate=self, pending=self.pending, commander=self)
+        self.requests: list[AnswerAgent] = []
 
-    async def run(self, action: AnswerAgent, _actor: object, _terms: object) -> Outcome:
-        self.asked.append(action)
-        outcome = await self.pleas.find_allow_callback(action.request)(build_snapshot(ASKED))
-        self.knowing.become("running")
+    async def run(self, action: AnswerAgent, _actor: object, _preconditions: object) -> Outcome:
+        self.requests.append(action)
+        outcome = await self.pending.find_allow_callback(action.request)(build_snapshot(ASKED))
+        self.tracker.set_state("running")
         return outcome
 
-    async def take_snapshot(self, _pane: int, _terms: object) -> object:
+    async def take_snapshot(self, _pane: int, _preconditions: object) -> object:
         return build_snapshot(ASKED, state="waiting_approval")
 
-    def build_keyboard(self, _belief: object) -> "Behind":
+    def build_keyboard(self, _snapshot: object) -> "ScriptedGate":
         return self
 
     async def pick_choice(self, _choice: str, _rows: object) -> Outcome:
@@ -74,51 +74,51 @@ class Behind:
 
 
 @asynccontextmanager
-async def pleading(line: ScriptedSessionControl | None, **settings: object):
-    knowing = Knowing()
-    behind = Behind(knowing)
-    servers = SimpleNamespace(find_session_control=lambda _runtime: line, has_server=lambda _runtime: True)
-    parts = SimpleNamespace(
-        agent_tracking=SimpleNamespace(tracker=knowing, servers=servers), clock=Clock(), settings=Settings(**settings)
+async def run_watcher(session: ScriptedSessionControl | None, **settings: object):
+    tracker = ScriptedTracker()
+    gate = ScriptedGate(tracker)
+    servers = SimpleNamespace(find_session_control=lambda _agent: session, has_server=lambda _agent: True)
+    components = SimpleNamespace(
+        agent_tracking=SimpleNamespace(tracker=tracker, servers=servers), clock=Clock(), settings=Settings(**settings)
     )
-    task = asyncio.ensure_future(PermissionRequestWatcher(parts, lambda: behind).run())
+    task = asyncio.ensure_future(PermissionRequestWatcher(components, lambda: gate).run())
     await asyncio.sleep(0)
-    yield knowing, behind
+    yield tracker, gate
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
 
 
-async def test_its_server_is_the_best_way():
-    line = ScriptedSessionControl(PERMISSION_REQUEST)
-    async with pleading(line) as (knowing, behind):
-        knowing.become("waiting_approval")
-        await wait_until(lambda: line.said == ["allow"])
-        assert [one.tool for one in behind.asked] == ["shell"]
+async def test_the_agents_server_is_preferred():
+    session = ScriptedSessionControl(PERMISSION_REQUEST)
+    async with run_watcher(session) as (tracker, gate):
+        tracker.set_state("waiting_approval")
+        await wait_until(lambda: session.said == ["allow"])
+        assert [action.tool for action in gate.requests] == ["shell"]
 
 
-async def test_without_a_server_its_dialog_is_brought():
-    async with pleading(None) as (knowing, behind):
-        knowing.become("waiting_approval")
-        await wait_until(lambda: behind.asked)
-        assert [one.tool for one in behind.asked] == ["dialog"]
-        assert "touch x" in behind.asked[0].given
+async def test_without_a_server_the_dialog_is_forwarded():
+    async with run_watcher(None) as (tracker, gate):
+        tracker.set_state("waiting_approval")
+        await wait_until(lambda: gate.requests)
+        assert [action.tool for action in gate.requests] == ["dialog"]
+        assert "touch x" in gate.requests[0].given
 
 
-@pytest.mark.parametrize(("inbox", "line"), [("native", None), ("off", ScriptedSessionControl(PERMISSION_REQUEST))])
-async def test_what_the_setting_leaves_out_is_not_brought(inbox, line):
-    async with pleading(line, agent_inbox=inbox) as (knowing, behind):
-        knowing.become("waiting_approval")
+@pytest.mark.parametrize(("inbox", "session"), [("native", None), ("off", ScriptedSessionControl(PERMISSION_REQUEST))])
+async def test_a_route_that_the_setting_excludes_is_not_used(inbox, session):
+    async with run_watcher(session, agent_inbox=inbox) as (tracker, gate):
+        tracker.set_state("waiting_approval")
         for _ in range(50):
             await asyncio.sleep(0)
-        assert behind.asked == []
+        assert gate.requests == []
 
 
-async def test_what_a_hook_brings_is_not_brought_twice():
-    async with pleading(None) as (knowing, behind):
-        with behind.pleas.track_request(RUNTIME.pane, "hook"):
-            knowing.become("waiting_approval")
+async def test_a_request_of_a_hook_is_not_forwarded_twice():
+    async with run_watcher(None) as (tracker, gate):
+        with gate.pending.track_request(RUNTIME.pane, "hook"):
+            tracker.set_state("waiting_approval")
             for _ in range(50):
                 await asyncio.sleep(0)
-            assert behind.asked == []
-        await wait_until(lambda: behind.asked)
+            assert gate.requests == []
+        await wait_until(lambda: gate.requests)

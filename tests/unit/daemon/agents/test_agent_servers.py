@@ -1,4 +1,4 @@
-"""A server is listened to while an agent lives that uses it, and only so long."""
+"""A server is connected only while an agent process uses it."""
 
 import asyncio
 from contextlib import suppress
@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 from msgspec.structs import replace
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.clock import SystemClock
 from termvisor.daemon.agents.agent_servers import AgentServers
 from termvisor.model.ids import RuntimeId
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import build_agent_started
 from tests.unit.wait_until import wait_until
 
@@ -21,7 +21,7 @@ async def heard(records):
 
 
 def host_of(agent: str):
-    return agents.load_server_provider(next((one for one in agents.load_adapters() if one.name == agent), None))
+    return loader.load_server_provider(next((one for one in loader.load_adapters() if one.name == agent), None))
 
 
 def codex(number: int = 1):
@@ -62,7 +62,7 @@ async def test_one_that_was_there_before_it_runs_is_listened_to_then(tmp_path):
         await task
 
 
-async def test_a_host_that_fails_harms_nobody():
+async def test_a_failing_provider_is_contained():
     def place_of(_process: ProcessInfo) -> str:
         raise ValueError("broken")
 

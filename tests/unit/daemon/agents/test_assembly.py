@@ -1,11 +1,11 @@
-"""An agent that nobody here knows, in a real pane, from its first breath to its last."""
+"""A toy agent in a real pane, from discovery to exit."""
 
 import asyncio
 import sys
 
 import pytest
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.daemon.agents.assembly import build_screen_rules
 from termvisor.daemon.assembly import open_services
 from termvisor.model.agent.state import StateChange
@@ -41,7 +41,7 @@ class Scene:
         self.places, self.settings, self.tmux, self.pane = places, settings, tmux, pane
         self.call = f"{sys.executable} {program}"
 
-    def world(self):
+    def open_services(self):
         return open_services(self.places, self.settings)
 
     def type(self, text: str) -> None:
@@ -60,24 +60,24 @@ async def becomes(news, value) -> StateChange:
     return await until(news, lambda state: state.value == value)
 
 
-async def heard(world):
+async def heard(services):
     async with asyncio.timeout(20):
-        while not (panes := [pane for pane in await world.fleet.panes() if pane.heard_by == "pipe"]):
+        while not (panes := [pane for pane in await services.panes.list_panes() if pane.heard_by == "pipe"]):
             await asyncio.sleep(0.02)
     return panes[0].id
 
 
-async def ends(world, pane, reason) -> None:
+async def ends(services, pane, reason) -> None:
     """Wait until the only session of a pane is over for this reason."""
     async with asyncio.timeout(20):
-        while [one.end_reason for one in await world.agents.sessions(pane=pane)] != [reason]:
+        while [one.end_reason for one in await services.agents.list_sessions(pane=pane)] != [reason]:
             await asyncio.sleep(0.02)
 
 
 async def test_an_agent_is_recognised_followed_and_seen_to_leave(scene):
-    async with scene.world() as world:
-        pane = await heard(world)
-        with world.agents.news() as news:
+    async with scene.open_services() as services:
+        pane = await heard(services)
+        with services.agents.subscribe_state_changes() as news:
             scene.type(f"bash -c '{scene.call}; true'")
             began = await until(news, lambda state: state.agent == "toy")
             assert (began.before, began.after.value, began.after.pane) == (None, "unknown", pane)
@@ -85,19 +85,19 @@ async def test_an_agent_is_recognised_followed_and_seen_to_leave(scene):
                 scene.type(f"{word} id=abc:model=toy-1")
                 state = (await becomes(news, value)).after
                 assert (state.evidence_mode, state.source, state.presence) == ("deterministic", "osc", "managed")
-                (signal,) = (await world.agents.evidence([state.evidence])).values()
+                (signal,) = (await services.agents.find_signals([state.evidence])).values()
                 assert (signal.source, signal.state, signal.session) == ("osc", value, "abc")
-            (view,) = (await world.agents.views()).values()
+            (view,) = (await services.agents.list_views()).values()
             assert (view.need, view.session.external_id, view.session.model) == ("review", "abc", "toy-1")
-            explanation = await world.agents.explain(pane)
+            explanation = await services.agents.explain_state(pane)
             assert explanation.testimonies[0].role == "decides"
             scene.type("bye")
             gone = await until(news, lambda state: state.presence == "unmanaged")
             assert gone.after.runtime == began.after.runtime
-        assert await world.agents.views() == {}
-        (session,) = await world.agents.sessions()
+        assert await services.agents.list_views() == {}
+        (session,) = await services.agents.list_sessions()
         assert (session.end_reason, session.resume) == ("completed", ("toy-agent", "--resume", "abc"))
-        told = [event.kind for event in await world.history.events(pane=pane, limit=50)]
+        told = [event.kind for event in await services.history.list_events(pane=pane, limit=50)]
         assert [kind for kind in told if kind.startswith(("agent", "state"))] == [
             "agent_began",
             *["state_changed"] * 3,
@@ -106,46 +106,46 @@ async def test_an_agent_is_recognised_followed_and_seen_to_leave(scene):
 
 
 async def test_a_daemon_that_comes_back_knows_the_same_agent(scene):
-    async with scene.world() as world:
-        await heard(world)
-        with world.agents.news() as news:
+    async with scene.open_services() as services:
+        await heard(services)
+        with services.agents.subscribe_state_changes() as news:
             scene.type(scene.call)
             await until(news, lambda state: state.agent == "toy")
             scene.type("blocked")
             before = (await becomes(news, "waiting_approval")).after
-        world.keeps_recorder = True
-    async with scene.world() as world:
-        pane = await heard(world)
-        (view,) = (await world.agents.views()).values()
+        services.keeps_recorder = True
+    async with scene.open_services() as services:
+        pane = await heard(services)
+        (view,) = (await services.agents.list_views()).values()
         assert (view.state.runtime, view.state.value) == (before.runtime, "waiting_approval")
         assert view.state.evidence == before.evidence
-        with world.agents.news() as news:
+        with services.agents.subscribe_state_changes() as news:
             scene.type("working")
             assert (await becomes(news, "running")).after.runtime == before.runtime
             scene.tmux("kill-pane", "-t", scene.pane)
             await until(news, lambda state: state.presence == "unmanaged")
-        await ends(world, pane, "pane_gone")
+        await ends(services, pane, "pane_gone")
 
 
-async def test_one_that_ended_while_nobody_watched_is_not_alive_afterwards(scene):
-    async with scene.world() as world:
-        await heard(world)
-        with world.agents.news() as news:
+async def test_an_agent_that_exited_without_a_daemon_is_ended_at_start(scene):
+    async with scene.open_services() as services:
+        await heard(services)
+        with services.agents.subscribe_state_changes() as news:
             scene.type(scene.call)
             await until(news, lambda state: state.agent == "toy")
     scene.type("bye")
-    async with scene.world() as world:
+    async with scene.open_services() as services:
         async with asyncio.timeout(20):
-            while await world.agents.views():
+            while await services.agents.list_views():
                 await asyncio.sleep(0.02)
-        (session,) = await world.agents.sessions()
+        (session,) = await services.agents.list_sessions()
         assert session.ended_at is not None
 
 
 async def test_an_agent_that_says_nothing_is_known_by_its_screen(scene):
-    async with scene.world() as world:
-        await heard(world)
-        with world.agents.news() as news:
+    async with scene.open_services() as services:
+        await heard(services)
+        with services.agents.subscribe_state_changes() as news:
             scene.type(scene.call)
             state = (await becomes(news, "idle")).after
         assert (state.evidence_mode, state.source, state.confidence) == ("heuristic", "screen", "medium")
@@ -153,44 +153,46 @@ async def test_an_agent_that_says_nothing_is_known_by_its_screen(scene):
 
 async def test_a_disabled_agent_is_not_looked_for(scene):
     scene.settings = Settings(tmux_sockets=(scene.tmux.socket,), **SETTINGS | {"agents_disabled": (*OTHERS, "toy")})
-    async with scene.world() as world:
-        pane = await heard(world)
+    async with scene.open_services() as services:
+        pane = await heard(services)
         scene.type(scene.call)
         async with asyncio.timeout(20):
-            while "toy ready" not in [line.text for line in await world.history.lines(pane)]:
-                await world.fleet.settle()
-        assert await world.agents.views() == {}
+            while "toy ready" not in [line.text for line in await services.history.list_lines(pane)]:
+                await services.panes.wait_until_stored()
+        assert await services.agents.list_views() == {}
 
 
-def test_a_persons_own_rule_for_a_screen_counts(tmp_path):
+def test_a_users_screen_rule_is_used(tmp_path):
     places = Paths(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
     make_instance_folders(places)
     folder = tmp_path / "c" / "packs" / "mine"
     folder.mkdir(parents=True)
     (folder / "done.toml").write_text(USER_RULE.format(name="mine.screen.done"))
-    found = {one.name: one for one in agents.load_adapters(rule_provider=build_screen_rules(places, Settings()))}
+    found = {one.name: one for one in loader.load_adapters(rule_provider=build_screen_rules(places, Settings()))}
     shown = build_screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
     assert found["codex"].classify_screen(shown).rule == "mine.screen.done"
 
 
-async def test_what_an_agent_writes_while_no_daemon_runs_is_heard_by_the_next_one(scene, tmp_path):
+async def test_signals_written_without_a_daemon_are_read_by_the_next_one(scene, tmp_path):
     notes = tmp_path / "home" / "a.log"
     notes.parent.mkdir()
     notes.write_text("state=error\n")
-    async with scene.world() as world:
-        await heard(world)
-        with world.agents.news() as news:
+    async with scene.open_services() as services:
+        await heard(services)
+        with services.agents.subscribe_state_changes() as news:
             scene.type(f"TOY_HOME={notes.parent} {scene.call} --resume abc")
             began = await until(news, lambda state: state.agent == "toy")
             async with asyncio.timeout(20):
-                while not (await world._components.store.facts.kept()).bookmarks:
+                while not (await services._components.store.agent_facts.load_state()).bookmarks:
                     await asyncio.sleep(0.02)
-            (session,) = await world.agents.sessions(pane=began.after.pane)
+            (session,) = await services.agents.list_sessions(pane=began.after.pane)
             assert (session.external_id, session.resume) == ("abc", (toy_agent.PROGRAM_NAME, "--resume", "abc"))
     with notes.open("a") as file:
         file.write("state=blocked\n")
-    async with scene.world() as world, asyncio.timeout(20):
-        while not [view for view in (await world.agents.views()).values() if view.state.value == "waiting_approval"]:
+    async with scene.open_services() as services, asyncio.timeout(20):
+        while not [
+            view for view in (await services.agents.list_views()).values() if view.state.value == "waiting_approval"
+        ]:
             await asyncio.sleep(0.02)
-        (view,) = (await world.agents.views()).values()
+        (view,) = (await services.agents.list_views()).values()
         assert (view.state.runtime, view.state.source) == (began.after.runtime, "notes")

@@ -1,32 +1,32 @@
-"""What is new to us of an agent that lives is told once."""
+"""Drift of running agents is reported once."""
 
 from termvisor.clock import NS
 from tests.unit.agents.tracking.tracker_scene import build_signal
-from tests.unit.daemon.services.test_agents import live, world  # noqa: F401 - a fixture
+from tests.unit.daemon.services.test_agents import live, services  # noqa: F401 - a fixture
 
 
-async def test_a_version_that_was_never_recorded_is_told_once(world, monkeypatch):  # noqa: F811
+async def test_an_unrecorded_version_is_reported_once(services, monkeypatch):  # noqa: F811
     monkeypatch.setattr("termvisor.daemon.agents.drift_monitor.list_recorded_versions", lambda agent: ("1.0",))
-    pane = await live(world, "running")
-    knowing, drifting = world._components.attending.knowing, world.agents.drifting
-    assert await world.agents.drifts() == [], "it told no version"
-    knowing.take([build_signal(world.clock.now() + 9, "running", payload={"version": "1.1"})])
-    await knowing.stored()
-    (drift,) = await world.agents.drifts()
+    pane = await live(services, "running")
+    tracker, drift_monitor = services._components.agent_tracking.tracker, services.agents.drift_monitor
+    assert await services.agents.list_drifts() == [], "it reported no version"
+    tracker.submit_facts([build_signal(services.clock.now() + 9, "running", payload={"version": "1.1"})])
+    await tracker.wait_stored()
+    (drift,) = await services.agents.list_drifts()
     assert (drift.kind, drift.pane, drift.version) == ("unseen_version", pane, "1.1")
-    await drifting.tell()
-    await drifting.tell()
-    (event,) = await world.history.events(kind="agent_drifted")
+    await drift_monitor.report_drifts()
+    await drift_monitor.report_drifts()
+    (event,) = await services.history.list_events(kind="agent_drifted")
     assert (event.pane, event.data["sign"], event.data["version"]) == (pane, "unseen_version", "1.1")
-    assert "never recorded, only 1.0" in event.data["what"]
+    assert "has no recordings, only 1.0" in event.data["what"]
 
 
-async def test_dialogs_that_no_rule_knows_any_more_are_told_when_they_come_again_and_again(world):  # noqa: F811
-    """It says itself that it asks; its screen shows something else; three times."""
-    pane = await live(world)
-    knowing, drifting = world._components.agent_tracking.knowing, world.agents.drifting
-    seconds = iter(range(world.clock.now() - 60 * NS, world.clock.now(), 4 * NS))
-    with knowing.turns.subscribe() as turns:
+async def test_repeated_unrecognized_dialogs_are_reported(services):  # noqa: F811
+    """Three times the agent reports a dialog that its screen does not show."""
+    pane = await live(services)
+    tracker, drift_monitor = services._components.agent_tracking.tracker, services.agents.drift_monitor
+    seconds = iter(range(services.clock.now() - 60 * NS, services.clock.now(), 4 * NS))
+    with tracker.outcomes.subscribe() as outcomes:
 
         async def dialog(shown: str) -> list[str]:
             for state, source, tier in (
@@ -34,14 +34,14 @@ async def test_dialogs_that_no_rule_knows_any_more_are_told_when_they_come_again
                 (shown, "screen", "heuristic"),
                 ("running", "osc", "deterministic"),
             ):
-                knowing.take([build_signal(next(seconds), state, source=source, tier=tier)])
-                await knowing.stored()
-            for outcome in turns.drain():
-                drifting.note(outcome)
-            return [drift.kind for drift in await world.agents.drifts()]
+                tracker.submit_facts([build_signal(next(seconds), state, source=source, tier=tier)])
+                await tracker.wait_stored()
+            for outcome in outcomes.drain():
+                drift_monitor.count_dialogs(outcome)
+            return [drift.kind for drift in await services.agents.list_drifts()]
 
         assert [await dialog("idle") for _ in range(3)] == [[], [], ["unseen_dialogs"]]
-        await drifting.tell()
-        (event,) = await world.history.events(kind="agent_drifted")
+        await drift_monitor.report_drifts()
+        (event,) = await services.history.list_events(kind="agent_drifted")
         assert (event.pane, event.data["sign"]) == (pane, "unseen_dialogs")
-        assert await dialog("waiting_approval") == [], "it is known again"
+        assert await dialog("waiting_approval") == [], "it is recognized again"

@@ -1,4 +1,4 @@
-"""After work what was held for it is let go, and only then."""
+"""Memory is trimmed after output was processed, and only then."""
 
 import asyncio
 from contextlib import suppress
@@ -57,21 +57,21 @@ async def used(store: Store) -> int:
     return apsw.memory_used()
 
 
-async def test_after_output_was_heard_the_database_lets_go_of_its_pages(store, clock, heard):
+async def test_after_output_the_database_releases_its_pages(store, clock, heard):
     before = await used(store)
     heard[0] = 100
     await clock.round()
     assert apsw.memory_used() < before - (1 << 20)
 
 
-async def test_where_nothing_was_heard_nothing_is_done(store, clock):
+async def test_without_output_nothing_is_trimmed(store, clock):
     await clock.round()
     before = await used(store)
     await clock.round()
     assert apsw.memory_used() >= before
 
 
-async def test_a_closed_database_is_told_by_others(store, clock, heard):
+async def test_a_closed_database_is_ignored(store, clock, heard):
     await store.close()
     heard[0] = 100
     await clock.round()

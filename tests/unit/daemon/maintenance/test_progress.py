@@ -1,5 +1,5 @@
 from termvisor.daemon.maintenance.progress import MaintenanceProgress, format_counts
-from termvisor.testing.fake_services import NOON, FakeClock
+from termvisor.testing.fake_clock import NOON, FakeClock
 
 
 async def test_a_tally_tells_how_far_it_is_and_how_long_it_took() -> None:

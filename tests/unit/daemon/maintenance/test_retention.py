@@ -1,4 +1,4 @@
-"""What the settings no longer keep goes, and nothing else."""
+"""Expired data is deleted, and nothing else."""
 
 import os
 from collections.abc import AsyncIterator
@@ -110,7 +110,7 @@ async def test_a_cursor_from_before_names_the_oldest_that_holds(storage: AgedSto
     assert caught.value.details["oldest"] == 1
 
 
-async def test_it_is_foretold_and_nothing_is_done(storage: AgedStorage) -> None:
+async def test_a_preview_deletes_nothing(storage: AgedStorage) -> None:
     pane = await storage.add_pane()
     await storage.print_epoch(pane, b"old\n", days_ago=31)
     raw, rows = [step async for step in pruning(storage).preview()]

@@ -1,4 +1,4 @@
-"""Round after round: what is done is noted, what goes wrong is an alert, and snapshots are made when they are due."""
+"""Maintenance rounds are recorded, errors become alerts, and snapshots are written when due."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ import pytest
 from termvisor.daemon.maintenance.scheduler import MaintenanceScheduler
 from termvisor.errors import Conflict
 from termvisor.store.maintenance.backup import read_file_contents
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 from tests.unit.daemon.aged_storage import AgedStorage, open_storage
 
 
@@ -43,7 +43,7 @@ async def test_a_round_without_work_is_not_noted(storage: AgedStorage) -> None:
     assert await noted(storage) == []
 
 
-async def test_what_a_round_would_do_is_foretold(storage: AgedStorage) -> None:
+async def test_a_preview_reports_what_a_round_would_do(storage: AgedStorage) -> None:
     await storage.print_epoch(await storage.add_pane(), b"old\n", days_ago=31)
     told = {step.operation: step.rows async for step in caretaker(storage).preview_round()}
     assert told == {"delete_raw": 1, "delete_rows": 2, "seal": 1}
@@ -75,11 +75,11 @@ async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: Ag
         pass
     steps = [step async for step in caretaker(storage).vacuum()]
     assert steps[-1].rows > 50
-    assert "pages given back" in steps[-1].detail
+    assert "pages released" in steps[-1].detail
     assert os.path.getsize(storage.places.database) < before / 2
 
 
-async def test_a_broken_index_is_made_anew(storage: AgedStorage) -> None:
+async def test_a_damaged_index_is_rebuilt(storage: AgedStorage) -> None:
     await storage.print_epoch(await storage.add_pane(), b"hello\n", days_ago=1)
     await storage.store._db.write(
         lambda connection: connection.execute("INSERT INTO block_fts (block_fts) VALUES ('delete-all')").fetchall()

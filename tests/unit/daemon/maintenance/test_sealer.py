@@ -41,7 +41,7 @@ async def test_complete_segments_are_masked_and_packed_once(storage: AgedStorage
     assert [step.rows async for step in one.seal_segments()] == [0]
 
 
-async def test_nothing_is_sealed_that_nobody_wants_sealed(storage: AgedStorage) -> None:
+async def test_nothing_is_sealed_if_the_settings_disable_it(storage: AgedStorage) -> None:
     storage.set_settings(compress=False, mask_raw=False)
     await storage.print_epoch(await storage.add_pane(), b"x\n", days_ago=1)
     assert (await sealer(storage).preview()).rows == 0
@@ -59,7 +59,7 @@ async def test_a_segment_that_cannot_be_sealed_is_an_alert_until_it_can(storage:
     assert one.problem == ""
 
 
-async def test_whoever_stops_listening_ends_the_process_and_harms_nothing(storage: AgedStorage) -> None:
+async def test_closing_the_iterator_kills_the_worker(storage: AgedStorage) -> None:
     await storage.print_epoch(await storage.add_pane(), *(b"%d\n" % number for number in range(9)), days_ago=1)
     async with aclosing(sealer(storage).seal_segments()) as steps:
         assert (await anext(steps)).rows == 1

@@ -1,4 +1,4 @@
-"""Screens that keep their colours and lose their secrets."""
+"""Secrets are redacted in coloured rows."""
 
 from termvisor.daemon.replay.colored_redaction import redact_colored_rows, redact_rows
 from termvisor.redaction import Redactor, SeenSecrets

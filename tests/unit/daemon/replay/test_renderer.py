@@ -1,4 +1,4 @@
-"""A pane's past becomes frames, drawn by a real tmux."""
+"""Recorded output is rendered as frames by a real tmux."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def text(at: int, data: str, end: int = 0) -> OutputChunk:
     return OutputChunk(at, EPOCH.id, data.encode(), end)
 
 
-async def test_it_begins_with_what_the_pane_showed_and_goes_on_from_there(studio):
+async def test_it_starts_with_the_first_screen(studio):
     first, second = await drawn(studio, text(20, "pwd\r\n\x1b[31m/tmp\x1b[0m", 9))
     assert (first.at, first.rows[:3], first.cursor_x) == (10, ("$ ls", "here", "$"), 2)
     assert second == ReplayFrame(
@@ -73,7 +73,7 @@ async def test_what_lies_before_the_span_is_drawn_and_not_shown(studio):
     assert (last.at, last.rows[2]) == (90, "$ a")
 
 
-async def test_what_is_missing_is_told_on_the_screen_that_was_there(studio):
+async def test_missing_output_is_noted_on_the_current_screen(studio):
     _, gap = await drawn(studio, MissingOutput(20, "gap: pipe_stolen"))
     assert (gap.at, gap.note, gap.rows[0]) == (20, "gap: pipe_stolen", "$ ls")
 

@@ -1,4 +1,4 @@
-"""What happened to a pane, in order, cut into what is drawn at once."""
+"""Recorded output is ordered and cut into replay steps."""
 
 import pytest
 
@@ -63,15 +63,15 @@ def test_what_lies_behind_the_span_is_not_read():
     assert told(said((1, "a"), (2, "b")), ReplaySpan(until=NS)) == [(1, "a")]
 
 
-def test_a_new_size_stands_between_the_bytes_before_and_after_it():
+def test_a_resize_is_ordered_between_output():
     resized = PaneResized(int(1.005 * NS), 40, 10)
     assert told(said((1.0, "a"), (1.01, "b")), ReplaySpan(), resized) == [(1.0, "a"), resized, (1.01, "b")]
 
 
-def test_bytes_that_are_no_longer_kept_are_told():
+def test_deleted_bytes_are_reported():
     deltas = said((1, "a"), (2, "b"), (3, "c"))
     assert list(mark_missing(deltas[1:])) == [
-        MissingOutput(2 * NS, "1 bytes before this are no longer kept"),
+        MissingOutput(2 * NS, "1 earlier bytes are no longer stored"),
         *deltas[1:],
     ]
     assert [type(moment) for moment in mark_missing([deltas[0], deltas[2]])] == [Delta, MissingOutput, Delta]
@@ -85,7 +85,7 @@ def test_epochs_are_one_stretch_where_one_joined_the_next():
     assert [stretch.first_screen for stretch in found] == [first, USUAL]
 
 
-def test_a_span_begins_in_the_stretch_that_goes_on_then():
+def test_a_span_starts_in_the_segment_of_its_start_time():
     found = build_segments([epoch(1, 10, "stopped"), epoch(2, 20, "stopped"), epoch(3, 30)], {}, USUAL)
     assert [one.opened_at for one in select_segments(found, (), ReplaySpan())] == [10, 20, 30]
     assert [one.opened_at for one in select_segments(found, (), ReplaySpan(since=25))] == [20, 30]
@@ -99,7 +99,7 @@ def test_what_happens_beside_the_bytes_belongs_to_the_stretch_it_happens_in():
     assert [one.other_events for one in select_segments(found, [late, early], ReplaySpan())] == [(early,), (late,)]
 
 
-def test_a_gap_is_told_with_cause_length_and_detail():
+def test_a_gap_has_cause_duration_and_detail():
     gap = Gap(pane=PANE, cause="pipe_stolen", start_at=NS, end_at=3 * NS, detail="by cat")
     assert describe_gap(gap) == MissingOutput(NS, "gap: pipe_stolen for 2.0 s: by cat")
 

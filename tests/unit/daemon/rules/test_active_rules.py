@@ -1,4 +1,4 @@
-"""The rules that a daemon takes up: its own, those of its user, and none that is broken."""
+"""The daemon activates built-in and user rules, but no invalid ones."""
 
 import asyncio
 import sys
@@ -9,8 +9,7 @@ from termvisor.detection.packs.cache import load_cached_packs
 from termvisor.detection.packs.crash_test import CrashTest
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.reload import RulesReloadResult
-from termvisor.pipeline.rule_match import TextLocation
-from termvisor.pipeline.rule_matcher import RuleMatcher
+from termvisor.pipeline.rule_matcher import RuleMatcher, TextLocation
 from termvisor.settings import Paths, Settings
 from tests.live.test_events import BROKEN, RULE
 from tests.pattern_cache import install_pattern_cache
@@ -130,7 +129,7 @@ async def test_a_fatal_rule_is_out_of_force_as_soon_as_it_is_found_out(tmp_path,
     await ruling.load(Settings())
     running = asyncio.ensure_future(ruling.run())
     await wait_until(lambda: found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed"])
-    await wait_until(lambda: "by the slower engine" in caplog.text)
+    await wait_until(lambda: "slower engine" in caplog.text)
     assert "org.local/rule1.toml" in caplog.text
     add(places, "more", RULE.replace("org.deploy.failed", "org.more").replace("FAILED", "LATE"))
     assert (await ruling.reload(Settings())).count
@@ -155,7 +154,7 @@ def engine_of(spotter: RuleMatcher) -> str:
     return type(spotter._text_scanner._matcher).__name__
 
 
-async def test_why_the_other_process_did_not_compile_them_is_told(tmp_path, monkeypatch, caplog):
+async def test_a_failed_compilation_is_logged_with_its_reason(tmp_path, monkeypatch, caplog):
     async def apart(_command, **_):
         return answers.pop(0)
 
@@ -165,5 +164,5 @@ async def test_why_the_other_process_did_not_compile_them_is_told(tmp_path, monk
     running = asyncio.ensure_future(ruling.run())
     await wait_until(lambda: "slower engine: OSError: [Errno 28] No space left on device" in caplog.text)
     await ruling.load(Settings())
-    await wait_until(lambda: "slower engine: compiling took more than 600 s" in caplog.text)
+    await wait_until(lambda: "slower engine: compilation timed out after 600 s" in caplog.text)
     running.cancel()

@@ -1,4 +1,4 @@
-"""The daemon's patterns are compiled by another process, and only once."""
+"""Redaction patterns are compiled by another process, and only once."""
 
 import os
 from pathlib import Path

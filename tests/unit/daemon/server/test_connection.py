@@ -1,4 +1,4 @@
-"""What strange, hasty, slow and broken clients get."""
+"""Connections with malformed, fast, slow and disconnecting clients."""
 
 import asyncio
 import os
@@ -79,7 +79,7 @@ async def test_a_line_past_the_limit_is_answered_and_ends_the_connection(path: s
         assert await one.read_to_end() == b""
 
 
-async def test_garbage_is_answered_and_the_connection_goes_on(path: str) -> None:
+async def test_garbage_gets_an_error_and_the_connection_stays_open(path: str) -> None:
     async with run_socket_server(path, FakeRequestHandler()), connect_client(path) as one:
         one.send(b"\x00\xff garbage\n")
         assert (await one.read_message())["error"]["code"] == jsonrpc.PARSE_ERROR
@@ -123,7 +123,7 @@ async def test_a_face_that_never_reads_is_dropped_too(path: str) -> None:
             await _until(lambda: not door._connections)
 
 
-async def test_after_a_command_line_nothing_else_is_heard(path: str) -> None:
+async def test_input_after_a_command_line_is_ignored(path: str) -> None:
     async with run_socket_server(path, FakeRequestHandler()), connect_client(path) as one:
         one.send(
             command_protocol.encode_request(command_protocol.CommandRequest(("echo",))) + b'{"id":1,"method":"echo"}\n'

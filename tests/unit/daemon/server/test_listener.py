@@ -1,4 +1,4 @@
-"""The socket: private, one daemon's, gone with it."""
+"""The daemon's socket is private, exclusive and removed at the stop."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ async def test_a_file_of_another_kind_is_left_alone(path: str) -> None:
         assert file.read() == "precious"
 
 
-async def test_a_folder_that_is_missing_is_told(path: str) -> None:
+async def test_a_missing_folder_is_reported(path: str) -> None:
     with pytest.raises(Unavailable, match="cannot listen"):
         bind_daemon_socket(f"{path}/nowhere/s")
 

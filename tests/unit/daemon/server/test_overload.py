@@ -1,4 +1,4 @@
-"""One client too many: it is told so in its own protocol, and let go; the others do not notice."""
+"""A client beyond the limit gets an error in its own protocol; the others are not affected."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ async def test_a_program_too_many_gets_an_error_and_the_others_are_served(path: 
         assert (await one.call("echo"))["result"] == {}
 
 
-async def test_a_command_line_too_many_is_told_and_fails(path: str) -> None:
+async def test_a_command_line_beyond_the_limit_gets_an_error(path: str) -> None:
     async with (
         run_socket_server(path, FakeRequestHandler(), TWO),
         connect_client(path) as one,
@@ -46,7 +46,7 @@ async def test_a_command_line_too_many_is_told_and_fails(path: str) -> None:
         assert b"more than 2 clients" in heard and b"hint: Close some of them" in heard
 
 
-async def test_whoever_leaves_makes_room(path: str) -> None:
+async def test_a_disconnect_frees_a_slot(path: str) -> None:
     async with run_socket_server(path, FakeRequestHandler(), TWO) as point, connect_client(path) as one:
         async with connect_client(path) as two:
             await one.call("echo")
@@ -56,7 +56,7 @@ async def test_whoever_leaves_makes_room(path: str) -> None:
             assert (await late.call("echo"))["result"] == {}
 
 
-async def test_a_crowd_keeps_nobody_from_ending_the_daemon(path: str) -> None:
+async def test_shutdown_works_beyond_the_limit(path: str) -> None:
     desk = FakeRequestHandler()
     async with (
         run_socket_server(path, desk, TWO),

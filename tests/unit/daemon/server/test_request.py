@@ -1,4 +1,4 @@
-"""One request, one answer."""
+"""One request and its answer."""
 
 import pytest
 
@@ -47,7 +47,7 @@ async def test_a_command_line_is_acknowledged_answered_and_ends_with_its_status(
     ]
 
 
-async def test_a_face_of_another_version_is_told_which_side_to_upgrade() -> None:
+async def test_a_client_of_another_version_learns_which_side_to_upgrade() -> None:
     ear = Ear()
     await handle_command(ClientContext(FakeRequestHandler(), ME), b"!99\x1fsomething new", ear)
     assert "daemon is older" in ear.frames[1][2].decode()
@@ -91,7 +91,7 @@ async def test_an_unknown_method_comes_back_with_our_code_and_hint() -> None:
 @pytest.mark.parametrize(
     ("method", "number", "code"), [("missing", -32000, "pane_not_found"), ("boom", -32603, "internal")]
 )
-async def test_an_error_is_told_with_its_code(method: str, number: int, code: str) -> None:
+async def test_an_error_response_has_its_code(method: str, number: int, code: str) -> None:
     (answer,) = await ask(method)
     assert answer.error is not None
     assert answer.error.data is not None
@@ -133,7 +133,7 @@ async def test_shutdown_is_answered_and_begins_the_stop() -> None:
     assert (desk.stopped.is_set(), desk.keeps_recorder) == (True, True)
 
 
-async def test_a_result_that_cannot_be_encoded_is_our_bug_and_is_told() -> None:
+async def test_an_unencodable_result_is_an_internal_error() -> None:
     class Odd(FakeRequestHandler):
         async def call_operation(self, _name: str, _params: dict[str, object], _who: PeerProcess) -> object:
             return object()

@@ -1,4 +1,4 @@
-"""Which account an agent is moved to: none, unless a person said so and it is known under which one it works."""
+"""Accounts are selected for failover only if configured and the current account is known."""
 
 from types import SimpleNamespace
 
@@ -11,7 +11,7 @@ from termvisor.errors import NotFound
 from termvisor.model.agent.account import Account, Allowance
 from termvisor.model.ids import PaneId
 from termvisor.settings import Paths, Settings
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 
 WORK = Account(service="openai", name="work")
 SECOND = Account(service="openai", name="second", env_file="~/second.env")
@@ -21,9 +21,9 @@ class Nobody:
     """No agent is in any pane any more."""
 
     def __init__(self):
-        self.living = {}
+        self.agents_by_pane = {}
 
-    def stays(self, pane: PaneId) -> list:
+    def list_presences(self, pane: PaneId) -> list:
         return []
 
 
@@ -35,7 +35,7 @@ def accounts(store):
             store=store,
             clock=FakeClock(),
             settings=settings,
-            places=Paths("/c", "/d", "/r"),
+            paths=Paths("/c", "/d", "/r"),
             agent_tracking=SimpleNamespace(tracker=Nobody()),
         )
         return DaemonAccounts(parts, run_program)
@@ -55,19 +55,19 @@ async def test_without_a_profile_no_agent_is_moved(store, accounts):
     assert (told.account, "failover_profile is not set" in told.why) == ("", True)
 
 
-async def test_an_agent_of_which_nobody_knows_the_account_is_not_moved(store, accounts):
+async def test_an_agent_with_unknown_account_is_not_moved(store, accounts):
     told = await accounts(WORK, SECOND, profile="second").select(PaneId(1), "codex", "")
-    assert (told.account, "nobody knows under which account" in told.why) == ("", True)
+    assert (told.account, "its current account is not known" in told.why) == ("", True)
 
 
 async def test_an_agent_with_many_services_is_not_moved(accounts):
     told = await accounts(WORK, SECOND, profile="any").select(PaneId(1), "opencode", "")
-    assert "nobody knows with which service" in told.why
+    assert "the service of opencode is not known" in told.why
 
 
 async def test_the_only_account_is_no_way_out(store, accounts):
     told = await accounts(WORK, profile="any").select(PaneId(1), "codex", "")
-    assert (told.account, "cannot go on" in told.why) == ("", True)
+    assert (told.account, "the agent uses it already" in told.why) == ("", True)
 
 
 async def test_the_named_account_is_taken_by_reference_only(store, accounts, monkeypatch):
@@ -81,15 +81,15 @@ async def test_the_named_account_is_taken_by_reference_only(store, accounts, mon
     told = await live.select(PaneId(1), "codex", "")
     assert (told.account, told.remaining, told.shares_sessions) == ("openai/second", 90.0, True)
     assert told.prefix[-3:] == ("/c", "openai/second", "--")
-    assert (await live.standings())[1].last_used_at
+    assert (await live.list_statuses())[1].last_used_at
     await left(store, SECOND, 3)
     assert (await live.select(PaneId(1), "codex", "")).account == ""
 
 
-async def test_a_tracker_that_is_not_there_and_an_account_that_is_not_there_are_told(accounts):
+async def test_a_missing_tracker_and_an_unknown_account_are_reported(accounts):
     live = accounts(WORK)
-    assert await live.refresh() == "a tracker is not installed"
-    assert await live.refresh("google") == "there is no account of google"
+    assert await live.refresh_usage() == "a tracker is not installed"
+    assert await live.refresh_usage("google") == "no account of google is configured"
     with pytest.raises(NotFound):
-        await live.use("none")
-    assert (await live.use("work")).is_in_use
+        await live.use_account("none")
+    assert (await live.use_account("work")).is_in_use

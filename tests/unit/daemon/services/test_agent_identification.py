@@ -1,4 +1,4 @@
-"""Every trace that names an agent, beside what is made of it."""
+"""The evidence that identifies the agent of a pane."""
 
 import pytest
 from msgspec.structs import replace
@@ -22,8 +22,8 @@ def standing(command: str, title: str = "") -> PaneInfo:
 async def signatures(folder):
     places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
     make_instance_folders(places)
-    async with open_services(places, Settings(tmux_sockets=())) as world:
-        yield PaneIdentifier(world._components)
+    async with open_services(places, Settings(tmux_sockets=())) as services:
+        yield PaneIdentifier(services._components)
 
 
 async def test_traces_are_weighed(signatures) -> None:

@@ -1,4 +1,4 @@
-"""What operations see of agents, in a daemon in which one lives."""
+"""The agent service of a daemon with one running agent."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.unit.conftest import SERVER
 
 
 @pytest.fixture
-async def world(folder, tmp_path, monkeypatch):
+async def services(folder, tmp_path, monkeypatch):
     places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
     install_pattern_cache(places)
     with toy_agent.install_adapter(tmp_path, monkeypatch):
@@ -21,9 +21,9 @@ async def world(folder, tmp_path, monkeypatch):
             yield one
 
 
-async def live(world, *states: str) -> PaneId:
+async def live(services, *states: str) -> PaneId:
     """An agent lives in a pane and has said this."""
-    parts, now = world._components, world.clock.now()
+    parts, now = services._components, services.clock.now()
     facts = PaneFacts(mux_id=MuxPaneId("%1"), pid=7)
     pane, _ = await parts.store.panes.find_or_add(PaneInstance(SERVER, MuxPaneId("%1")), facts, now)
     knowing = parts.agent_tracking.tracker
@@ -33,62 +33,62 @@ async def live(world, *states: str) -> PaneId:
     return pane
 
 
-async def test_a_view_has_state_title_need_and_session(world):
-    pane = await live(world, "running", "waiting_approval")
-    (view,) = (await world.agents.list_views()).values()
+async def test_a_view_has_state_title_need_and_session(services):
+    pane = await live(services, "running", "waiting_approval")
+    (view,) = (await services.agents.list_views()).values()
     assert (view.state.pane, view.state.value, view.version) == (pane, "waiting_approval", 1)
     assert (view.title, view.need, view.needs_action) == ("fix the tests", "approve", True)
     assert view.session.pane == pane
-    assert list(await world.agents.list_views(pane)) == [pane]
-    assert await world.agents.list_views(PaneId(999)) == {}
+    assert list(await services.agents.list_views(pane)) == [pane]
+    assert await services.agents.list_views(PaneId(999)) == {}
 
 
-async def test_an_explanation_names_the_evidence_and_it_can_be_read(world):
-    pane = await live(world, "running")
-    explanation = await world.agents.explain_state(pane)
+async def test_an_explanation_names_the_evidence_and_it_can_be_read(services):
+    pane = await live(services, "running")
+    explanation = await services.agents.explain_state(pane)
     (testimony,) = explanation.testimonies
     assert (testimony.source, testimony.role, testimony.said) == ("osc", "decides", "running")
-    evidence = await world.agents.find_signals([testimony.evidence, SignalId(999)])
+    evidence = await services.agents.find_signals([testimony.evidence, SignalId(999)])
     assert [signal.state for signal in evidence.values()] == ["running"]
-    assert await world.agents.explain_state(PaneId(999)) is None
+    assert await services.agents.explain_state(PaneId(999)) is None
 
 
-async def test_sources_are_those_on_disk_and_those_that_were_heard(world):
-    pane = await live(world, "running")
-    found = {(one.agent, one.source): one for one in await world.agents.list_sources()}
+async def test_sources_are_files_and_live_ones(services):
+    pane = await live(services, "running")
+    found = {(one.agent, one.source): one for one in await services.agents.list_sources()}
     assert found["", "hook"].where.endswith("/spool/hooks.jsonl")
     assert (found["toy", "osc"].status, found["toy", "osc"].where) == ("well", f"pane {pane}")
     assert found["toy", "osc"].signals == 1
 
 
-async def test_all_programs_that_are_known_are_listed_also_those_switched_off(world):
-    kinds = {kind.name: kind for kind in await world.agents.list_kinds()}
+async def test_all_programs_that_are_known_are_listed_also_those_switched_off(services):
+    kinds = {kind.name: kind for kind in await services.agents.list_kinds()}
     assert (kinds["toy"].is_enabled, kinds["codex"].is_enabled) == (True, False)
     assert kinds["toy"].sources[:2] == ("osc", "hook")
-    assert (kinds["toy"].contract_version, kinds["toy"].failures) == ((1, 0), 0)
+    assert (kinds["toy"].contract_version, kinds["toy"].failures) == ((2, 0), 0)
 
 
-async def test_changed_settings_hold_at_once(world):
-    await live(world, "completed")
+async def test_changed_settings_hold_at_once(services):
+    await live(services, "completed")
     settings = Settings(tmux_sockets=(), agent_completed_for=1.0)
-    world._components.agent_tracking.apply_settings(settings)
-    assert world._components.agent_tracking.tracker.config.thresholds.completed_for == 10**9
+    services._components.agent_tracking.apply_settings(settings)
+    assert services._components.agent_tracking.tracker.config.thresholds.completed_for == 10**9
 
 
-async def test_a_cost_is_reckoned_by_the_price_table_where_none_was_told(world):
-    await live(world, "running")
-    knowing = world._components.agent_tracking.tracker
+async def test_a_missing_cost_is_estimated_by_the_price_table(services):
+    await live(services, "running")
+    knowing = services._components.agent_tracking.tracker
     used = {"model": "toy-1", "total": 3_000_000, "input": 2_000_000, "output": 1_000_000}
-    knowing.submit_facts([build_signal(world.clock.now() + 9, "running", payload=used)])
+    knowing.submit_facts([build_signal(services.clock.now() + 9, "running", payload=used)])
     await knowing.wait_stored()
-    world._components.settings = Settings(tmux_sockets=(), agent_prices=("toy-* :: 1 :: 5",))
-    (view,) = (await world.agents.list_views()).values()
+    services._components.settings = Settings(tmux_sockets=(), agent_prices=("toy-* :: 1 :: 5",))
+    (view,) = (await services.agents.list_views()).values()
     assert (view.session.usage.cost, view.session.usage.is_estimated) == (7.0, True)
-    (session,) = await world.agents.list_sessions()
+    (session,) = await services.agents.list_sessions()
     assert session.usage == view.session.usage
 
 
-async def test_a_pane_that_is_gone_has_no_signature(world):
-    await live(world, "running")
-    (view,) = (await world.agents.list_views()).values()
+async def test_a_pane_that_is_gone_has_no_signature(services):
+    await live(services, "running")
+    (view,) = (await services.agents.list_views()).values()
     assert view.signature.signature_class == "none"

@@ -1,9 +1,9 @@
-"""What rules found in a real pane's text, through what operations see."""
+"""The detection service on a real store."""
 
 from types import SimpleNamespace
 
 from termvisor.daemon.services.detections import DaemonDetections
-from termvisor.daemon.services.updates import UserVariableReports
+from termvisor.daemon.services.updates import DaemonUpdates
 from termvisor.model.detection.detection import DetectionFilter, DetectionHandling, DetectionMute
 from termvisor.testing.private_tmux import make_short_folder
 from tests.unit.capture.capture_harness import CaptureStore
@@ -18,7 +18,7 @@ async def test_a_report_is_found_handled_and_muted():
             )
             pane, live = await memory.add_pane(), DaemonDetections(parts)
             with memory.event_log.events.subscribe() as news:
-                event = await UserVariableReports(parts).store_report(pane, "visor-deploy", '{"a": 1}')
+                event = await DaemonUpdates(parts).report_user_variable(pane, "visor-deploy", '{"a": 1}')
                 assert news.drain() == [event]
             (one,) = await live.list(DetectionFilter(is_unhandled=True))
             assert (one.event, one.captures["name"], one.can_start_workflow) == (event.id, "visor-deploy", False)
@@ -27,7 +27,7 @@ async def test_a_report_is_found_handled_and_muted():
             assert await live.mark_handled(event.id, done) == done
             mute = await live.mutes.add_mute(DetectionMute(what="user_var", at=1))
             assert await live.mutes.list() == [mute]
-            muted = await UserVariableReports(parts).store_report(pane, "visor-other", "1")
+            muted = await DaemonUpdates(parts).report_user_variable(pane, "visor-other", "1")
             assert (await live.find(muted.id)).handling.by == "mute:user_var"
             assert await live.mutes.end_mute(mute.id)
             assert "a.b" not in live.rules

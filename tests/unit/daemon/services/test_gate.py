@@ -1,4 +1,4 @@
-"""One caller before the real gate."""
+"""The gate of one caller, with real panes."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""A real pane's past: drawn anew it ends as the pane itself looks."""
+"""The recording of a real pane is rendered as the pane looks."""
 
 import asyncio
 from contextlib import aclosing
@@ -21,13 +21,13 @@ async def scene():
         tmux.type_line(mux_id, "echo before")
         places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
         install_pattern_cache(places)
-        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
-            pane = await until(lambda: heard(world))
-            yield world, tmux, mux_id, pane.id
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as services:
+            pane = await until(lambda: heard(services))
+            yield services, tmux, mux_id, pane.id
 
 
-async def heard(world):
-    return next((pane for pane in await world.fleet.panes() if pane.heard_by == "pipe"), None)
+async def heard(services):
+    return next((pane for pane in await services.panes.list_panes() if pane.heard_by == "pipe"), None)
 
 
 async def until(look):
@@ -37,19 +37,19 @@ async def until(look):
         return answer
 
 
-async def say(world, tmux, mux_id, pane, text):
+async def say(services, tmux, mux_id, pane, text):
     """Have it printed, and wait until it is in the log."""
     tmux.type_line(mux_id, f"echo {text[:2]}''{text[2:]}")
 
     async def is_logged():
-        raw = b"".join([delta.data async for delta in world.history.recording.raw(pane)])
+        raw = b"".join([delta.data async for delta in services.history.recording.read_raw(pane)])
         return f"{text}\r\n$ ".encode() in raw
 
     await until(is_logged)
 
 
-async def frames(world, pane, **span):
-    return [frame async for frame in world.history.recording.frames(pane, **span)]
+async def frames(services, pane, **span):
+    return [frame async for frame in services.history.recording.render_frames(pane, **span)]
 
 
 def screen(tmux, mux_id):
@@ -57,84 +57,84 @@ def screen(tmux, mux_id):
 
 
 async def test_the_last_frame_is_what_the_pane_shows(scene):
-    world, tmux, mux_id, pane = scene
-    await say(world, tmux, mux_id, pane, "after")
-    found = await frames(world, pane)
+    services, tmux, mux_id, pane = scene
+    await say(services, tmux, mux_id, pane, "after")
+    found = await frames(services, pane)
     assert "before" in found[0].rows
     assert [row for row in found[-1].rows if row] == [row for row in screen(tmux, mux_id) if row]
-    where = tmux.ask(mux_id, "#{cursor_x},#{cursor_y}")
+    where = tmux.read_format(mux_id, "#{cursor_x},#{cursor_y}")
     assert f"{found[-1].cursor_x},{found[-1].cursor_y}" == where
     assert [frame.at for frame in found] == sorted(frame.at for frame in found)
 
 
 async def test_a_span_has_the_screen_at_its_beginning_and_what_follows(scene):
-    world, tmux, mux_id, pane = scene
-    await say(world, tmux, mux_id, pane, "first")
+    services, tmux, mux_id, pane = scene
+    await say(services, tmux, mux_id, pane, "first")
     between = SystemClock().now()
-    await say(world, tmux, mux_id, pane, "second")
-    found = await frames(world, pane, since=between)
+    await say(services, tmux, mux_id, pane, "second")
+    found = await frames(services, pane, since=between)
     assert found[0].at == between
     assert "first" in found[0].rows
     assert "second" not in found[0].rows
     assert "second" in found[-1].rows
-    assert "second" not in (await frames(world, pane, until=between))[-1].rows
+    assert "second" not in (await frames(services, pane, until=between))[-1].rows
 
 
 async def test_a_pane_that_was_resized_is_drawn_in_both_sizes(scene):
-    world, tmux, mux_id, pane = scene
-    await say(world, tmux, mux_id, pane, "wide")
+    services, tmux, mux_id, pane = scene
+    await say(services, tmux, mux_id, pane, "wide")
     tmux("resize-window", "-t", mux_id, "-x", "30", "-y", "8")
 
     async def is_told():
-        return any(event.kind == "pane_resized" for event in await world.history.events(pane=pane, limit=50))
+        return any(event.kind == "pane_resized" for event in await services.history.list_events(pane=pane, limit=50))
 
     await until(is_told)
-    await say(world, tmux, mux_id, pane, "x" * 40)
-    found = await frames(world, pane)
+    await say(services, tmux, mux_id, pane, "x" * 40)
+    found = await frames(services, pane)
     assert (found[0].width, found[0].height) == (100, 30)
     assert (found[-1].width, found[-1].height) == (30, 8)
     assert "x" * 30 in found[-1].rows
 
 
 async def test_a_gap_is_a_frame_with_a_note(scene):
-    world, tmux, mux_id, pane = scene
-    await say(world, tmux, mux_id, pane, "heard")
+    services, tmux, mux_id, pane = scene
+    await say(services, tmux, mux_id, pane, "heard")
     tmux("pipe-pane", "-t", mux_id)
 
     async def is_told():
-        return await world.history.gaps(pane=pane)
+        return await services.history.list_gaps(pane=pane)
 
     await until(is_told)
-    notes = [frame.note for frame in await frames(world, pane) if frame.note]
+    notes = [frame.note for frame in await frames(services, pane) if frame.note]
     assert notes
     assert notes[0].startswith("gap: pipe_closed")
 
 
-async def test_after_a_crash_of_the_drawing_tmux_the_film_goes_on(scene):
-    world, tmux, mux_id, pane = scene
+async def test_rendering_continues_after_a_crash_of_the_replay_tmux(scene):
+    services, tmux, mux_id, pane = scene
     for word in ("one11", "two22", "three"):
-        await say(world, tmux, mux_id, pane, word)
-    recording, seen = world.history.recording, []
-    async with aclosing(recording.frames(pane, interval=0)) as film:
+        await say(services, tmux, mux_id, pane, word)
+    recording, seen = services.history.recording, []
+    async with aclosing(recording.render_frames(pane, interval=0)) as film:
         async for frame in film:
             if not seen:
-                recording._studio._server.child.kill()
+                recording._replay_server._server.child.kill()
             seen.append(frame)
     assert "three" in seen[-1].rows
-    assert not recording._studio.is_open
+    assert not recording._replay_server.is_open
 
 
 async def test_what_cannot_be_drawn_at_all_is_an_error(scene):
-    world, _, _, pane = scene
-    world.history.recording._studio._program = "/nonexistent"
+    services, _, _, pane = scene
+    services.history.recording._replay_server._program = "/nonexistent"
     with pytest.raises(MuxError):
-        await frames(world, pane)
+        await frames(services, pane)
 
 
 async def test_a_reader_that_leaves_takes_the_drawing_tmux_with_it(scene):
-    world, tmux, mux_id, pane = scene
-    await say(world, tmux, mux_id, pane, "words")
-    async with aclosing(world.history.recording.frames(pane)) as film:
+    services, tmux, mux_id, pane = scene
+    await say(services, tmux, mux_id, pane, "words")
+    async with aclosing(services.history.recording.render_frames(pane)) as film:
         await anext(film)
-        assert world.history.recording._studio.is_open
-    assert not world.history.recording._studio.is_open
+        assert services.history.recording._replay_server.is_open
+    assert not services.history.recording._replay_server.is_open

@@ -1,4 +1,4 @@
-"""The upkeep of a real daemon, as operations see it."""
+"""The maintenance service of a real daemon."""
 
 import asyncio
 import os
@@ -21,12 +21,12 @@ def places():
 
 
 async def test_what_was_done_is_in_the_health(places):
-    async with open_services(places, Settings(tmux_sockets=())) as world:
-        assert not (await world.maintenance.check_database()).wrong
-        assert [run.is_done async for run in world.maintenance.vacuum_database()][-1]
-        assert [run.is_done async for run in world.maintenance.vacuum_database(rebuild_indexes=True)][-1]
-        made = await world.maintenance.backup_database(f"{places.data_dir}/copy.db")
-        health = await world.maintenance.get_health()
+    async with open_services(places, Settings(tmux_sockets=())) as services:
+        assert not (await services.maintenance.check_database()).wrong
+        assert [run.is_done async for run in services.maintenance.vacuum_database()][-1]
+        assert [run.is_done async for run in services.maintenance.vacuum_database(rebuild_indexes=True)][-1]
+        made = await services.maintenance.backup_database(f"{places.data_dir}/copy.db")
+        health = await services.maintenance.get_health()
     assert made.contents.events == read_file_contents(made.path).events == 1
     assert [run.operation for run in health.maintenance] == ["backup", "reindex", "vacuum", "check"]
     assert health.last_checkpoint_at is not None
@@ -34,9 +34,9 @@ async def test_what_was_done_is_in_the_health(places):
 
 
 async def test_a_round_and_what_it_would_do_go_through_all_operations(places):
-    async with open_services(places, Settings(tmux_sockets=())) as world:
-        foretold = [run.operation async for run in world.maintenance.run_maintenance(dry_run=True)]
-        done = [run.operation async for run in world.maintenance.run_maintenance() if run.is_done]
+    async with open_services(places, Settings(tmux_sockets=())) as services:
+        foretold = [run.operation async for run in services.maintenance.run_maintenance(dry_run=True)]
+        done = [run.operation async for run in services.maintenance.run_maintenance() if run.is_done]
     assert (foretold, done) == (done[:3], ["delete_raw", "delete_rows", "seal", "forget_panes"])
 
 
@@ -53,11 +53,11 @@ async def test_after_the_database_was_lost_files_on_disk_stay_as_they_are(places
         file.write(b"from before")
     with run_private_tmux(places.runtime_dir) as tmux:
         tmux.start_session(command="sh")
-        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
-            (pane,) = await world.panes.list_panes()
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as services:
+            (pane,) = await services.panes.list_panes()
             assert pane.id == 42
             async with asyncio.timeout(20):
-                while (await world.panes.list_panes())[0].heard_by != "pipe":
+                while (await services.panes.list_panes())[0].heard_by != "pipe":
                     await asyncio.sleep(0.02)
-            assert [epoch.id for epoch in await world.history.recording.list_epochs(pane.id)] == [100]
+            assert [epoch.id for epoch in await services.history.recording.list_epochs(pane.id)] == [100]
     assert os.path.getsize(f"{places.raw_dir}/41/99/{0:016d}.raw") == 11

@@ -1,4 +1,4 @@
-"""The live world as operations see it, on a real tmux."""
+"""The services of a real daemon on a real tmux."""
 
 import asyncio
 
@@ -21,13 +21,13 @@ async def scene():
         mux_id = tmux.start_session(command="sh")
         places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
         install_pattern_cache(places)
-        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
-            pane = await until(lambda: heard(world))
-            yield world, tmux, mux_id, pane
+        async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as services:
+            pane = await until(lambda: heard(services))
+            yield services, tmux, mux_id, pane
 
 
-async def heard(world):
-    return next((pane for pane in await world.fleet.panes() if pane.heard_by == "pipe"), None)
+async def heard(services):
+    return next((pane for pane in await services.panes.list_panes() if pane.heard_by == "pipe"), None)
 
 
 async def until(look):
@@ -37,67 +37,67 @@ async def until(look):
         return answer
 
 
-async def said(world, pane, text):
-    await world.fleet.settle()
-    return text in [line.text for line in await world.history.lines(pane)]
+async def said(services, pane, text):
+    await services.panes.wait_until_stored()
+    return text in [line.text for line in await services.history.list_lines(pane)]
 
 
 async def test_what_a_pane_says_is_text_bytes_and_a_find(scene):
-    world, tmux, mux_id, pane = scene
-    with world.news.output() as news:
-        tmux.type(mux_id, "echo need''le")
+    services, tmux, mux_id, pane = scene
+    with services.updates.subscribe_output() as news:
+        tmux.type_line(mux_id, "echo need''le")
         assert await news.get() == pane.id
-    await until(lambda: said(world, pane.id, "needle"))
-    assert [hit.line.text for hit in (await world.history.search(SearchQuery(text="needle"))).hits] == ["needle"]
-    raw = b"".join([delta.data async for delta in world.history.recording.raw(pane.id)])
+    await until(lambda: said(services, pane.id, "needle"))
+    assert [hit.line.text for hit in (await services.history.search(SearchQuery(text="needle"))).hits] == ["needle"]
+    raw = b"".join([delta.data async for delta in services.history.recording.read_raw(pane.id)])
     assert b"needle\r\n" in raw
-    (view,) = await world.fleet.panes()
+    (view,) = await services.panes.list_panes()
     assert view.bytes_heard == len(raw)
     assert view.last_output_at is not None
 
 
 async def test_an_unfinished_line_is_pending_and_without_its_secrets(scene):
-    world, tmux, mux_id, pane = scene
-    tmux.type(mux_id, f"printf '%s %s' pass {KEY}; sleep 100")
+    services, tmux, mux_id, pane = scene
+    tmux.type_line(mux_id, f"printf '%s %s' pass {KEY}; sleep 100")
 
     async def pending():
-        await world.fleet.settle()
-        return world.fleet.pending(pane.id).startswith("pass")
+        await services.panes.wait_until_stored()
+        return services.panes.get_pending_line(pane.id).startswith("pass")
 
     await until(pending)
-    assert KEY not in world.fleet.pending(pane.id)
+    assert KEY not in services.panes.get_pending_line(pane.id)
 
 
 async def test_a_screen_is_what_a_person_sees_without_secrets(scene):
-    world, tmux, mux_id, pane = scene
-    tmux.type(mux_id, f"clear; printf '\\033[31mred\\033[0m %s\\n' {KEY}")
-    await until(lambda: said(world, pane.id, "red sk-ant-[redacted:anthropic_key]"))
-    screen = await world.fleet.screen(pane.id)
+    services, tmux, mux_id, pane = scene
+    tmux.type_line(mux_id, f"clear; printf '\\033[31mred\\033[0m %s\\n' {KEY}")
+    await until(lambda: said(services, pane.id, "red sk-ant-[redacted:anthropic_key]"))
+    screen = await services.panes.capture_screen(pane.id)
     assert (screen.width, screen.height) == (100, 30)
     assert any("red sk-ant-" in row for row in screen.rows)
-    both = [*screen.rows, *(await world.fleet.screen(pane.id, escapes=True)).rows]
+    both = [*screen.rows, *(await services.panes.capture_screen(pane.id, escapes=True)).rows]
     assert not any(KEY[:30] in row for row in both)
 
 
 async def test_a_pane_that_is_gone_has_no_screen_but_its_past(scene):
-    world, tmux, mux_id, pane = scene
-    tmux.window("work", "sh")
+    services, tmux, mux_id, pane = scene
+    tmux.open_window("work", "sh")
     tmux("kill-pane", "-t", mux_id)
 
     async def is_gone():
-        return pane.id not in [one.id for one in await world.fleet.panes()]
+        return pane.id not in [one.id for one in await services.panes.list_panes()]
 
     await until(is_gone)
     with pytest.raises(NotFound):
-        await world.fleet.screen(pane.id)
-    (old,) = [one for one in await world.fleet.panes(gone=True) if one.id == pane.id]
+        await services.panes.capture_screen(pane.id)
+    (old,) = [one for one in await services.panes.list_panes(include_gone=True) if one.id == pane.id]
     assert old.gone_at is not None
     assert old.heard_by == "none"
 
 
 async def test_health_tells_what_we_cost(scene):
-    world, tmux, _, _ = scene
-    health = await world.upkeep.health()
+    services, tmux, _, _ = scene
+    health = await services.maintenance.get_health()
     assert [(server.socket, server.mux_ok, server.client) for server in health.servers] == [
         (tmux.socket, True, "control")
     ]

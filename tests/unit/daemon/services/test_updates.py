@@ -1,10 +1,10 @@
-"""What a terminal's hook reports becomes an event, at a bounded pace."""
+"""User variables reported by a terminal's hook become events, with a rate limit."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from termvisor.daemon.services.updates import UserVariableReports
+from termvisor.daemon.services.updates import DaemonUpdates
 from termvisor.errors import BadRequest
 from termvisor.terminal.user_variables import MAX_EVENTS_PER_SECOND
 from termvisor.testing.private_tmux import make_short_folder
@@ -28,26 +28,26 @@ async def memory():
 
 
 @pytest.fixture
-def reports(memory):
-    return UserVariableReports(
+def updates(memory):
+    return DaemonUpdates(
         SimpleNamespace(pipeline=memory.pipeline, event_log=memory.event_log, clock=NoonClock(), store=memory.store)
     )
 
 
-async def test_a_report_is_stored_then_told(memory, reports):
+async def test_a_report_is_stored_then_published(memory, updates):
     pane = await memory.add_pane()
     with memory.event_log.events.subscribe() as news:
-        stored = await reports.store_report(pane, "visor-ready", '{"nonce": "5eed", "port": 80}')
+        stored = await updates.report_user_variable(pane, "visor-ready", '{"nonce": "5eed", "port": 80}')
         assert news.drain() == [stored]
     assert await memory.store.events.list() == [stored]
     assert (stored.data["proven"], stored.data["value"], stored.data["source"]) == (True, '{"port":80}', "call")
 
 
-async def test_a_flood_of_one_pane_is_counted_and_holds_up_no_other(memory, reports):
+async def test_a_flood_of_one_pane_is_counted_and_holds_up_no_other(memory, updates):
     pane, other = await memory.add_pane(), await memory.add_pane("%2")
-    told = [await reports.store_report(pane, "visor-x", "1") for _ in range(MAX_EVENTS_PER_SECOND + 2)]
+    told = [await updates.report_user_variable(pane, "visor-x", "1") for _ in range(MAX_EVENTS_PER_SECOND + 2)]
     assert [event is None for event in told] == [False] * MAX_EVENTS_PER_SECOND + [True] * 2
-    assert await reports.store_report(other, "visor-x", "1") is not None
+    assert await updates.report_user_variable(other, "visor-x", "1") is not None
     assert len(await memory.store.events.list(pane=pane)) == MAX_EVENTS_PER_SECOND
 
 
@@ -55,12 +55,12 @@ async def test_a_flood_of_one_pane_is_counted_and_holds_up_no_other(memory, repo
     ("name", "value", "why"),
     [
         ("visor-x", "{", "the value is not JSON"),
-        ("visor-x", f'"{"x" * 5000}"', "the value has 5002 characters; at most 4096"),
-        ("deploy", "{}", "'deploy' is no name of a user variable"),
-        ("visor-", "{}", "'visor-' is no name"),
+        ("visor-x", f'"{"x" * 5000}"', "the value has 5002 characters; the limit is 4096"),
+        ("deploy", "{}", "'deploy' is not a valid user variable name"),
+        ("visor-", "{}", "'visor-' is not a valid"),
     ],
 )
-async def test_what_is_malformed_is_refused_with_what_is_wrong(memory, reports, name, value, why):
+async def test_what_is_malformed_is_refused_with_what_is_wrong(memory, updates, name, value, why):
     with pytest.raises(BadRequest, match=why):
-        await reports.store_report(await memory.add_pane(), name, value)
+        await updates.report_user_variable(await memory.add_pane(), name, value)
     assert await memory.store.events.list() == []

@@ -34,28 +34,28 @@ async def test_only_plain_names_are_looked_for_and_only_a_few(program):
     names = ["--rewrite=x", "$(id)", "a b", "x", "one_name", "one_name", "two", "three", "four"]
     await AstGrepSearch().search(names, "/src", run_program)
     assert [line.split()[3] for line in calls.read_text().splitlines()] == ["one_name", "two", "three"]
-    assert (await AstGrepSearch().search(["; rm"], "/src", run_program)).trouble == "there is no name to look for"
+    assert (await AstGrepSearch().search(["; rm"], "/src", run_program)).trouble == "no identifier to search for"
     assert (await AstGrepSearch().search(["name"], "", run_program)).trouble == "the folder of the pane is not known"
 
 
 @pytest.mark.parametrize(
     ("answer", "status", "trouble"),
-    [("{", 0, "no JSON"), ('[{"file": 3}]', 0, "no JSON"), ("[]", 2, "ast-grep")],
+    [("{", 0, "unexpected JSON"), ('[{"file": 3}]', 0, "unexpected JSON"), ("[]", 2, "ast-grep")],
 )
-async def test_what_goes_wrong_is_said(program, answer, status, trouble):
+async def test_failures_of_ast_grep_are_reported(program, answer, status, trouble):
     program(answer, status)
     told = await AstGrepSearch().search(["name"], "/src", run_program)
     assert (told.places, trouble in told.trouble) == ((), True)
 
 
-async def test_a_missing_program_is_no_trouble(tmp_path, monkeypatch):
+async def test_a_missing_program_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     told = await AstGrepSearch().search(["name"], "/src", run_program)
     assert told.trouble == "ast-grep is not installed, so no code was searched"
 
 
 @pytest.mark.parametrize("answer", ["deny", "ask"])
-async def test_what_the_policy_does_not_allow_is_told(program, answer):
+async def test_a_refusal_by_the_policy_is_reported(program, answer):
     async def refuse(_action: RunProgram) -> Outcome:
         if answer == "deny":
             raise Refused("the policy says no: not here")
@@ -63,4 +63,4 @@ async def test_what_the_policy_does_not_allow_is_told(program, answer):
 
     program("[]")
     told = await AstGrepSearch().search(["name"], "/src", refuse)
-    assert told.trouble.startswith("ast-grep was not asked: ")
+    assert told.trouble.startswith("ast-grep was not run: ")

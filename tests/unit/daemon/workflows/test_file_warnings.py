@@ -1,4 +1,4 @@
-"""What a file speaks of and nobody knows."""
+"""Unknown names in workflow files."""
 
 import pytest
 
@@ -41,13 +41,13 @@ def test_what_is_known_is_not_doubted(kind, word):
 @pytest.mark.parametrize(
     ("kind", "word", "told"),
     [
-        ("event", "session.compacton", "nobody knows the event 'session.compacton'; did you mean session.compaction?"),
-        ("event", "zzz", "nobody knows the event 'zzz'"),
-        ("agent", "claude", "nobody knows the agent 'claude'; did you mean claude_code?"),
-        ("rule", "claude.compction", "nobody knows the rule 'claude.compction'; did you mean claude.compaction?"),
+        ("event", "session.compacton", "unknown event 'session.compacton'; did you mean session.compaction?"),
+        ("event", "zzz", "unknown event 'zzz'"),
+        ("agent", "claude", "unknown agent 'claude'; did you mean claude_code?"),
+        ("rule", "claude.compction", "unknown rule 'claude.compction'; did you mean claude.compaction?"),
     ],
 )
-def test_what_is_not_known_is_told_with_its_place_and_the_nearest(kind, word, told):
+def test_an_unknown_name_is_reported_with_place_and_suggestion(kind, word, told):
     assert find_unknown_names((WorkflowReference(kind=kind, word=word, place="w.yaml:2"),), RULES) == (
         f"w.yaml:2: {told}",
     )

@@ -1,4 +1,4 @@
-"""A pane as workflows see it."""
+"""Observations of panes for workflows."""
 
 import asyncio
 
@@ -9,31 +9,32 @@ from termvisor.errors import NotFound
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.ids import RuntimeId
 from termvisor.testing import sample_agents
-from termvisor.testing.fake_services import FakeServices, build_shell_facts, let_tasks_run
+from termvisor.testing.fake_clock import let_tasks_run
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 
 async def test_what_is_seen_of_a_pane_with_a_shell():
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts()).id
-    world.print_lines(pane, "one", "two")
-    await world.clock.advance(3)
-    seen = await PaneObserver(world, world.clock).observe(pane, 1)
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts()).id
+    services.print_lines(pane, "one", "two")
+    await services.clock.advance(3)
+    seen = await PaneObserver(services, services.clock).observe(pane, 1)
     assert (seen.line, seen.lines, seen.quiet_for, seen.agent) == (2, ("two",), 3.0, "")
     assert (seen.state, seen.runtime, seen.command) == ("unknown", None, "bash")
 
 
 async def test_what_is_seen_of_a_pane_with_an_agent():
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts()).id
-    await sample_agents.add_sample_agents(world, pane)
-    seen = await PaneObserver(world, world.clock).observe(pane, 0)
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts()).id
+    await sample_agents.add_sample_agents(services, pane)
+    seen = await PaneObserver(services, services.clock).observe(pane, 0)
     assert seen.agent
     assert seen.runtime is not None
 
 
-async def test_a_pane_whose_agent_has_left_still_knows_how_its_conversation_is_taken_up(monkeypatch):
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts()).id
+async def test_a_pane_without_agent_has_its_last_session(monkeypatch):
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts()).id
     held = AgentSession(
         runtime=RuntimeId(4),
         pane=pane,
@@ -47,33 +48,33 @@ async def test_a_pane_whose_agent_has_left_still_knows_how_its_conversation_is_t
     async def sessions(**_only) -> list[AgentSession]:
         return [held]
 
-    monkeypatch.setattr(world.agents, "list_sessions", sessions)
-    seen = await PaneObserver(world, world.clock).observe(pane, 0)
+    monkeypatch.setattr(services.agents, "list_sessions", sessions)
+    seen = await PaneObserver(services, services.clock).observe(pane, 0)
     assert (seen.agent, seen.session, seen.resume) == ("", "abc", ("codex", "resume", "abc"))
 
 
 async def test_a_pane_that_is_gone_cannot_be_seen():
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts()).id
-    world.remove_pane(pane)
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts()).id
+    services.remove_pane(pane)
     with pytest.raises(NotFound):
-        await PaneObserver(world, world.clock).observe(pane, 0)
+        await PaneObserver(services, services.clock).observe(pane, 0)
 
 
 async def test_only_news_of_the_pane_wakes_who_waits_for_it():
-    world = FakeServices()
-    pane, other = world.add_pane(build_shell_facts()).id, world.add_pane(build_shell_facts("%2")).id
-    with PaneObserver(world, world.clock).watch_pane(pane) as stir:
+    services = FakeServices()
+    pane, other = services.add_pane(build_shell_facts()).id, services.add_pane(build_shell_facts("%2")).id
+    with PaneObserver(services, services.clock).watch_pane(pane) as stir:
         async with asyncio.TaskGroup() as group:
             task = group.create_task(stir.wait_for_change(60))
             await let_tasks_run()
-            world.print_lines(other, "x")
+            services.print_lines(other, "x")
             await let_tasks_run()
             assert not task.done()
-            world.print_lines(pane, "x")
+            services.print_lines(pane, "x")
             await let_tasks_run()
             assert task.done()
         async with asyncio.TaskGroup() as group:
             group.create_task(stir.wait_for_change(5))
             await let_tasks_run()
-            await world.clock.advance(6)
+            await services.clock.advance(6)

@@ -1,4 +1,4 @@
-"""What a project says in its own file counts only if it is small plain text of the user's."""
+"""A project file counts only if it is a small regular file of the user."""
 
 import os
 from types import SimpleNamespace
@@ -43,16 +43,16 @@ def test_a_project_without_a_word_says_nothing(tmp_path):
     [
         ("[compaction", "Expected"),
         (b"\xff\xfe", "utf-8"),
-        ("compaction = 3", "is not a text"),
-        ("[compaction]\nprompt = 3", "is not a text"),
-        ('[compaction]\nprompt = "/clear"', "begins with '/'"),
+        ("compaction = 3", "is not a string"),
+        ("[compaction]\nprompt = 3", "is not a string"),
+        ('[compaction]\nprompt = "/clear"', "starts with '/'"),
         ('[compaction]\nprompt = "\\u001b[31m"', "plain text"),
         ('[compaction]\nprompt = "' + "x" * 3000 + '"', "longer than 2000"),
         ("x" * 70_000, "at most 64 KB"),
         ("a = " + "[" * 20_000, "termvisor.toml"),
     ],
 )
-def test_a_hostile_file_is_told_and_not_followed(tmp_path, text, part):
+def test_an_invalid_file_is_reported_and_ignored(tmp_path, text, part):
     with pytest.raises(ConfigError) as error:
         read_project_prompt(write(tmp_path, text))
     assert part in error.value.message
@@ -62,11 +62,11 @@ def test_a_hostile_file_is_told_and_not_followed(tmp_path, text, part):
 def test_a_link_or_a_pipe_is_not_read(tmp_path):
     (tmp_path / "real.toml").write_text('[compaction]\nprompt = "x"\n')
     (tmp_path / ".termvisor.toml").symlink_to(tmp_path / "real.toml")
-    with pytest.raises(ConfigError, match="is not read"):
+    with pytest.raises(ConfigError, match="is ignored"):
         read_project_prompt(str(tmp_path))
     (tmp_path / ".termvisor.toml").unlink()
     os.mkfifo(tmp_path / ".termvisor.toml")
-    with pytest.raises(ConfigError, match="is not read"):
+    with pytest.raises(ConfigError, match="is ignored"):
         read_project_prompt(str(tmp_path))
 
 

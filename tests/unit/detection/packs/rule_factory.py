@@ -1,4 +1,4 @@
-"""Rules and their files, as tests need them."""
+"""Build rules and rule files for tests."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return counted
 
 
-def test_what_was_read_is_kept_until_a_file_or_a_setting_changes(tmp_path: Path, loads: list[object]) -> None:
+def test_the_cache_is_used_until_a_file_or_a_setting_changes(tmp_path: Path, loads: list[object]) -> None:
     folder = write_pack(tmp_path, good=VALID_RULE)
     first = cache.load_cached_packs(str(tmp_path), Settings(), str(tmp_path))
     assert cache.load_cached_packs(str(tmp_path), Settings(), str(tmp_path)) == first
@@ -33,7 +33,7 @@ def test_what_was_read_is_kept_until_a_file_or_a_setting_changes(tmp_path: Path,
     assert len(loads) == 3
 
 
-def test_what_is_kept_is_private_and_what_is_spoiled_is_read_anew(tmp_path: Path, loads: list[object]) -> None:
+def test_the_cache_is_private_and_a_damaged_one_is_rebuilt(tmp_path: Path, loads: list[object]) -> None:
     cache.load_cached_packs(str(tmp_path), Settings(), str(tmp_path))
     file = tmp_path / "packs.msgpack"
     assert oct(os.stat(file).st_mode & 0o777) == "0o600"
@@ -42,5 +42,5 @@ def test_what_is_kept_is_private_and_what_is_spoiled_is_read_anew(tmp_path: Path
     assert len(loads) == 2
 
 
-def test_without_a_folder_to_keep_it_in_it_still_works(tmp_path: Path) -> None:
+def test_packs_load_without_a_cache_folder(tmp_path: Path) -> None:
     assert cache.load_cached_packs(str(tmp_path), Settings(), str(tmp_path / "absent")).rules

@@ -1,4 +1,4 @@
-"""What a decoder says becomes what a person can use."""
+"""Translation of decode errors."""
 
 import pytest
 
@@ -36,5 +36,5 @@ from termvisor.detection.packs.decode_errors import DecodeProblem, describe_deco
         ("Something else - at `$.id`", DecodeProblem("id", "Something else", "id")),
     ],
 )
-def test_each_word_of_the_decoder_is_told_in_ours(error: str, told: DecodeProblem) -> None:
+def test_decode_errors_are_translated(error: str, told: DecodeProblem) -> None:
     assert describe_decode_error(error) == told

@@ -18,13 +18,13 @@ def told(one: Rule) -> str:
         (r"(a)\1", "aa", "c", "back-references"),
         ("(a+)+$", "a", "b", "repeats a repeat"),
         ("a{3000}", "a", "b", "parts"),
-        ("^a$", "b", "c", "hit: is not found: 'b'"),
+        ("^a$", "b", "c", "hit: does not match: 'b'"),
         ("(?P<x>a)", "a", "c", "gives the captures {'x': 'a'}, not {}"),
-        ("^a", "a", "ab", "miss: is found, and must not be: 'ab'"),
+        ("^a", "a", "ab", "miss: matches, and must not: 'ab'"),
         ("a", "a\nb", "c", "has 2 lines"),
     ],
 )
-def test_what_a_rule_does_otherwise_than_it_says_is_told(pattern: str, hit: str, miss: str, why: str) -> None:
+def test_a_rule_that_fails_its_examples_is_a_problem(pattern: str, hit: str, miss: str, why: str) -> None:
     assert why in told(build_rule(pattern, hits=(MatchingExample(text=hit),), misses=(NonMatchingExample(text=miss),)))
 
 
@@ -44,7 +44,7 @@ def test_a_hit_without_an_anchor_says_so() -> None:
     assert "none of the anchors" in told(build_rule("a", anchors=("zz",), hits=(MatchingExample(text="a"),)))
 
 
-def test_a_rule_that_does_what_it_says_has_no_complaint() -> None:
+def test_a_rule_that_passes_its_examples_has_no_problem() -> None:
     assert (
         told(
             build_rule(

@@ -4,13 +4,13 @@ from termvisor.detection.packs.lint import lint_rules
 from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
-def test_every_rule_of_ours_is_proven_by_its_own_texts() -> None:
+def test_every_built_in_rule_passes_its_examples() -> None:
     linted = lint_rules(None)
     assert [str(trouble) for trouble in linted.problems] == []
     assert all(rule.hits and rule.misses for rule in linted.rules)
 
 
-def test_a_file_a_pack_and_a_folder_of_packs_are_looked_at(tmp_path: Path) -> None:
+def test_a_file_a_pack_and_a_folder_of_packs_are_checked(tmp_path: Path) -> None:
     folder = write_pack(tmp_path, good=VALID_RULE, bad=VALID_RULE.replace("3 left", "x left"))
     place = folder / "org.local"
     paths = (folder, place, place / "good.toml", place / "bad.toml", place / "pack.toml")
@@ -19,8 +19,8 @@ def test_a_file_a_pack_and_a_folder_of_packs_are_looked_at(tmp_path: Path) -> No
     assert [sorted({trouble.key for trouble in one.problems}) for one in found] == [["hit"], ["hit"], [], ["hit"], []]
 
 
-def test_troubles_of_cards_and_files_are_told(tmp_path: Path) -> None:
+def test_problems_of_pack_files_and_rule_files_are_reported(tmp_path: Path) -> None:
     place = write_pack(tmp_path, bad="id =") / "org.local"
     (place / "pack.toml").write_text("nome = 1")
     told = [lint_rules(str(path)).problems for path in (place, place / "bad.toml", place / "pack.toml")]
-    assert ["nome" in str(told[0][0]), "is not TOML" in str(told[1][0]), "nome" in str(told[2][0])] == [True] * 3
+    assert ["nome" in str(told[0][0]), "is not valid TOML" in str(told[1][0]), "nome" in str(told[2][0])] == [True] * 3

@@ -4,7 +4,7 @@ from termvisor.detection.packs.loader import load_packs
 from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
-def test_our_own_packs_load_without_trouble() -> None:
+def test_built_in_packs_load_without_problems() -> None:
     packs = load_packs()
     assert packs.troubles == ()
     assert {"core.claude_code", "core.codex", "core.gemini", "core.opencode", "core.copilot"} <= {
@@ -13,7 +13,7 @@ def test_our_own_packs_load_without_trouble() -> None:
     assert len(packs.rules) == len({rule.id for rule in packs.rules}) > 80
 
 
-def test_a_broken_rule_is_told_and_everything_else_loads(tmp_path: Path) -> None:
+def test_an_invalid_rule_is_reported_and_the_others_load(tmp_path: Path) -> None:
     folder = write_pack(
         tmp_path,
         good=VALID_RULE,
@@ -28,10 +28,10 @@ def test_a_broken_rule_is_told_and_everything_else_loads(tmp_path: Path) -> None
     assert told == ["broken.toml", "pack.toml", "slow.toml"]
 
 
-def test_two_rules_of_one_id_in_a_pack_are_told(tmp_path: Path) -> None:
+def test_a_duplicate_rule_id_in_a_pack_is_a_problem(tmp_path: Path) -> None:
     packs = load_packs([str(write_pack(tmp_path, a=VALID_RULE, b=VALID_RULE))])
     (told,) = packs.troubles
-    assert str(told).endswith("b.toml:2: id: stands in a.toml, too; that one is in force")
+    assert str(told).endswith("b.toml:2: id: is already defined in a.toml, which is used")
 
 
 def test_a_later_pack_replaces_a_rule_and_the_order_is_a_setting(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_later_pack_replaces_a_rule_and_the_order_is_a_setting(tmp_path: Path)
     assert turned.find_rule("tool.limit.reached").why == "The tool halts."  # type: ignore[union-attr]
 
 
-def test_ours_can_be_replaced_and_is_named(tmp_path: Path) -> None:
+def test_a_built_in_rule_can_be_replaced_and_is_named(tmp_path: Path) -> None:
     own = VALID_RULE.replace("tool.limit.reached", "codex.usage.reached")
     packs = load_packs([str(write_pack(tmp_path, mine=own))])
     assert packs.replaced == {"codex.usage.reached": ("core.codex",)}
@@ -57,7 +57,7 @@ def test_rules_are_switched_off_by_id_by_glob_and_by_pack(tmp_path: Path) -> Non
     assert not any(name.startswith(("shell.tests.", "tmux.")) or name == "codex.usage.reached" for name in left)
 
 
-def test_an_order_or_a_glob_that_fits_nothing_is_told() -> None:
+def test_an_order_or_a_glob_without_a_match_is_a_problem() -> None:
     packs = load_packs(order=("org.none",), disabled=("codx.*",))
     assert [trouble.key for trouble in packs.troubles] == ["patterns_order", "patterns_disabled"]
 

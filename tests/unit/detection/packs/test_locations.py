@@ -15,7 +15,7 @@ from termvisor.detection.packs.pack import RulePack, RuleProblem
 from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
-def test_a_pack_without_a_card_is_called_like_its_folder(tmp_path: Path) -> None:
+def test_a_pack_without_a_pack_file_is_named_after_its_folder(tmp_path: Path) -> None:
     (tmp_path / "org.mine").mkdir()
     assert read_pack_file(str(tmp_path / "org.mine"), "user") == RulePack(
         name="org.mine", origin="user", folder=str(tmp_path / "org.mine")
@@ -26,12 +26,12 @@ def test_a_pack_without_a_card_is_called_like_its_folder(tmp_path: Path) -> None
     ("text", "why"),
     [
         ('name = "a"', "version: is missing"),
-        ('name = "a"\nversion = "1"\nauthor = "me"', ":3: author: unknown"),
+        ('name = "a"\nversion = "1"\nauthor = "me"', ":3: author: is unknown"),
         ('name = ""\nversion = "1"', ":1: name: is not a text"),
-        ("name", "is not TOML"),
+        ("name", "is not valid TOML"),
     ],
 )
-def test_a_card_that_is_wrong_is_told(tmp_path: Path, text: str, why: str) -> None:
+def test_an_invalid_pack_file_is_a_problem(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "pack.toml").write_text(text)
     trouble = read_pack_file(str(tmp_path), "user")
     assert isinstance(trouble, RuleProblem)
@@ -68,22 +68,19 @@ def test_hidden_folders_and_files_are_no_packs(tmp_path: Path) -> None:
     assert get_user_folder("/etc/x") == "/etc/x/packs"
 
 
-def test_our_own_are_found_by_their_folder() -> None:
+def test_built_in_packs_are_found_by_their_folder() -> None:
     assert find_builtin_pack("codex").name == "core.codex"  # type: ignore[union-attr]
     assert find_builtin_pack("nobody") is None
 
 
-def test_a_rule_beside_the_packs_is_told(tmp_path: Path) -> None:
+def test_a_rule_outside_a_pack_is_a_problem(tmp_path: Path) -> None:
     folder = write_pack(tmp_path, good=VALID_RULE)
     (folder / "stray.toml").write_text(VALID_RULE)
     (trouble,) = [one for one in find_packs((str(folder),)) if isinstance(one, RuleProblem)]
-    assert (
-        str(trouble)
-        == f"{folder}/stray.toml: is in no pack: put it into a folder beside it, such as {folder}/org.local"
-    )
+    assert str(trouble) == f"{folder}/stray.toml: is not in a pack: move it into a folder such as {folder}/org.local"
 
 
-def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_folder_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "packs").write_text("a file where a folder should be")
     (trouble,) = [one for one in find_packs((f"{tmp_path}/packs",)) if isinstance(one, RuleProblem)]
     assert str(trouble) == f"{tmp_path}/packs: cannot be read: Not a directory"
@@ -91,7 +88,7 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     assert [str(one) for one in told] == [f"{tmp_path}/gone: cannot be read: No such file or directory"]
 
 
-def test_of_several_misses_the_one_that_is_found_is_named(tmp_path: Path) -> None:
+def test_the_matching_one_of_several_misses_is_named(tmp_path: Path) -> None:
     folder = write_pack(tmp_path, good=VALID_RULE + '\n[[miss]]\ntext = "tool: limit reached, 9 left"\n')
     _, (told,) = read_pack(RulePack(name="org.local", folder=f"{folder}/org.local"), check_examples=True)
     assert (told.line, told.key) == (18, "miss")

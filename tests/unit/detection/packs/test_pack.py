@@ -2,7 +2,7 @@ from termvisor.detection.packs.pack import RulePacks, RuleProblem
 from tests.unit.detection.packs.rule_factory import build_rule
 
 
-def test_a_trouble_reads_as_a_place_and_a_reason() -> None:
+def test_a_problem_reads_as_location_and_reason() -> None:
     assert str(RuleProblem(file="a.toml", line=3, key="scope", why="is wrong")) == "a.toml:3: scope: is wrong"
     assert str(RuleProblem(file="a.toml", why="is wrong")) == "a.toml: is wrong"
 

@@ -28,15 +28,15 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
         ('why = "The tool stops."', "", None, "why", "is missing"),
         ('scope = "line"', 'scope = "row"', 4, "scope", "'row' is none of line, stream,"),
         ('severity = "warning"', "severity = 3", 7, "severity", "is a number, and must be a text in quotes"),
-        ('anchors = ["limit"]', 'anchors = [""]', 5, "anchors", "stands in everything"),
-        ('event = "usage.reached"', 'event = "Limit"', 8, "event", "two words or more"),
+        ('anchors = ["limit"]', 'anchors = [""]', 5, "anchors", "matches everything"),
+        ('event = "usage.reached"', 'event = "Limit"', 8, "event", "at least two words"),
         ('event = "usage.reached"', "", None, "event", "is missing"),
-        ('event = "usage.reached"', 'event = "a.b"\npart = "last"', 9, "part", "scope is screen"),
+        ('event = "usage.reached"', 'event = "a.b"\npart = "last"', 9, "part", "of scope screen"),
         ('scope = "line"', 'scope = "screen"', None, "part", "is missing"),
         ('id = "tool.limit.reached"', 'id = "limit"', 2, "id", "joined by dots"),
         ('why = "The tool stops."', 'why = "x"\nconfidence = 2.0', 10, "confidence", "at most 1"),
         ('why = "The tool stops."', 'why = "x"\nagent = "codex"\nversions = "~1"', 11, "versions", "joined by commas"),
-        ('why = "The tool stops."', 'why = "x"\nversions = ">1"', 10, "versions", "of an agent"),
+        ('why = "The tool stops."', 'why = "x"\nversions = ">1"', 10, "versions", "requires an agent"),
         ('why = "The tool stops."', 'why = "x"\ncooldown = -1', 10, "cooldown", "between 0"),
         ('why = "The tool stops."', 'why = "x"\nhits = []', 10, "hits", "[[hit]] tables"),
         ('why = "The tool stops."', 'why = "x"\npack = "core.codex"', 10, "pack", "pack.toml"),
@@ -50,10 +50,10 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
         ('why = "The tool stops."', 'why = "x"\nstate = "busy"', 10, "state", "is none of error, waiting_approval"),
         ('why = "The tool stops."', 'why = "x"\ncooldown = "10m"', 10, "cooldown", "must be a number"),
         ('text = "tool: limit reached, 3 left"', 'text = "<fill in>"', 11, "hit", "filled in"),
-        ('why = "The tool stops."', "why = ", 9, "", "is not TOML"),
+        ('why = "The tool stops."', "why = ", 9, "", "is not valid TOML"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(
+def test_a_problem_has_its_line_and_key(
     tmp_path: Path, old: str, new: str, line: int | None, key: str, why: str
 ) -> None:
     trouble = read(tmp_path, VALID_RULE.replace(old, new, 1))
@@ -71,14 +71,14 @@ def test_a_rule_without_proof_is_refused(tmp_path: Path, name: str) -> None:
     assert (trouble.key, "is missing" in trouble.why) == (name, True)
 
 
-def test_what_is_no_text_is_told(tmp_path: Path) -> None:
+def test_a_binary_file_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"why = '\xe9'")
     (tmp_path / "large.toml").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     told = [str(read_rule(str(tmp_path / f"{name}.toml"), "p")) for name in ("latin", "large", "absent")]
     assert ["UTF-8" in told[0], "larger" in told[1], "cannot be read" in told[2]] == [True, True, True]
 
 
-def test_a_table_of_tables_nested_without_end_is_told(tmp_path: Path) -> None:
+def test_endless_nesting_is_a_problem(tmp_path: Path) -> None:
     assert isinstance(read(tmp_path, "a = " + "[" * 5000), RuleProblem)
 
 
@@ -87,7 +87,7 @@ def test_keys_are_found_in_every_spelling() -> None:
     assert [find_line(key, text) for key in ("a", "b", "hit", "details", "c")] == [1, 2, 3, 4, None]
 
 
-def test_of_several_tables_the_wrong_one_is_named(tmp_path: Path) -> None:
+def test_the_invalid_one_of_several_tables_is_named(tmp_path: Path) -> None:
     """Which of them, not only that one is."""
     more = VALID_RULE + "\n[[miss]]\ntext = 3\n"
     trouble = read(tmp_path, more)
@@ -95,12 +95,12 @@ def test_of_several_tables_the_wrong_one_is_named(tmp_path: Path) -> None:
     assert (trouble.line, trouble.why) == (18, "`text` is a number, and must be a text in quotes")
 
 
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_named_pipe_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
     told = str(read_rule(str(tmp_path / "pipe.toml"), "p"))
-    assert told.endswith("pipe.toml: cannot be read: it is not a plain file")
-    assert "it is not a plain file" in str(read_rule("/dev/zero", "p"))
+    assert told.endswith("pipe.toml: cannot be read: not a regular file")
+    assert "not a regular file" in str(read_rule("/dev/zero", "p"))
 
 
-def test_the_mark_that_some_editors_begin_with_is_no_trouble(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     assert isinstance(read(tmp_path, "\ufeff" + VALID_RULE), Rule)

@@ -21,7 +21,7 @@ def test_a_match_says_where_and_what_and_how() -> None:
     ]
 
 
-def test_a_miss_ends_at_the_stage_that_ended_it() -> None:
+def test_the_trace_of_a_miss_ends_at_the_failed_stage() -> None:
     about = build_rule("^limit", agent="codex", anchors=("limit",))
     stages = [
         [(look.stage, look.matched) for look in try_rule(about, text, agent).trace.eval_path]

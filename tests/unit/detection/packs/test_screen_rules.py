@@ -1,10 +1,10 @@
-"""Rules for screens: ours do what their files say, and a person's own count beside them."""
+"""Screen rules: the built-in ones pass their examples, and users' rules are used too."""
 
 import os
 
 import pytest
 
-from termvisor import agents
+from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier
 from termvisor.detection.packs import load_packs
@@ -18,7 +18,7 @@ from tests.recordings.scene import load_scenes
 from tests.unit.agents.adapters.adapter_inputs import NOW, build_screen
 from tests.unit.detection.packs.user_rule import USER_RULE
 
-SIGHTS = {one.name: one.screen_classifier for one in agents.load_adapters() if isinstance(one, ComposedAdapter)}
+SIGHTS = {one.name: one.screen_classifier for one in loader.load_adapters() if isinstance(one, ComposedAdapter)}
 LOADED = load_packs()
 RULES = [rule for rule in LOADED.rules if rule.scope == "screen"]
 
@@ -36,7 +36,7 @@ def test_a_rule_is_found_where_its_name_says() -> None:
         assert os.path.exists(f"{folders[pack]}/screen_{rule.id.rpartition('.')[2]}.toml"), rule.id
 
 
-def test_a_rule_tells_a_state_for_versions_that_can_be_read() -> None:
+def test_a_screen_rule_has_a_state_and_valid_versions() -> None:
     for rule in RULES:
         assert rule.state not in (None, "unknown"), rule.id
         assert is_valid_range(rule.versions), rule.id
@@ -53,7 +53,7 @@ def test_parts_are_those_of_the_layout_and_no_two_rules_are_tried_at_once(agent:
 
 
 @pytest.mark.parametrize("agent", SIGHTS)
-def test_what_was_recorded_stands_in_the_recordings(agent: str) -> None:
+def test_recorded_examples_are_in_the_recordings(agent: str) -> None:
     """A hit with a version was seen on the real program."""
     shown = [
         "\n".join(rows) for scene in load_scenes(agent) for rows in SIGHTS[agent].split_regions(scene.screen).values()
@@ -63,20 +63,20 @@ def test_what_was_recorded_stands_in_the_recordings(agent: str) -> None:
     assert [hit.text for hit in hits if not any(hit.text in text for text in shown)] == []
 
 
-def test_no_near_miss_is_taken_for_the_rule() -> None:
+def test_no_miss_matches() -> None:
     assert [
         (rule.id, miss.text) for rule in RULES for miss in rule.misses if find_match(rule, miss.text) is not None
     ] == []
 
 
-def test_they_are_kept_without_their_examples_in_the_order_in_which_they_are_tried() -> None:
+def test_screen_rules_are_loaded_in_order_without_examples() -> None:
     rules = load_builtin_screen_rules("codex")
     assert {(rule.hits, rule.misses) for rule in rules} == {((), ())}
     assert [rule.order for rule in rules] == sorted(rule.order for rule in rules)
     assert load_builtin_screen_rules("nobody") == ()
 
 
-def test_a_persons_own_rule_counts_beside_ours_and_may_switch_one_off(tmp_path) -> None:
+def test_a_users_rule_is_used_and_may_disable_a_built_in_one(tmp_path) -> None:
     folder = tmp_path / "packs" / "mine"
     folder.mkdir(parents=True)
     (folder / "done.toml").write_text(USER_RULE.format(name="mine.screen.done"))

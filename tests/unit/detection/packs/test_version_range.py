@@ -1,4 +1,4 @@
-"""Versions that a rule is for."""
+"""Version ranges of rules."""
 
 import pytest
 from hypothesis import given

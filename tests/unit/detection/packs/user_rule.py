@@ -1,4 +1,4 @@
-"""A rule of a person's own, for a screen of Codex."""
+"""A user's rule for a screen of Codex."""
 
 USER_RULE = """
 id = "{name}"

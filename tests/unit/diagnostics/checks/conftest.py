@@ -1,4 +1,4 @@
-"""What a check sees in these tests: folders of its own, and a fleet that the test makes up."""
+"""A check context with temporary directories and in-memory services."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,23 +14,23 @@ from termvisor.testing.fake_services import FakeServices
 
 
 class FakeCheckContext:
-    """``world`` None: no daemon runs."""
+    """``services`` is None without a daemon."""
 
-    def __init__(self, paths: Paths, world: FakeServices | None):
-        self.paths, self.world = paths, world
+    def __init__(self, paths: Paths, services: FakeServices | None):
+        self.paths, self.services = paths, services
         self.settings = Settings()
         self.clock = FakeServices().clock
         self.newest_event_at: int | None = None
         self.found = InstalledHooks(())
 
     async def list_panes(self) -> Sequence[PaneView] | None:
-        return await self.world.panes.list_panes() if self.world else None
+        return await self.services.panes.list_panes() if self.services else None
 
     async def get_health(self) -> HealthStatus | None:
-        return await self.world.maintenance.get_health() if self.world else None
+        return await self.services.maintenance.get_health() if self.services else None
 
     async def list_drifts(self) -> Sequence[AgentDrift] | None:
-        return await self.world.agents.list_drifts() if self.world else None
+        return await self.services.agents.list_drifts() if self.services else None
 
     def inspect_hooks(self) -> InstalledHooks:
         return self.found
@@ -45,14 +45,14 @@ def places(tmp_path: Path) -> Paths:
 
 
 @pytest.fixture
-def world() -> FakeServices:
+def services() -> FakeServices:
     return FakeServices()
 
 
 @pytest.fixture
-def context(places: Paths, world: FakeServices) -> FakeCheckContext:
+def context(places: Paths, services: FakeServices) -> FakeCheckContext:
     """With a daemon."""
-    return FakeCheckContext(places, world)
+    return FakeCheckContext(places, services)
 
 
 @pytest.fixture

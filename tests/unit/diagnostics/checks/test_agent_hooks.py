@@ -12,15 +12,15 @@ def file(state: HookFileState, detail: str = "") -> HookedFile:
 @pytest.mark.parametrize(
     ("found", "status", "message"),
     [
-        (InstalledHooks(()), "skip", "no agent that we know is installed"),
-        (InstalledHooks((file("current"),)), "ok", "codex: set up"),
+        (InstalledHooks(()), "skip", "no supported agent is installed"),
+        (InstalledHooks((file("current"),)), "ok", "installed for codex"),
         (
             InstalledHooks((file("absent"),), "hook.sh is gone"),
             "warn",
-            "codex has no hooks of ours (/codex/hooks.json)",
+            "codex: hooks not installed (/codex/hooks.json)",
         ),
         (InstalledHooks((file("current"),), "hook.sh is gone"), "warn", "hook.sh is gone"),
-        (InstalledHooks((file("unreadable", "it is no JSON"),)), "warn", "it is no JSON"),
+        (InstalledHooks((file("unreadable", "not valid JSON"),)), "warn", "not valid JSON"),
     ],
 )
 async def test_drift_is_found(context, found: InstalledHooks, status: str, message: str) -> None:
@@ -30,6 +30,6 @@ async def test_drift_is_found(context, found: InstalledHooks, status: str, messa
     assert ("visor setup agents" in finding.hint) == (status == "warn")
 
 
-async def test_hooks_that_were_changed_are_told(context) -> None:
+async def test_hooks_that_were_changed_are_reported(context) -> None:
     context.found = InstalledHooks((file("changed"),))
     assert "changed" in (await AgentHooksCheck().run(context)).message

@@ -7,7 +7,7 @@ from termvisor.diagnostics.checks.check import CheckFinding, CheckStatus
 
 
 @pytest.mark.parametrize("status", get_args(CheckStatus))
-def test_a_finding_survives_the_way_between_processes(status: CheckStatus) -> None:
+def test_a_finding_survives_encoding_between_processes(status: CheckStatus) -> None:
     finding = CheckFinding(name="disk", status=status, message="ü", hint="x")
     assert msgspec.json.decode(msgspec.json.encode(finding), type=CheckFinding) == finding
 

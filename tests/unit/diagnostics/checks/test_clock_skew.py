@@ -2,7 +2,7 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.diagnostics.checks.clock_skew import ClockSkewCheck
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 

@@ -26,8 +26,8 @@ class ReadOnly(FakeCheckContext):
         return msgspec.structs.replace(health, db_writable=False)
 
 
-async def test_a_real_database_is_whole(context: FakeCheckContext, path: str) -> None:
-    assert await DatabaseCheck().run(context) == CheckFinding(name="database", status="ok", message=f"{path} is whole")
+async def test_a_real_database_is_intact(context: FakeCheckContext, path: str) -> None:
+    assert await DatabaseCheck().run(context) == CheckFinding(name="database", status="ok", message=f"{path} is intact")
 
 
 async def test_a_database_in_use_can_be_checked(context: FakeCheckContext, path: str) -> None:
@@ -37,7 +37,7 @@ async def test_a_database_in_use_can_be_checked(context: FakeCheckContext, path:
     await store.close()
 
 
-async def test_a_file_that_is_no_database_fails_and_is_left_alone(context: FakeCheckContext, path: str) -> None:
+async def test_a_file_that_is_not_a_database_fails_and_is_not_changed(context: FakeCheckContext, path: str) -> None:
     with open(path, "wb") as file:
         file.write(b"not a database at all" * 1000)
     finding = await DatabaseCheck().run(context)
@@ -52,8 +52,8 @@ async def test_a_damaged_database_fails(path: str) -> None:
     assert (await check_database_file(path)).status == "fail"
 
 
-async def test_a_daemon_that_cannot_write_is_told(context: FakeCheckContext, path: str) -> None:
-    finding = await DatabaseCheck().run(ReadOnly(context.paths, context.world))
+async def test_a_daemon_that_cannot_write_is_reported(context: FakeCheckContext, path: str) -> None:
+    finding = await DatabaseCheck().run(ReadOnly(context.paths, context.services))
     assert (finding.status, finding.message) == ("fail", f"the daemon cannot write {path}")
 
 

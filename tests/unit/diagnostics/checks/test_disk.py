@@ -16,7 +16,7 @@ async def test_a_folder_that_can_be_written_is_fine_and_left_clean(context: Fake
 
 async def test_a_folder_that_takes_no_file_fails() -> None:
     finding = await DiskSpaceCheck().run(FakeCheckContext(Paths("/none", "/proc", "/none"), None))
-    assert (finding.status, finding.message.startswith("/proc cannot be written")) == ("fail", True)
+    assert (finding.status, finding.message.startswith("/proc is not writable")) == ("fail", True)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from termvisor.diagnostics.checks.packs import RulePacksCheck
 from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
-async def test_what_is_not_in_force_is_told(context, tmp_path: Path) -> None:
+async def test_invalid_rules_are_reported(context, tmp_path: Path) -> None:
     context.paths = replace(context.paths, config_dir=str(tmp_path), data_dir=str(tmp_path))
     assert (await RulePacksCheck().run(context)).status == "ok"
     write_pack(tmp_path, **{f"bad{number}": VALID_RULE.replace("line", "row") for number in range(5)})

@@ -1,4 +1,4 @@
-"""What other packages add, and what is wrong with it."""
+"""Plug-ins of installed packages and their problems."""
 
 import pytest
 
@@ -17,7 +17,7 @@ gone = json:no_such_thing
 """
 
 
-async def test_what_cannot_be_loaded_is_told_with_its_reason(
+async def test_what_cannot_be_loaded_is_reported_with_its_reason(
     context, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (await PluginsCheck().run(context)).status == "ok"

@@ -3,12 +3,12 @@ from termvisor.testing.fake_services import FakeServices
 from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 
-async def test_a_living_recorder_is_fine(context: FakeCheckContext) -> None:
-    assert (await RecorderCheck().run(context)).message == "process 4243 records"
+async def test_a_running_recorder_is_fine(context: FakeCheckContext) -> None:
+    assert (await RecorderCheck().run(context)).message == "running (pid 4243)"
 
 
-async def test_a_lost_recorder_fails(context: FakeCheckContext, world: FakeServices) -> None:
-    world.maintenance.is_recording = False
+async def test_a_lost_recorder_fails(context: FakeCheckContext, services: FakeServices) -> None:
+    services.maintenance.is_recording = False
     finding = await RecorderCheck().run(context)
     assert (finding.status, bool(finding.hint)) == ("fail", True)
 

@@ -14,22 +14,22 @@ class WithSilentServer(FakeCheckContext):
         )
 
 
-async def test_all_answer(context: FakeCheckContext) -> None:
+async def test_all_servers_respond(context: FakeCheckContext) -> None:
     finding = await ServersCheck().run(context)
-    assert (finding.status, finding.message) == ("ok", "1 watched, all answer")
+    assert (finding.status, finding.message) == ("ok", "1 watched, all respond")
 
 
 async def test_a_silent_server_is_named(context: FakeCheckContext) -> None:
-    finding = await ServersCheck().run(WithSilentServer(context.paths, context.world))
-    assert (finding.status, finding.message) == ("warn", "no answer from /run/tmux/default")
+    finding = await ServersCheck().run(WithSilentServer(context.paths, context.services))
+    assert (finding.status, finding.message) == ("warn", "no response from /run/tmux/default")
 
 
-async def test_a_server_that_was_named_and_is_not_there_is_named(context: FakeCheckContext) -> None:
+async def test_a_configured_server_that_does_not_exist_is_named(context: FakeCheckContext) -> None:
     class WithAbsentServer(FakeCheckContext):
         async def get_health(self) -> HealthStatus | None:
             health = await super().get_health()
             absent = ServerHealth(target="local", socket="/run/none", mux_ok=False, client="none", panes=0)
             return msgspec.structs.replace(health, servers=(absent,)) if health else None
 
-    finding = await ServersCheck().run(WithAbsentServer(context.paths, context.world))
-    assert (finding.status, finding.message) == ("warn", "no answer from /run/none")
+    finding = await ServersCheck().run(WithAbsentServer(context.paths, context.services))
+    assert (finding.status, finding.message) == ("warn", "no response from /run/none")

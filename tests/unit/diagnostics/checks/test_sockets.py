@@ -31,8 +31,6 @@ async def test_a_socket_that_others_may_use_fails(listening: FakeCheckContext) -
     assert "0666, not 0600" in (await SocketPermissionsCheck().run(listening)).message
 
 
-async def test_what_belongs_to_somebody_else_fails(
-    listening: FakeCheckContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_file_of_another_user_fails(listening: FakeCheckContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     assert "belongs to user" in (await SocketPermissionsCheck().run(listening)).message

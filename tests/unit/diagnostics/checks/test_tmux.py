@@ -18,7 +18,7 @@ async def test_a_missing_tmux_fails_with_the_command_that_installs_it(context: F
 
 async def test_a_program_that_is_no_tmux_fails(context: FakeCheckContext) -> None:
     context.settings = Settings(tmux_program="false")
-    assert (await TmuxVersionCheck().run(context)).message == "false -V ended with status 1"
+    assert (await TmuxVersionCheck().run(context)).message == "false -V failed with exit status 1"
 
 
 @pytest.mark.parametrize(

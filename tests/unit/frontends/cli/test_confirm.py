@@ -1,4 +1,4 @@
-"""Asking the person at the terminal: only a clear yes is one, and a no is told to the inbox."""
+"""Confirmation at the terminal: only an explicit yes confirms, a no denies the approval request."""
 
 import os
 import socket
@@ -131,8 +131,8 @@ def test_an_edited_text_closes_the_question_and_is_carried_as_a_new_one(monkeypa
     with person(b"e\n"):
         wanted = confirm.ask_user(SEND, ASKED, told.append)
     assert [aside.argv for aside in told] == [("deny", "--edited", "3")]
-    assert wanted is not None and wanted.given is not None
-    assert (wanted.argv, wanted.given.data) == (SEND.argv, b"true")
+    assert wanted is not None and wanted.input_text is not None
+    assert (wanted.argv, wanted.input_text.data) == (SEND.argv, b"true")
 
 
 def test_a_text_that_was_not_changed_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,8 +152,8 @@ def test_where_there_is_only_a_text_it_is_edited_at_once(monkeypatch: pytest.Mon
             confirm.ConfirmationRequest(b"", b"", b"make"),
             unheard,
         )
-    assert wanted is not None and wanted.given is not None
-    assert wanted.given.data == b"true"
+    assert wanted is not None and wanted.input_text is not None
+    assert wanted.input_text.data == b"true"
 
 
 def test_a_confirmed_command_line_is_carried_again_with_yes(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -173,7 +173,7 @@ def test_a_declined_one_is_not_carried_again(folder: str) -> None:
     assert len(heard) == 1
 
 
-def test_where_nobody_can_be_asked_the_refusal_is_the_answer(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_the_refusal_is_printed(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
     with daemon(folder, REFUSED) as (path, _):
         assert fast_client.send_command(path, command_protocol.CommandRequest(("db", "restore"))) == 2
     assert capfd.readouterr() == ("", "visor: this changes ~/.bashrc\n")

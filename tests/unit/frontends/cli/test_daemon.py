@@ -1,4 +1,4 @@
-"""`visor daemon`: with the real daemon, on places of its own and no tmux to watch."""
+"""`visor daemon` with a real daemon in private folders."""
 
 from collections.abc import Iterator
 
@@ -49,10 +49,10 @@ def test_a_second_one_in_the_foreground_is_refused(places: Paths) -> None:
     daemon(places, "daemon", "start")
     status, _, errors = daemon(places, "daemon", "--foreground")
     assert status == 75
-    assert errors.startswith("visor: reserved: a daemon runs already (pid ")
+    assert errors.startswith("visor: reserved: a daemon is already running (pid ")
 
 
-def test_an_unknown_action_is_told(places: Paths) -> None:
+def test_an_unknown_action_is_an_error(places: Paths) -> None:
     status, _, errors = daemon(places, "daemon", "strat")
     assert status == 2
     assert errors.endswith("hint: See `visor daemon --help`.\n")

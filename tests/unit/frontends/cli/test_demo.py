@@ -14,7 +14,7 @@ def test_it_starts_says_how_to_go_on_and_stops(folder: str) -> None:
         assert (status, errors) == (0, "")
         assert out.startswith("The demo is running: six panes")
         assert server.build_attach_command(places, Settings()) in out
-        assert run_visor(places, "demo", "start")[1].startswith("The demo was running already")
+        assert run_visor(places, "demo", "start")[1].startswith("The demo is already running")
     finally:
         stopped = run_visor(places, "demo", "stop")
     assert stopped == (0, "Stopped the demo.\n", "")

@@ -15,7 +15,7 @@ def test_it_stops_the_daemon_and_says_so_and_again_is_no_error(daemon: Paths) ->
     assert run_visor(daemon, "down") == (0, "Nothing was running.\n", "")
 
 
-def test_a_broken_config_does_not_keep_anybody_from_stopping(daemon: Paths) -> None:
+def test_an_invalid_config_does_not_prevent_the_stop(daemon: Paths) -> None:
     os.makedirs(daemon.config_dir)
     with open(daemon.config_file, "w") as file:
         file.write("nonsense")

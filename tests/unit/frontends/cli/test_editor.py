@@ -1,4 +1,4 @@
-"""A text in the person's own editor."""
+"""Editing a text in the user's editor."""
 
 import os
 from pathlib import Path
@@ -27,14 +27,14 @@ def test_visual_goes_before_editor_and_may_have_words(named) -> None:
 @pytest.mark.parametrize(
     ("program", "why"),
     [
-        ("true", "The text is as it was."),
-        ("truncate -s 0", "The text is empty now."),
-        ("false", "false ended with status 1."),
-        ("/nowhere/vi", "/nowhere/vi ended with status 127."),
-        ("vi '", "the editor's name cannot be read"),
+        ("true", "The text is unchanged."),
+        ("truncate -s 0", "The text is empty."),
+        ("false", "false exited with status 1."),
+        ("/nowhere/vi", "/nowhere/vi exited with status 127."),
+        ("vi '", "VISUAL or EDITOR is not a valid command"),
     ],
 )
-def test_no_new_text_is_told_with_its_reason(named, capfd: pytest.CaptureFixture[str], program: str, why: str) -> None:
+def test_a_cancelled_edit_prints_its_reason(named, capfd: pytest.CaptureFixture[str], program: str, why: str) -> None:
     named(EDITOR=program)
     assert editor.edit_text(b"make") is None
     assert why in capfd.readouterr().err

@@ -30,7 +30,7 @@ def test_an_unknown_command_starts_nothing_and_names_the_nearest(folder: str) ->
     assert not os.path.exists(places.runtime_dir)
 
 
-def test_a_command_that_needs_a_daemon_starts_it_and_goes_on(folder: str) -> None:
+def test_a_command_that_needs_a_daemon_starts_it(folder: str) -> None:
     places = make_private_paths(folder)
     install_pattern_cache(places)
     nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
@@ -43,7 +43,7 @@ def test_a_command_that_needs_a_daemon_starts_it_and_goes_on(folder: str) -> Non
         run_visor(places, "down", **nowhere)
 
 
-def test_a_daemon_that_cannot_start_is_told_in_the_words_of_the_face(
+def test_a_daemon_that_cannot_start_is_reported_like_other_errors(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_places: object) -> None:
@@ -57,6 +57,6 @@ def test_a_daemon_that_cannot_start_is_told_in_the_words_of_the_face(
     assert capfd.readouterr().err.startswith("visor: the database is newer\n")
 
 
-def test_an_answer_that_broke_off_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_incomplete_answer_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     assert fallback.run_without_daemon(CommandRequest(("state",), is_robot=True), fast_client.CONNECTION_LOST) == 69
     assert msgspec.json.decode(capfd.readouterr().out)["error"]["code"] == "unavailable"

@@ -1,4 +1,4 @@
-"""The way of a command line to the daemon and back."""
+"""Command lines are sent to the daemon and their output is copied."""
 
 import os
 import socket
@@ -84,7 +84,7 @@ def test_what_is_no_answer_has_a_name(folder: str, answer: bytes, outcome: int) 
         assert fast_client.exchange(path, command_protocol.CommandRequest(("x",)), lambda _kind, _data: None) == outcome
 
 
-def test_nobody_listens(folder: str) -> None:
+def test_without_a_daemon_it_returns_no_daemon(folder: str) -> None:
     assert fast_client.send_command(f"{folder}/s", command_protocol.CommandRequest(("x",))) == fast_client.NO_DAEMON
 
 
@@ -110,7 +110,7 @@ def test_everything_is_written_also_where_writing_does_not_block() -> None:
     thread.join()
 
 
-def test_a_reader_that_left_is_told_to_the_caller() -> None:
+def test_a_closed_stdout_raises() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with pytest.raises(BrokenPipeError):
@@ -133,7 +133,7 @@ def test_an_answer_can_go_to_a_private_file(folder: str, capfd: pytest.CaptureFi
     assert capfd.readouterr().out == ""
 
 
-def test_a_file_that_cannot_be_opened_is_said(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_output_file_that_cannot_be_opened_is_an_error(folder: str, capfd: pytest.CaptureFixture[str]) -> None:
     answer = (
         command_protocol.encode_output(b"f", f"{folder}/no/such/out".encode())
         + command_protocol.encode_output(b"o", b"x")

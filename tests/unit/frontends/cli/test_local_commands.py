@@ -1,4 +1,4 @@
-"""The commands about the daemon itself."""
+"""The commands that the client runs itself."""
 
 import pytest
 
@@ -18,6 +18,6 @@ def test_each_explains_itself(name: str, capfd: pytest.CaptureFixture[str]) -> N
     assert local_commands.LOCAL_COMMANDS[name].doc in text
 
 
-def test_a_wrong_option_is_told_with_the_right_one(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_option_gets_a_suggestion(capfd: pytest.CaptureFixture[str]) -> None:
     assert local_commands.run_local_command(["up", "--intervall", "1"]) == 2
     assert "--interval" in capfd.readouterr().err

@@ -6,11 +6,11 @@ from termvisor.ops.panes.attach import AttachResult
 THERE = b'{"data": {"waiting": 1, "attached": {"status": "done", "socket": "/s", "outside": ["tmux", "out"]}}}'
 
 
-def test_the_way_is_in_the_answer_when_somebody_needs_a_person() -> None:
+def test_the_target_is_read_from_the_answer() -> None:
     assert read_attach_target(THERE) == AttachResult(status="done", socket="/s", outside=("tmux", "out"))
 
 
-def test_without_anybody_and_without_leave_there_is_no_way() -> None:
+def test_without_an_agent_or_permission_there_is_no_target() -> None:
     assert read_attach_target(b'{"data": {"waiting": 0, "found": null, "attached": null}}') is None
     assert read_attach_target(b'{"ok": false, "data": null, "error": {"code": "needs_approval"}}') is None
     assert read_attach_target(b"{}") is None

@@ -1,4 +1,4 @@
-"""Texts out of files and out of stdin, as the command line brings them."""
+"""Input texts from files and stdin."""
 
 import os
 import sys
@@ -24,8 +24,8 @@ def test_of_an_endless_file_only_so_much_is_read_that_it_is_too_long() -> None:
 
 
 @pytest.mark.parametrize(("name", "why"), [("none", "No such file"), (".", "Is a directory")])
-def test_what_cannot_be_read_is_told(tmp_path: Path, name: str, why: str) -> None:
-    assert why in read_input(os.fsencode(tmp_path / name)).trouble
+def test_an_unreadable_file_is_an_error(tmp_path: Path, name: str, why: str) -> None:
+    assert why in read_input(os.fsencode(tmp_path / name)).error
 
 
 def test_the_command_takes_a_text_from_stdin_and_imports_nothing_for_it(daemon: Paths) -> None:
@@ -43,11 +43,11 @@ def test_the_command_takes_a_text_from_stdin_and_imports_nothing_for_it(daemon: 
     assert b'"status":"done"' in out
 
 
-def test_a_wrong_file_is_told_in_the_words_of_the_face(daemon: Paths, tmp_path: Path) -> None:
+def test_an_invalid_file_is_reported_by_the_daemon(daemon: Paths, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"ab\xff")
     assert run_visor(daemon, "send", "1", "--file", str(tmp_path / "f"))[2].startswith(
-        f"visor: {tmp_path}/f is not UTF-8 at byte 2\n"
+        f"visor: {tmp_path}/f is not valid UTF-8 at byte 2\n"
     )
     status, out, _ = run_visor(daemon, "robot", "send", "1", "--file", str(tmp_path / "none"))
     assert status == 2
-    assert "cannot be read: No such file" in out
+    assert f"cannot read {tmp_path}/none: No such file" in out

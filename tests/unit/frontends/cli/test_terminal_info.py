@@ -1,4 +1,4 @@
-"""What a person's terminal is like."""
+"""Detection of width and colours of the terminal."""
 
 import fcntl
 import os
@@ -54,7 +54,7 @@ def test_no_terminal_no_colours_and_nothing_is_shortened(home: dict[str, str]) -
         ({"NO_COLOR": "1", "VISOR_COLOUR": "always"}, "always"),
     ],
 )
-def test_the_environment_says_what_is_wished(environ: dict[str, str], home: dict[str, str], wish: str) -> None:
+def test_the_environment_sets_the_colour_mode(environ: dict[str, str], home: dict[str, str], wish: str) -> None:
     assert choose_colour_mode(home | environ) == wish
 
 

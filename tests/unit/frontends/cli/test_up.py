@@ -1,4 +1,4 @@
-"""`visor up` without a terminal, and the demo that it may start."""
+"""`visor up` without a terminal, and with the demo."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from termvisor.settings import Paths, Settings
 from tests.unit.fake_daemon import build_environment, make_private_paths, run_visor
 
 
-def test_without_a_terminal_it_shows_the_panes_once_and_what_goes_on(daemon: Paths) -> None:
+def test_without_a_terminal_it_lists_panes_once_and_running_processes(daemon: Paths) -> None:
     status, out, errors = run_visor(daemon, "up")
     lines = out.splitlines()
     assert (status, errors) == (0, "")
@@ -20,7 +20,7 @@ def test_without_a_terminal_it_shows_the_panes_once_and_what_goes_on(daemon: Pat
     assert lines[-1].endswith("Stop with `visor down`.")
 
 
-def test_nobody_at_the_keys_means_one_look_also_on_a_terminal(daemon: Paths) -> None:
+def test_without_stdin_terminal_it_lists_panes_once(daemon: Paths) -> None:
     main, side = os.openpty()
     argv = [sys.executable, "-m", "termvisor", "up"]
     with Popen(argv, env=build_environment(daemon), stdin=DEVNULL, stdout=side, stderr=side) as process:
@@ -31,7 +31,7 @@ def test_nobody_at_the_keys_means_one_look_also_on_a_terminal(daemon: Paths) -> 
     os.close(main)
 
 
-def test_a_wrong_interval_is_told(daemon: Paths) -> None:
+def test_an_invalid_interval_is_an_error(daemon: Paths) -> None:
     status, out, errors = run_visor(daemon, "up", "--interval", "0")
     assert (status, out) == (2, "")
     assert errors.startswith("visor: --interval:")

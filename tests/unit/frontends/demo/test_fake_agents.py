@@ -1,4 +1,4 @@
-"""The demo's agents: they look like the real ones to whoever knows those, and heed keys."""
+"""The demo's agents are recognized like the real ones and react to keys."""
 
 import re
 from collections.abc import Callable
@@ -109,7 +109,7 @@ def test_escape_interrupts_work(play, work: str, told: str) -> None:
     house.until(told)
 
 
-def test_what_is_typed_stands_in_the_composer_and_enter_makes_it_the_next_task() -> None:
+def test_typed_text_is_shown_and_enter_starts_the_task() -> None:
     house = House(play_codex)
     house.until("Worked for 25s")
     for key in (b"write \xc3\xa4", b"x", b"\x7f", b" test"):
@@ -134,7 +134,7 @@ def test_what_is_typed_stands_in_the_composer_and_enter_makes_it_the_next_task()
         ("codex", [b"/quit", b"\r"]),
     ],
 )
-def test_it_leaves_when_it_is_told_to(name: str, keys: list[bytes]) -> None:
+def test_it_exits_on_its_exit_command(name: str, keys: list[bytes]) -> None:
     house = House(DEMO_AGENTS[name])
     house.until("Pondering" if name == "claude" else "Working")
     house.type(b"\x1b")
@@ -145,6 +145,6 @@ def test_it_leaves_when_it_is_told_to(name: str, keys: list[bytes]) -> None:
         house.type(keys[-1])
 
 
-def test_keys_are_told_apart_however_they_come() -> None:
+def test_keys_are_split_at_any_cut() -> None:
     assert split_keys(b"ab\x1b[A\x1b\r\x1bOPc") == [b"ab", b"\x1b[A", b"\x1b", b"\r", b"\x1bOP", b"c"]
     assert split_keys(b"") == []

@@ -1,4 +1,4 @@
-"""Playing a scene."""
+"""Playing a demo scene."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def test_text_is_printed_beat_by_beat_with_rests_between(capfdbinary: pytest.Cap
     assert rests == [0.5, 2.0]
 
 
-def test_an_agent_is_told_the_keys_that_came_and_ends_by_itself(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_an_agent_script_receives_keys_and_ends(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     heard: list[bytes] = []
     rests: list[float | None] = []
 

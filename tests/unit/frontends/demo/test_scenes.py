@@ -1,4 +1,4 @@
-"""The programs: lively, cheap, harmless."""
+"""The demo's programs are cheap and harmless."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The demo's tmux server, for real."""
+"""The demo's real tmux server."""
 
 import os
 from collections.abc import Iterator
@@ -42,6 +42,6 @@ def test_it_starts_once_and_stops_without_a_trace(places: Paths) -> None:
     assert not server.stop_demo(places, Settings())
 
 
-def test_what_tmux_says_against_it_is_told(places: Paths) -> None:
+def test_an_error_of_tmux_is_reported(places: Paths) -> None:
     with pytest.raises(MuxError, match="the demo's tmux server"):
         server.start_demo(places, Settings(tmux_program="false"))

@@ -1,4 +1,4 @@
-"""Keys."""
+"""Decoding of terminal keys."""
 
 from hypothesis import given
 from hypothesis import strategies as st

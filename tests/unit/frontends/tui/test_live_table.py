@@ -1,4 +1,4 @@
-"""The live table in a real terminal: a tmux pane, over a daemon with a world in memory."""
+"""The live table in a real tmux pane, with a daemon with fake services."""
 
 import shlex
 import sys
@@ -42,7 +42,7 @@ def reader(folder: str, places: Paths, *, width: int = 120, height: int = 24) ->
         yield Reader(tmux, pane)
 
 
-def test_it_shows_the_panes_and_our_cost_and_leaves_the_terminal_as_it_was(folder: str) -> None:
+def test_it_shows_panes_and_cost_and_restores_the_terminal(folder: str) -> None:
     with run_fake_daemon(folder) as places, reader(folder, places) as one:
         one.sees_text("3:window-3")
         rows = one.screen()

@@ -1,4 +1,4 @@
-"""What `visor up` shows."""
+"""The content of `visor up`."""
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ from termvisor.settings import Paths
 from tests.unit.fake_daemon import make_private_paths, run_fake_daemon
 
 
-def test_the_panes_stand_under_their_titles_with_our_cost_above(daemon: Paths) -> None:
+def test_panes_titles_and_cost_line(daemon: Paths) -> None:
     view = pane_table.build_view(daemon, TerminalInfo(120, True, False))
     assert view.title.split()[:3] == ["ID", "SESSION", "WINDOW"]
     assert [row.split()[:3] for row in view.rows] == [[str(n), "work", f"{n}:window-{n}"] for n in (1, 2, 3)]
@@ -32,11 +32,11 @@ def test_rows_fit_the_width(daemon: Paths) -> None:
     assert max(len(row) for row in (view.title, *view.rows)) <= 70
 
 
-def test_a_daemon_that_is_gone_is_told_over_the_last_view(folder: str) -> None:
+def test_a_lost_daemon_is_reported_above_the_last_view(folder: str) -> None:
     with pytest.raises(Unavailable) as raised:
         pane_table.build_view(make_private_paths(folder), TerminalInfo())
     view = pane_table.build_disconnected_view(TableView(head="h", title="t", rows=("r",), foot="f"), raised.value)
-    assert "no daemon is running; waiting" in view.trouble
+    assert "no daemon is running; waiting" in view.problem
     assert (view.title, view.rows) == ("t", ("r",))
 
 

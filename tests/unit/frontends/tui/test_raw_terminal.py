@@ -1,4 +1,4 @@
-"""The terminal is given back as it was."""
+"""The terminal is restored in every case."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def test_mode_screen_and_signals_are_as_before_also_after_an_error(pty: tuple[in
     assert painted.startswith(b"\x1b[?1049h")
 
 
-def test_keys_are_heard_as_they_are_pressed(pty: tuple[int, int]) -> None:
+def test_keys_are_read_unbuffered(pty: tuple[int, int]) -> None:
     main, side = pty
     with RawTerminal(side, side) as terminal:
         os.write(main, b"j")

@@ -1,4 +1,4 @@
-"""Exactly what is painted."""
+"""The layout of the live table."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ def test_a_usual_screen_has_cost_title_panes_and_foot() -> None:
     rows = compose_rows(VIEW, 24, 0)
     assert rows[:4] == ["cost", "", "ID NAME", "pane 0"]
     assert rows[22] == "pane 19"
-    assert rows[23].startswith("1-20 of 100 panes   q leaves")
+    assert rows[23].startswith("1-20 of 100 panes   q quits")
 
 
 def test_few_panes_leave_room_above_the_foot() -> None:
@@ -28,8 +28,8 @@ def test_on_a_short_screen_the_panes_stay() -> None:
     assert compose_rows(VIEW, 1, 7) == ["pane 7"]
 
 
-def test_trouble_stands_where_everybody_looks() -> None:
-    troubled = TableView(head="cost", title="t", trouble="no daemon")
+def test_a_problem_replaces_the_cost_line() -> None:
+    troubled = TableView(head="cost", title="t", problem="no daemon")
     assert compose_rows(troubled, 24, 0)[0] == "no daemon"
     assert compose_rows(troubled, 6, 0)[0] == "no daemon"
 

@@ -45,13 +45,13 @@ def test_an_action_has_a_kind_and_a_risk(action: Action, kind: str, risk: str) -
     assert (get_action_kind(action), assess_risk(action)) == (kind, risk)
 
 
-def test_the_pane_that_is_acted_on_is_known() -> None:
+def test_pane_of_an_action() -> None:
     assert find_action_pane(SendText(pane=PANE, text="x")) == PANE
     assert find_action_pane(Spawn(where="pane", beside=PANE)) == PANE
     assert find_action_pane(Notify(title="", text="")) is None
 
 
-def test_a_notification_speaks_of_a_pane_and_does_not_act_on_it() -> None:
+def test_notification_mentions_a_pane_without_acting_on_it() -> None:
     notice = Notify(title="", text="", pane=PANE)
     assert (find_action_pane(notice), find_checked_pane(notice), find_checked_pane(Kill(pane=PANE))) == (
         PANE,

@@ -31,11 +31,11 @@ def test_tables_stand_before_what_they_hold() -> None:
     assert not KEYS["rule[].id"].is_table
 
 
-def test_the_example_is_one() -> None:
+def test_example_policy_is_valid() -> None:
     assert msgspec.convert(tomllib.loads(EXAMPLE_POLICY), Policy).rates.actors == {"robot": 120}
 
 
-def test_nobody_else_has_a_milder_answer_than_a_person() -> None:
+def test_no_class_is_more_permissive_for_others_than_for_people() -> None:
     wrong = [
         one.name for one in COMMAND_CLASSES.values() if ANSWER_STRICTNESS[one.others] < ANSWER_STRICTNESS[one.human]
     ]

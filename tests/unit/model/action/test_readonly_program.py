@@ -1,4 +1,4 @@
-"""Every lookup is one shape of words, and a word that could be an option is none of them."""
+"""Read-only programs accept exactly their declared arguments, and no argument can become an option."""
 
 import pytest
 
@@ -20,7 +20,7 @@ FITTING = {
 
 
 @pytest.mark.parametrize("known", FITTING, ids=lambda one: " ".join(one.argv_patterns[:2]))
-def test_only_the_whole_shape_in_the_root_folder_is_a_lookup(known):
+def test_only_the_exact_arguments_in_the_root_folder_match(known):
     argv = FITTING[known]
     assert find_readonly_program(argv, READONLY_CWD) is known
     assert find_readonly_program(argv, "/home/me") is None
@@ -30,6 +30,6 @@ def test_only_the_whole_shape_in_the_root_folder_is_a_lookup(known):
     assert {find_readonly_program(one, READONLY_CWD) for one in changed} == {None}
 
 
-def test_the_reference_shows_words_and_no_patterns():
+def test_usage_has_labels_instead_of_patterns():
     assert CODE_SEARCH.usage == "ast-grep run --json=compact --pattern <name> -- <folder>"
     assert ACCOUNT_USAGE.usage == "caut usage|refresh --service <service> --format json"

@@ -21,6 +21,6 @@ def test_the_strictest_reason_wins_and_all_are_kept(reasons: tuple[VerdictReason
     assert (verdict.answer, verdict.why, verdict.reasons, verdict.retry_at) == (answer, why, reasons, 5)
 
 
-def test_two_people_are_needed_when_one_reason_says_so() -> None:
+def test_one_reason_can_require_two_people() -> None:
     assert combine_reasons((ALLOW, ASK)).needs_two
     assert not Verdict(answer="ask", reasons=(ALLOW,)).needs_two

@@ -1,4 +1,4 @@
-"""What is left of an account at a moment, and what may be declared."""
+"""Remaining allowances of an account, and valid declarations."""
 
 import pytest
 
@@ -26,31 +26,31 @@ def test_the_scarcest_limit_counts():
     assert left() is None
 
 
-def test_what_refills_is_whole_again_at_its_time():
+def test_a_window_is_full_after_its_reset_time():
     assert left(allowance(left=0, resets_at=NOW)) == 100
     assert left(allowance(left=0, resets_at=NOW + 1)) == 0
     assert left(allowance("credits", 0, usage_type="credits", resets_at=NOW - HOUR)) == 0
 
 
-def test_a_figure_of_unknown_length_counts_for_the_shortest_window():
+def test_a_figure_without_reset_time_expires_after_the_shortest_window():
     assert left(allowance(left=0, resets_at=None)) == 0
     assert left(allowance(left=0, resets_at=None, checked_at=NOW - 5 * HOUR)) is None
 
 
-def test_windows_told_after_a_limit_of_which_nobody_said_what_it_was_of_count_instead_of_it():
+def test_later_windows_override_a_limit_of_unknown_span():
     reached = allowance("all", 0, source="rule", checked_at=NOW - 2 * HOUR)
     assert left(reached, allowance(left=90)) == 90
     assert left(reached, allowance(left=90, checked_at=NOW - 3 * HOUR)) == 0
     assert left(reached, allowance(left=90, source="rule")) == 0
 
 
-def test_it_is_told_when_the_scarcest_is_whole_again():
+def test_the_reset_time_is_that_of_the_scarcest():
     standing = AccountStatus(account=WORK, allowances=(allowance(left=80), allowance("weekly", 20, resets_at=NOW + 9)))
     assert standing.find_reset_time(NOW) == NOW + 9
     assert AccountStatus(account=WORK).find_reset_time(NOW) is None
 
 
-def test_an_account_is_found_by_its_name_where_that_is_unique():
+def test_an_account_is_found_by_a_unique_short_name():
     other = Account(service="google", name="work")
     assert find_account([WORK, other], "openai/work") == WORK
     assert find_account([WORK, other], "work") is None
@@ -65,22 +65,22 @@ def declared(*accounts: dict, **more) -> None:
 @pytest.mark.parametrize(
     ("accounts", "more", "why"),
     [
-        ([{"service": "openai", "name": "a"}] * 2, {}, "two of the name openai/a"),
+        ([{"service": "openai", "name": "a"}] * 2, {}, "duplicate account openai/a"),
         (
             [{"service": "mistral", "name": "a"}],
             {},
-            r"\[\[accounts\]\] number 1: there is no service 'mistral'; known are",
+            r"\[\[accounts\]\] number 1: unknown service 'mistral'; known are",
         ),
-        ([{"service": "opnai", "name": "a"}], {}, "there is no service 'opnai'; did you mean openai"),
+        ([{"service": "opnai", "name": "a"}], {}, "unknown service 'opnai'; did you mean openai"),
         ([{"service": "openai", "name": "a"}, {"service": "openai"}], {}, "number 2: `name` is missing"),
         ([{"service": "openai", "name": "a b"}], {}, "letters, digits"),
-        ([{"service": "openai", "name": "a", "api_key": "x"}], {}, "there is no 'api_key'; known are service"),
-        ([{"service": "openai", "name": "a", "envfile": "x"}], {}, "there is no 'envfile'; did you mean env_file"),
+        ([{"service": "openai", "name": "a", "api_key": "x"}], {}, "unknown key 'api_key'; known are service"),
+        ([{"service": "openai", "name": "a", "envfile": "x"}], {}, "unknown key 'envfile'; did you mean env_file"),
         ([{"service": "openai", "name": "a", "env_file": "x", "config_dir": "y"}], {}, "only one of"),
-        ([{"service": "openai", "name": "a"}], {"failover_profile": "b"}, "there is no account 'b'"),
+        ([{"service": "openai", "name": "a"}], {"failover_profile": "b"}, "unknown account 'b'"),
     ],
 )
-def test_what_is_no_account_is_told(accounts, more, why):
+def test_invalid_accounts_are_rejected(accounts, more, why):
     with pytest.raises(ConfigError, match=why):
         declared(*accounts, **more)
 
@@ -89,6 +89,6 @@ def test_names_are_unique_within_a_service_only():
     declared({"service": "openai", "name": "a"}, {"service": "google", "name": "a"}, failover_profile="openai/a")
 
 
-def test_one_bracket_is_one_too_few():
-    with pytest.raises(ConfigError, match="with two brackets"):
+def test_an_account_table_needs_double_brackets():
+    with pytest.raises(ConfigError, match="with double brackets"):
         validate_settings({"accounts": {"service": "openai", "name": "a"}}, "config.toml")

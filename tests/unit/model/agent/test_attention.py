@@ -1,4 +1,4 @@
-"""Who needs a person, and that they are told once."""
+"""Needs of agents, each reported once."""
 
 import pytest
 from msgspec.structs import replace
@@ -53,13 +53,13 @@ def test_a_need(heard: list, expected: str | None) -> None:
     assert (found.kind if found else None) == expected
 
 
-def test_a_limit_ends_by_itself_and_needs_nobody() -> None:
+def test_a_limit_ends_by_itself_and_needs_no_action() -> None:
     found = find_need(compute_state_after(9, build_signal(1, "hook", "error", flags=LIMIT)))
     assert found is not None
     assert (found.until, found.is_action) == (to_ns(60), False)
 
 
-def test_the_most_urgent_comes_first_and_of_equals_the_one_that_waits_longest() -> None:
+def test_needs_are_sorted_by_urgency_and_waiting_time() -> None:
     heard = ["completed", "error", "waiting_input", "waiting_approval", "waiting_approval"]
     found = [
         replace(compute_state_after(9, build_signal(9 - n, "hook", one)), runtime=RuntimeId(n))
@@ -68,7 +68,7 @@ def test_the_most_urgent_comes_first_and_of_equals_the_one_that_waits_longest() 
     assert [one.runtime for one in list_needs(found)] == [4, 3, 2, 1, 0]
 
 
-def test_a_need_is_news_once() -> None:
+def test_a_need_is_new_once() -> None:
     first = list_needs([compute_state_after(5, build_signal(1, "hook", "waiting_approval"))])
     again = list_needs(
         [

@@ -1,4 +1,4 @@
-"""Sources: the order in which they are believed, as it is promised."""
+"""The order in which sources are believed."""
 
 import pytest
 
@@ -31,13 +31,13 @@ def test_sources_are_believed_in_this_order(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", SOURCES)
-def test_what_an_agent_says_itself_stands_before_what_we_conclude(agent: str) -> None:
+def test_native_sources_rank_before_heuristics(agent: str) -> None:
     told = [one.rank for one in SOURCES[agent] if one.tier == "deterministic"]
     guessed = [one.rank for one in SOURCES[agent] if one.tier == "heuristic"]
     assert max(told) < min(guessed)
 
 
 @pytest.mark.parametrize("agent", SOURCES)
-def test_a_name_stands_for_one_source(agent: str) -> None:
+def test_source_names_are_unique(agent: str) -> None:
     names = [one.name for one in SOURCES[agent]]
     assert len(names) == len(set(names))

@@ -1,4 +1,4 @@
-"""Rules by which further programs are known."""
+"""Rules of the setting `agent_programs`."""
 
 import pytest
 
@@ -18,20 +18,20 @@ def test_a_rule_has_three_parts():
     [
         ("aider", "is not of the form"),
         ("aider :: running", "is not of the form"),
-        ("aider :: asleep :: x", "names no state"),
-        ("aider :: unknown :: x", "names no state"),
-        ("( :: running :: x", "cannot be read"),
-        ("aider :: running :: .*", "fits everything"),
-        (" :: running :: x", "fits everything"),
+        ("aider :: asleep :: x", "has an unknown state"),
+        ("aider :: unknown :: x", "has an unknown state"),
+        ("( :: running :: x", "invalid pattern"),
+        ("aider :: running :: .*", "matches everything"),
+        (" :: running :: x", "matches everything"),
     ],
 )
-def test_what_is_wrong_is_said(text, why):
+def test_an_invalid_rule_is_explained(text, why):
     assert why in find_program_rule_problem(text)
 
 
-def test_a_good_rule_has_no_complaint():
+def test_a_valid_rule_has_no_problem():
     assert find_program_rule_problem("aider :: running :: esc to stop") == ""
 
 
-def test_what_a_program_prints_does_not_keep_us_busy():
+def test_long_output_is_matched_in_bounded_time():
     assert parse_program_rule("x :: running :: END$").is_row_match("a" * 10_000 + "END") is False

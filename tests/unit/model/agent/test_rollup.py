@@ -1,4 +1,4 @@
-"""Many agents in one line."""
+"""Summary of many agents."""
 
 from termvisor.model.agent.rollup import summarize_states
 from tests.unit.agents.state.signal_scene import build_signal, build_working_screens, compute_state_after
@@ -12,7 +12,7 @@ NOBODY = compute_state_after(
 )
 
 
-def test_what_matters_most_speaks_for_a_window() -> None:
+def test_the_most_important_state_is_on_top() -> None:
     found = summarize_states([IDLE, RUNNING, WAITING, RUNNING, UNKNOWN])
     assert (found.top, found.total, found.waiting, found.running) == ("waiting_approval", 5, 1, 2)
     assert list(found.by_state.items()) == [("waiting_approval", 1), ("running", 2), ("idle", 1), ("unknown", 1)]

@@ -1,4 +1,4 @@
-"""States: one order for all, and nothing is as good as unknown."""
+"""Precedence of states."""
 
 from typing import get_args
 
@@ -7,7 +7,7 @@ import pytest
 from termvisor.model.agent.state import PRECEDENCE, StateName, get_precedence, select_top_state
 
 
-def test_every_state_has_its_place() -> None:
+def test_every_state_has_a_precedence() -> None:
     assert set(PRECEDENCE) == set(get_args(StateName))
     assert [get_precedence(name) for name in PRECEDENCE] == list(range(len(PRECEDENCE)))
 
@@ -23,5 +23,5 @@ def test_every_state_has_its_place() -> None:
         (["error", "waiting_approval"], "error"),
     ],
 )
-def test_what_matters_most_speaks_for_all(states: list[StateName], expected: StateName) -> None:
+def test_the_most_important_state_is_selected(states: list[StateName], expected: StateName) -> None:
     assert select_top_state(states) == expected

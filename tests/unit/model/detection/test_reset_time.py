@@ -1,4 +1,4 @@
-"""When a limit ends: the words that agents use, read somewhere at some time."""
+"""Parsing of the end of a usage limit from agents' texts."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
@@ -49,7 +49,7 @@ WORDS: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("words", "now", "expected"), WORDS, ids=[one[0] for one in WORDS])
-def test_words_name_an_instant(words: str, now: str, expected: str) -> None:
+def test_text_is_parsed_to_a_time(words: str, now: str, expected: str) -> None:
     assert parse_reset_time(words, here(now)) == instant(expected)
 
 
@@ -68,17 +68,17 @@ def test_words_name_an_instant(words: str, now: str, expected: str) -> None:
         "2026-13-45T99:99",
     ],
 )
-def test_words_that_name_no_instant_are_not_guessed_at(words: str) -> None:
+def test_text_without_a_valid_time_returns_none(words: str) -> None:
     assert parse_reset_time(words, here(NOON)) is None
 
 
-def test_words_without_a_zone_are_in_that_of_the_machine() -> None:
+def test_text_without_a_zone_uses_the_machines_zone() -> None:
     there = timezone(timedelta(hours=-8))
     assert parse_reset_time("resets 3pm", here(NOON, there)) == instant("2026-11-15T23:00")
 
 
 @given(st.text(alphabet="0123456789:apm ()+-/UTCinhresetNovFb,.", max_size=40))
-def test_any_words_at_all_have_an_answer(words: str) -> None:
+def test_any_text_is_accepted(words: str) -> None:
     found = parse_reset_time(words, here(NOON))
     assert found is None or isinstance(found, int)
 
@@ -90,7 +90,7 @@ def test_a_time_of_day_is_at_most_a_day_ahead_and_never_long_ago(hour: int, minu
     assert -600 - 3600 <= found // NS - now <= 25 * 3600
 
 
-def test_of_an_end_without_seconds_the_whole_minute_must_pass():
+def test_end_without_seconds_is_rounded_up_to_the_next_minute():
     minute = 60 * 10**9
     assert round_up_to_minute(7 * minute) == 8 * minute
     assert round_up_to_minute(7 * minute + 1) == 7 * minute + 1

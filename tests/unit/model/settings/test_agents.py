@@ -4,7 +4,7 @@ from termvisor.model.settings.agents import build_resume_command, find_resume_li
 from termvisor.settings import Settings
 
 
-def test_the_command_is_a_setting():
+def test_resume_command_comes_from_the_settings():
     settings = Settings(agent_resume=("codex :: my-codex --from {session}",))
     assert build_resume_command(settings, "codex", "0196") == ("my-codex", "--from", "0196")
     assert build_resume_command(settings, "gemini", "0196") == build_resume_command(settings, "codex", "") == ()
@@ -20,5 +20,5 @@ def test_the_command_is_a_setting():
         ("a :: '", True),
     ],
 )
-def test_a_line_that_cannot_be_used_is_said(line, is_wrong):
+def test_invalid_resume_line_is_reported(line, is_wrong):
     assert bool(find_resume_line_problem(line)) is is_wrong

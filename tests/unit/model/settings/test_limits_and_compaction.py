@@ -14,32 +14,32 @@ from termvisor.settings import Settings, validate_settings
     [
         ("claude_code :: Read NOTES.md again.", ""),
         ("* :: Read: all of it.", ""),
-        ("claude_code", "agent :: words"),
-        (":: hello", "agent :: words"),
-        ("codex ::  ", "says nothing"),
-        ("codex :: /clear", "begins with '/'"),
-        ("codex :: !rm x", "begins with '!'"),
-        ("codex :: one\ntwo", "more than one line"),
-        ("codex :: \x1b[31m", "more than one line"),
+        ("claude_code", "agent :: prompt"),
+        (":: hello", "agent :: prompt"),
+        ("codex ::  ", "is empty"),
+        ("codex :: /clear", "starts with '/'"),
+        ("codex :: !rm x", "starts with '!'"),
+        ("codex :: one\ntwo", "is not one line"),
+        ("codex :: \x1b[31m", "is not one line"),
         ("codex :: " + "x" * 3000, "longer than 2000"),
     ],
 )
-def test_a_line_of_prompts_is_an_agent_and_plain_words(line, part):
+def test_compaction_line_is_an_agent_and_plain_text(line, part):
     assert part in find_compaction_line_problem(line)
     assert bool(part) == bool(find_compaction_line_problem(line))
 
 
-def test_an_agent_hears_its_own_words_or_those_for_all():
+def test_prompt_of_the_agent_or_the_wildcard_is_used():
     settings = Settings(compaction_prompts=("codex :: one", "* :: two"))
     assert [find_compaction_prompt(settings, agent) for agent in ("codex", "gemini")] == ["one", "two"]
     assert find_compaction_prompt(Settings(), "codex") == ""
 
 
 @pytest.mark.parametrize("values", [{"compaction_prompts": ["codex"]}, {"continue_prompt": "/clear"}])
-def test_settings_that_say_nothing_are_refused(values):
+def test_empty_settings_are_rejected(values):
     with pytest.raises(ConfigError, match="_prompt"):
         validate_settings(values, "config.toml")
 
 
-def test_plain_words_are_no_complaint():
+def test_plain_prompt_has_no_problem():
     assert find_prompt_problem("proceed.") == ""

@@ -1,4 +1,4 @@
-"""What workflows may do, by the settings."""
+"""Workflow modes in the settings."""
 
 import pytest
 
@@ -9,10 +9,10 @@ from termvisor.model.settings.workflows import find_mode_entry_problem, resolve_
     ("modes", "mode"),
     [((), "ask"), (("a=on",), "on"), (("*=off",), "off"), (("*=off", "a=ask"), "ask"), (("b=on",), "ask")],
 )
-def test_its_own_entry_counts_then_that_of_all_then_what_is_usual(modes, mode):
+def test_mode_is_the_own_entry_then_the_wildcard_then_the_default(modes, mode):
     assert resolve_workflow_mode(modes, "a", "ask") == mode
 
 
-def test_an_entry_that_says_nothing_is_told():
+def test_invalid_mode_entry_is_reported():
     assert [find_mode_entry_problem(entry) for entry in ("a=on", "*=off")] == ["", ""]
     assert all(find_mode_entry_problem(entry) for entry in ("a", "a=maybe", "=on"))

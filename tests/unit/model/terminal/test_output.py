@@ -1,4 +1,4 @@
-"""Output values: where bytes stand, and why they may be missing."""
+"""Output values: byte offsets, gaps and the ends of epochs."""
 
 from typing import get_args
 
@@ -11,7 +11,7 @@ PROMISED = (
 )
 
 
-def test_a_delta_ends_where_the_next_one_starts() -> None:
+def test_delta_end_is_the_offset_of_the_next() -> None:
     first = Delta(EpochId(1), 10, b"abc", at=0)
     assert first.end == 13
     assert Delta(EpochId(1), first.end, b"", at=0).end == 13

@@ -1,4 +1,4 @@
-"""Panes: an instance is told from every other, and what was not heard is not claimed."""
+"""Identity of pane instances, and defaults of unknown panes."""
 
 import msgspec
 import pytest
@@ -10,7 +10,7 @@ from termvisor.model.terminal.target import LOCAL
 SERVER = ServerInstance(LOCAL.name, "/run/tmux/default", pid=10, started=500)
 
 
-def test_the_same_id_on_a_server_that_was_started_again_is_another_pane() -> None:
+def test_same_id_on_a_restarted_server_is_another_pane() -> None:
     again = msgspec.structs.replace(SERVER, started=900)
     assert PaneInstance(SERVER, MuxPaneId("%0")) != PaneInstance(again, MuxPaneId("%0"))
 
@@ -19,7 +19,7 @@ def test_another_generation_is_another_pane() -> None:
     assert PaneInstance(SERVER, MuxPaneId("%0")) != PaneInstance(SERVER, MuxPaneId("%0"), generation=1)
 
 
-def test_instances_are_keys() -> None:
+def test_pane_instances_are_hashable() -> None:
     assert {PaneInstance(SERVER, MuxPaneId("%0")): 1}[PaneInstance(SERVER, MuxPaneId("%0"))] == 1
 
 
@@ -28,7 +28,7 @@ def test_a_value_cannot_be_changed() -> None:
         PaneFacts(mux_id=MuxPaneId("%1"), pid=5).pid = 6  # type: ignore[misc]
 
 
-def test_a_pane_of_which_nothing_was_heard_is_unknown_and_unproven() -> None:
+def test_pane_without_captured_output_is_unknown_and_unproven() -> None:
     view = PaneView(
         id=PaneId(7), instance=PaneInstance(SERVER, MuxPaneId("%1")), facts=PaneFacts(mux_id=MuxPaneId("%1"), pid=5)
     )

@@ -1,6 +1,7 @@
-"""Accounts as people and programs see them."""
+"""The account listing as text and JSON."""
 
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_accounts_are_listed_with_what_is_left_and_where_credentials_are() -> None:
@@ -19,14 +20,14 @@ async def test_those_of_one_service() -> None:
     assert "work" not in shown
 
 
-async def test_without_any_that_is_said() -> None:
-    world = await build_sample_services()
-    world.accounts.statuses.clear()
-    assert "There are no accounts." in (await run_command(world, "accounts", "list")).out
+async def test_without_any_that_is_reported() -> None:
+    services = await build_sample_services()
+    services.accounts.statuses.clear()
+    assert "No accounts." in (await run_command(services, "accounts", "list")).out
 
 
-async def test_none_of_one_service_is_not_none_at_all() -> None:
+async def test_an_empty_list_names_the_service() -> None:
     assert (
-        "There are no accounts of google."
+        "No accounts of google."
         in (await run_command(await build_sample_services(), "accounts", "--service", "google")).out
     )

@@ -1,13 +1,14 @@
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_the_account_is_named_and_on_request_every_one_is_explained() -> None:
-    world = await build_sample_services()
-    assert (await run_command(world, "accounts", "pick", "openai")).out.strip() == "openai/work: 80 % are left"
-    data = (await run_command(world, "robot", "accounts", "pick", "openai", "--explain")).envelope["data"]
+    services = await build_sample_services()
+    assert (await run_command(services, "accounts", "pick", "openai")).out.strip() == "openai/work: 80 % remaining"
+    data = (await run_command(services, "robot", "accounts", "pick", "openai", "--explain")).envelope["data"]
     assert (data["account"], data["candidates"][0]["verdict"]) == ("openai/work", "chosen")
 
 
-async def test_none_that_fits_is_an_exit_status() -> None:
+async def test_no_qualifying_account_is_an_exit_status() -> None:
     answer = await run_command(await build_sample_services(), "accounts", "pick", "google")
     assert (answer.status, answer.out.strip()) == (1, "there is no account of google")

@@ -10,35 +10,36 @@ from termvisor.ops.agents._agent_row import (
     format_state_cell,
     list_flag_labels,
 )
-from termvisor.testing.fake_services import NOON, FakeServices, build_shell_facts
+from termvisor.testing.fake_clock import NOON
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 TOKEN = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 @pytest.mark.parametrize("reason", ["no_signal", "stale_signal", "unknown_screen", "gap"])
-def test_what_is_not_known_is_told_with_its_reason_and_never_as_rest(reason: UnknownReason) -> None:
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts())
-    world.agents.start_agent(pane.id)
-    view = world.agents.set_state(pane.id, "unknown", reason=reason)
-    told = format_state_cell(build_agent_row(pane, view, NOON))
-    assert told == f"unknown ({reason.replace('_', ' ')})"
-    assert "idle" not in told
+def test_an_unknown_state_has_its_reason_and_is_never_idle(reason: UnknownReason) -> None:
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts())
+    services.agents.start_agent(pane.id)
+    view = services.agents.set_state(pane.id, "unknown", reason=reason)
+    result = format_state_cell(build_agent_row(pane, view, NOON))
+    assert result == f"unknown ({reason.replace('_', ' ')})"
+    assert "idle" not in result
 
 
 def test_a_pane_without_an_agent_has_no_state() -> None:
-    told = build_agent_row(FakeServices().add_pane(build_shell_facts()), None, NOON)
-    assert (told.state, told.agent, told.presence, told.needs_action) == (None, None, "unmanaged", False)
-    assert format_state(told.state) == ""
+    result = build_agent_row(FakeServices().add_pane(build_shell_facts()), None, NOON)
+    assert (result.state, result.agent, result.presence, result.needs_action) == (None, None, "unmanaged", False)
+    assert format_state(result.state) == ""
 
 
-def test_who_asks_a_person_is_marked() -> None:
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts())
-    world.agents.start_agent(pane.id)
-    told = build_agent_row(pane, world.agents.set_state(pane.id, "waiting_input"), NOON + 5 * NS)
-    assert (format_state_cell(told), told.needs, told.state_age) == ("! waiting input", "answer", 5.0)
-    assert describe_agent(told) == "pane 1 (work %1), claude_code"
+def test_an_agent_that_needs_a_person_is_marked() -> None:
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts())
+    services.agents.start_agent(pane.id)
+    result = build_agent_row(pane, services.agents.set_state(pane.id, "waiting_input"), NOON + 5 * NS)
+    assert (format_state_cell(result), result.needs, result.state_age) == ("! waiting input", "answer", 5.0)
+    assert describe_agent(result) == "pane 1 (work %1), claude_code"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_who_asks_a_person_is_marked() -> None:
         (AgentFlags(), []),
         (AgentFlags(usage_limited=True, resets_at=NOON + 7200 * NS), ["usage limit for 2h"]),
         (AgentFlags(usage_limited=True), ["usage limit"]),
-        (AgentFlags(compacting=True, auth_needed=True), ["compacting", "needs a login"]),
+        (AgentFlags(compacting=True, auth_needed=True), ["compacting", "login required"]),
         (AgentFlags(subtasks=1), ["1 subtask"]),
         (AgentFlags(subtasks=1, ambiguous=True), ["1 subtask", "ambiguous"]),
         (
@@ -56,16 +57,16 @@ def test_who_asks_a_person_is_marked() -> None:
         ),
     ],
 )
-def test_what_is_true_beside_the_state_is_told_in_words(told: AgentFlags, words: list[str]) -> None:
+def test_flags_are_listed_as_labels(told: AgentFlags, words: list[str]) -> None:
     assert list_flag_labels(build_flag_item(told, NOON)) == words
 
 
-def test_a_limit_that_is_over_ends_in_no_time() -> None:
+def test_an_expired_limit_resets_in_zero_seconds() -> None:
     assert build_flag_item(AgentFlags(usage_limited=True, resets_at=NOON - NS), NOON).resets_in == 0.0
 
 
-def test_a_secret_in_a_title_is_taken_out() -> None:
-    world = FakeServices()
-    pane = world.add_pane(build_shell_facts())
-    told = build_agent_row(pane, world.agents.start_agent(pane.id, title=f"use {TOKEN}"), NOON)
-    assert TOKEN not in told.agent_title
+def test_a_secret_in_a_title_is_removed() -> None:
+    services = FakeServices()
+    pane = services.add_pane(build_shell_facts())
+    result = build_agent_row(pane, services.agents.start_agent(pane.id, title=f"use {TOKEN}"), NOON)
+    assert TOKEN not in result.agent_title

@@ -1,8 +1,9 @@
 from termvisor.testing.fake_services import FakeServices
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_every_program_is_listed_with_what_can_be_done_and_where_it_lives() -> None:
+async def test_every_program_is_listed_with_what_can_be_done_and_where_it_runs() -> None:
     data = (await run_command(await build_sample_services(op="agents_list"), "robot", "agents", "list")).envelope[
         "data"
     ]
@@ -17,8 +18,8 @@ async def test_every_program_is_listed_with_what_can_be_done_and_where_it_lives(
     assert (data["summary"]["known"], data["summary"]["enabled"]) == (2, 1)
 
 
-async def test_one_word_is_enough() -> None:
+async def test_the_alias_lists_programs() -> None:
     assert (await run_command(await build_sample_services(op="agents_list"), "agents")).out.endswith(
-        "1 of 2 agents enabled, 4 alive\n"
+        "1 of 2 agents enabled, 4 running\n"
     )
     assert (await run_command(FakeServices(), "agents", "-q")).out == ""

@@ -1,10 +1,11 @@
 from termvisor.ops.agents.agents_sessions import format_dollars
 from termvisor.testing.fake_services import FakeServices
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_agents import ASKING_PANE
+from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_a_session_tells_what_it_used_and_how_it_is_taken_up_again() -> None:
+async def test_a_session_tells_what_it_used_and_how_it_is_resumed() -> None:
     data = (
         await run_command(
             await build_sample_services(op="agents_sessions"), "robot", "agents", "sessions", "--pane", "2"
@@ -21,10 +22,10 @@ async def test_a_session_tells_what_it_used_and_how_it_is_taken_up_again() -> No
     assert session["identity"]["session_name"] == "agents"
 
 
-async def test_what_was_not_told_is_unknown_and_never_nothing() -> None:
-    answered = await run_command(await build_sample_services(op="agents_sessions"), "agents", "sessions")
-    assert answered.out.count("unknown  unknown") == 3
-    assert answered.out.endswith("4 sessions, tokens 48,211, cost $0.42 without the 3 that told none\n")
+async def test_unreported_usage_is_unknown_never_zero() -> None:
+    result = await run_command(await build_sample_services(op="agents_sessions"), "agents", "sessions")
+    assert result.out.count("unknown  unknown") == 3
+    assert result.out.endswith("4 sessions, tokens 48,211, cost $0.42 (3 sessions without a reported cost)\n")
     silent = await run_command(
         await build_sample_services(op="agents_sessions"), "agents", "sessions", "--agent", "codex"
     )
@@ -32,17 +33,17 @@ async def test_what_was_not_told_is_unknown_and_never_nothing() -> None:
     assert (format_dollars(None), format_dollars(0.0)) == ("unknown", "$0.00")
 
 
-async def test_one_that_is_over_says_why() -> None:
-    world = await build_sample_services(op="agents_sessions")
-    world.agents.end_agent(ASKING_PANE)
-    (session,) = (await run_command(world, "robot", "agents", "sessions", "--agent", "claude_code")).envelope["data"][
-        "items"
-    ]
+async def test_an_ended_session_has_its_reason() -> None:
+    services = await build_sample_services(op="agents_sessions")
+    services.agents.end_agent(ASKING_PANE)
+    (session,) = (await run_command(services, "robot", "agents", "sessions", "--agent", "claude_code")).envelope[
+        "data"
+    ]["items"]
     assert (session["end_reason"], session["ended_at"]) == ("completed", "2026-01-01T12:02:15.000Z")
-    await world.clock.advance(60)
-    since = (await run_command(world, "robot", "agents", "sessions", "--since", "30s")).envelope["data"]["items"]
+    await services.clock.advance(60)
+    since = (await run_command(services, "robot", "agents", "sessions", "--since", "30s")).envelope["data"]["items"]
     assert "claude_code" not in [item["agent"] for item in since]
 
 
-async def test_without_any_it_says_so() -> None:
-    assert (await run_command(FakeServices(), "agents", "sessions")).out == "No agent had a session yet.\n"
+async def test_without_any_it_is_reported() -> None:
+    assert (await run_command(FakeServices(), "agents", "sessions")).out == "No sessions.\n"

@@ -1,4 +1,4 @@
-"""What another program knows of a session; it may not be there, be slow or talk nonsense."""
+"""Session lookups in `cass`, which may be missing, fail or print invalid output."""
 
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from termvisor.model.action.outcome import Outcome
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
 from termvisor.ops.agents._cass_history import MAX_SESSIONS_LOOKED_UP, CassHistory, fetch_histories
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 SESSION = AgentSession(
     id=SessionId(1),
@@ -26,7 +27,7 @@ SESSION = AgentSession(
 
 @pytest.fixture
 def cass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A `cass` that does this, where it is found."""
+    """Install a fake `cass` script on the PATH."""
 
     def made(script: str) -> None:
         path = tmp_path / "cass"
@@ -37,12 +38,12 @@ def cass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return made
 
 
-async def test_without_it_there_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_cass_is_a_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert await fetch_histories([SESSION], run_program) == [CassHistory(status="not_installed")]
 
 
-async def test_it_is_asked_by_the_session_and_its_answer_has_no_secrets(cass) -> None:
+async def test_a_session_is_looked_up_by_id_and_the_answer_redacted(cass) -> None:
     cass('echo "{\\"asked\\": \\"$*\\", \\"key\\": \\"ghp_0123456789abcdefghijklmnopqrstuvwxyz\\"}"')
     (found,) = await fetch_histories([SESSION], run_program)
     assert (found.status, found.key) == ("found", "session_id")
@@ -50,7 +51,7 @@ async def test_it_is_asked_by_the_session_and_its_answer_has_no_secrets(cass) ->
     assert "0123456789" not in str(found.answer)
 
 
-async def test_what_it_does_not_know_by_id_it_may_know_by_folder(cass) -> None:
+async def test_a_session_unknown_by_id_is_looked_up_by_directory(cass) -> None:
     cass('[ "$1" = search ] && echo "[\\"$*\\"]" || echo "[]"')
     (found,) = await fetch_histories([SESSION], run_program)
     assert (found.key, found.answer) == ("path", ["search --path /home/me --agent codex --format json"])
@@ -58,9 +59,9 @@ async def test_what_it_does_not_know_by_id_it_may_know_by_folder(cass) -> None:
 
 @pytest.mark.parametrize(
     ("script", "detail"),
-    [("echo no index >&2; exit 3", "no index"), ("echo hello", "its answer is no JSON"), ("exit 9", "status 9")],
+    [("echo no index >&2; exit 3", "no index"), ("echo hello", "its output is not JSON"), ("exit 9", "status 9")],
 )
-async def test_what_goes_wrong_is_told(cass, script: str, detail: str) -> None:
+async def test_what_goes_wrong_is_reported(cass, script: str, detail: str) -> None:
     cass(script)
     (found,) = await fetch_histories([SESSION], run_program)
     assert found.status == "failed"
@@ -85,7 +86,7 @@ async def test_only_the_newest_are_looked_up(cass) -> None:
     assert [one.status for one in found] == ["not_asked"] * 2 + ["found"] * MAX_SESSIONS_LOOKED_UP
 
 
-async def test_a_listing_says_what_it_knows(monkeypatch, tmp_path: Path) -> None:
+async def test_the_session_listing_shows_the_history_status(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     out = (
         await run_command(

@@ -8,7 +8,7 @@ from termvisor.ops.agents._pane_agents import (
     parse_state_filter,
     select_panes_with_agents,
 )
-from termvisor.testing.operation_calls import build_sample_services
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_every_pane_comes_with_its_agent_if_there_is_one() -> None:
@@ -18,10 +18,10 @@ async def test_every_pane_comes_with_its_agent_if_there_is_one() -> None:
     assert len(list_agent_states(found)) == 4
 
 
-async def test_who_asks_for_agents_gets_no_pane_without_one() -> None:
-    world = await build_sample_services(op="status")
-    assert [one.pane.id for one in await select_panes_with_agents(world, {"state": "unknown"})] == [6]
-    assert [one.pane.id for one in await select_panes_with_agents(world, {"needs_action": True})] == [2]
+async def test_agent_filters_exclude_panes_without_an_agent() -> None:
+    services = await build_sample_services(op="status")
+    assert [one.pane.id for one in await select_panes_with_agents(services, {"state": "unknown"})] == [6]
+    assert [one.pane.id for one in await select_panes_with_agents(services, {"needs_action": True})] == [2]
 
 
 def test_only_what_was_asked_for_is_a_filter() -> None:
@@ -42,17 +42,17 @@ def test_states_are_named_one_by_one_or_by_kind() -> None:
     )
 
 
-@pytest.mark.parametrize(("text", "hint"), [("runing", "running"), ("idle,", "The states are"), ("xyz", "completed")])
-def test_a_state_that_there_is_not_is_refused_with_the_right_ones(text: str, hint: str) -> None:
-    with pytest.raises(BadRequest, match="there is no state") as caught:
+@pytest.mark.parametrize(("text", "hint"), [("runing", "running"), ("idle,", "Known states"), ("xyz", "completed")])
+def test_an_unknown_state_is_refused_with_the_known_ones(text: str, hint: str) -> None:
+    with pytest.raises(BadRequest, match="unknown state") as caught:
         parse_state_filter(text)
     assert hint in caught.value.hint
 
 
-async def test_an_agent_that_there_is_not_is_refused_with_the_right_name() -> None:
-    world = await build_sample_services(op="status")
-    assert [one.pane.id for one in await select_panes_with_agents(world, {"agent": "codex"})] == [4]
-    assert await select_panes_with_agents(world, {"agent": "copilot"}) == []
-    with pytest.raises(BadRequest, match="no agent is called 'claude'") as caught:
-        await select_panes_with_agents(world, {"agent": "claude"})
+async def test_an_unknown_agent_is_refused_with_the_closest_name() -> None:
+    services = await build_sample_services(op="status")
+    assert [one.pane.id for one in await select_panes_with_agents(services, {"agent": "codex"})] == [4]
+    assert await select_panes_with_agents(services, {"agent": "copilot"}) == []
+    with pytest.raises(BadRequest, match="unknown agent 'claude'") as caught:
+        await select_panes_with_agents(services, {"agent": "claude"})
     assert "claude_code" in caught.value.hint

@@ -1,4 +1,4 @@
-"""A recording is read in another process; what that complains of is ours."""
+"""A recording is replayed in a worker process, whose errors are raised."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from termvisor.ops.agents._replay_worker import replay_recording
 RECORDING = Path(__file__).parents[3] / "recordings" / "claude_code" / "completed.json"
 
 
-async def test_what_the_other_process_found_comes_back_whole() -> None:
-    told = await replay_recording(str(RECORDING), "", "")
-    assert (told.view.state.value, told.runtime.agent) == ("completed", "claude_code")
+async def test_the_result_of_the_worker_is_returned() -> None:
+    result = await replay_recording(str(RECORDING), "", "")
+    assert (result.view.state.value, result.runtime.agent) == ("completed", "claude_code")
 
 
-async def test_its_complaint_is_ours() -> None:
-    with pytest.raises(BadRequest, match="is no recording of an agent") as caught:
+async def test_errors_of_the_worker_are_raised() -> None:
+    with pytest.raises(BadRequest, match="is not a recording of an agent") as caught:
         await replay_recording(__file__, "", "")
     assert "visor export --cast" in caught.value.hint

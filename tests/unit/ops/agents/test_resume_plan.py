@@ -1,4 +1,4 @@
-"""Where a conversation comes back."""
+"""Where a session is resumed, and which sessions were interrupted."""
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ PROMPT = PaneActivity(kind="prompt")
 
 
 @pytest.fixture
-def world():
+def services():
     made = FakeServices()
     made.add_pane(build_shell_facts(session_name="work", cwd="/src"))
     made.add_pane(build_shell_facts(session_name="work", mux_id="%2"))
@@ -36,72 +36,72 @@ def world():
     return made
 
 
-async def returned(world, session=OVER, command=COMMAND):
+async def returned(services, session=OVER, command=COMMAND):
     return choose_resume_place(
-        session, command, await world.panes.list_panes(include_gone=True), await world.agents.list_views()
+        session, command, await services.panes.list_panes(include_gone=True), await services.agents.list_views()
     )
 
 
-async def test_in_the_shell_that_it_left_where_that_is_at_its_prompt(world):
-    world.change_pane(PaneId(1), activity=PROMPT)
-    found = await returned(world)
+async def test_the_shell_that_it_left_if_that_is_at_its_prompt(services):
+    services.change_pane(PaneId(1), activity=PROMPT)
+    found = await returned(services)
     assert (found.where, found.action.pane, found.action.text) == ("pane", 1, "codex resume 0196")
-    elsewhere = await returned(world, replace(OVER, cwd="/a b"))
+    elsewhere = await returned(services, replace(OVER, cwd="/a b"))
     assert elsewhere.action.text == "cd '/a b' && codex resume 0196"
 
 
 @pytest.mark.parametrize("kind", ["command", "alt_screen", "unknown", "gap"])
-async def test_a_pane_that_is_not_proven_free_is_not_typed_into(world, kind):
-    world.change_pane(PaneId(1), activity=PaneActivity(kind=kind))
-    found = await returned(world)
+async def test_a_pane_that_is_not_at_a_prompt_gets_no_text(services, kind):
+    services.change_pane(PaneId(1), activity=PaneActivity(kind=kind))
+    found = await returned(services)
     assert (found.where, found.action.beside, found.action.cwd) == ("window", 1, "/src")
 
 
-async def test_a_pane_in_which_another_agent_lives_is_not_typed_into(world):
-    world.change_pane(PaneId(1), activity=PROMPT)
-    world.agents.start_agent(PaneId(1), "claude_code")
-    assert (await returned(world)).where == "window"
+async def test_a_pane_with_another_agent_gets_no_text(services):
+    services.change_pane(PaneId(1), activity=PROMPT)
+    services.agents.start_agent(PaneId(1), "claude_code")
+    assert (await returned(services)).where == "window"
 
 
-async def test_beside_where_it_was_when_its_pane_is_gone(world):
-    world.remove_pane(PaneId(1))
-    found = await returned(world)
+async def test_a_new_window_in_its_session_if_its_pane_is_gone(services):
+    services.remove_pane(PaneId(1))
+    found = await returned(services)
     assert (found.where, found.action.beside) == ("window", 2)
 
 
-async def test_in_a_session_of_the_old_name_when_that_is_gone_too(world):
-    world.remove_pane(PaneId(1))
-    world.remove_pane(PaneId(2))
-    found = await returned(world)
+async def test_a_new_session_of_the_old_name_if_that_is_gone_too(services):
+    services.remove_pane(PaneId(1))
+    services.remove_pane(PaneId(2))
+    found = await returned(services)
     assert (found.where, found.action.session, found.action.command) == ("session", "work", COMMAND)
-    stranger = await returned(world, replace(OVER, pane=PaneId(99)))
+    stranger = await returned(services, replace(OVER, pane=PaneId(99)))
     assert (stranger.where, stranger.action.session) == ("session", "codex")
 
 
-async def test_what_cannot_or_need_not_come_back_is_skipped_with_the_reason(world):
-    assert (await returned(world, command=())).skip_reason == "nothing takes it up again"
-    view = world.agents.start_agent(PaneId(3), "codex")
-    world.agents.views_by_pane[PaneId(3)] = replace(view, session=replace(view.session, external_id="0196"))
-    assert (await returned(world)).skip_reason == "it goes on in pane 3"
+async def test_sessions_that_cannot_be_resumed_are_skipped_with_the_reason(services):
+    assert (await returned(services, command=())).skip_reason == "no resume command is known for it"
+    view = services.agents.start_agent(PaneId(3), "codex")
+    services.agents.views_by_pane[PaneId(3)] = replace(view, session=replace(view.session, external_id="0196"))
+    assert (await returned(services)).skip_reason == "already running in pane 3"
     for pane in (1, 2, 3):
-        world.remove_pane(PaneId(pane))
-    world.agents.views_by_pane.clear()
-    assert "no tmux server runs" in (await returned(world)).skip_reason
+        services.remove_pane(PaneId(pane))
+    services.agents.views_by_pane.clear()
+    assert "no tmux server is running" in (await returned(services)).skip_reason
 
 
-async def test_an_agent_at_rest_whose_server_ended_broke_off_too(world):
-    now = world.clock.now()
+async def test_an_idle_agent_whose_server_exited_was_interrupted(services):
+    now = services.clock.now()
     rested = replace(OVER, end_reason="completed", ended_at=now)
-    assert find_interrupted_sessions([rested], await world.panes.list_panes(include_gone=True)) == [], (
+    assert find_interrupted_sessions([rested], await services.panes.list_panes(include_gone=True)) == [], (
         "its pane is there"
     )
-    world.remove_pane(PaneId(1))
-    assert find_interrupted_sessions([rested], await world.panes.list_panes(include_gone=True)) == [], (
+    services.remove_pane(PaneId(1))
+    assert find_interrupted_sessions([rested], await services.panes.list_panes(include_gone=True)) == [], (
         "only its pane was closed"
     )
     for pane in (2, 3):
-        world.remove_pane(PaneId(pane))
-    panes = await world.panes.list_panes(include_gone=True)
+        services.remove_pane(PaneId(pane))
+    panes = await services.panes.list_panes(include_gone=True)
     assert find_interrupted_sessions([rested], panes) == [rested]
     assert find_interrupted_sessions([replace(rested, ended_at=now - 3600 * NS)], panes) == [], (
         "it had left long before"
@@ -113,7 +113,7 @@ REASONS = st.sampled_from(("completed", "limit_reached", "error", "manual", "pan
 
 
 @given(st.lists(st.tuples(st.sampled_from(("", "a", "b", "c")), REASONS), max_size=12))
-def test_the_last_word_on_each_conversation_decides(told):
+def test_the_last_session_of_each_conversation_decides(told):
     sessions = [
         replace(OVER, id=SessionId(number), external_id=name, end_reason=why, ended_at=None if why is None else number)
         for number, (name, why) in enumerate(told)

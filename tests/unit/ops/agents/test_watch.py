@@ -5,16 +5,18 @@ from typing import Any
 
 from termvisor.ops.agents.watch import WatchItem
 from termvisor.ops.api.dispatch import CommandContext, dispatch_command_line, stream_operation
-from termvisor.testing.fake_services import FakeServices, let_tasks_run
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.fake_clock import let_tasks_run
+from termvisor.testing.fake_services import FakeServices
+from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_agents import ASKING_PANE, WORKING_PANE
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def _some(items: AsyncIterator[Any], count: int) -> list[WatchItem]:
     return [await anext(items) for _ in range(count)]
 
 
-async def test_it_begins_with_how_it_is_now() -> None:
+async def test_the_stream_starts_with_the_current_state() -> None:
     items = (await run_command(await build_sample_services(op="watch"), "robot", "watch", "--once")).items
     assert [(item["kind"], item["pane"], item["after"]) for item in items] == [
         ("state", 2, "waiting_approval"),
@@ -26,14 +28,14 @@ async def test_it_begins_with_how_it_is_now() -> None:
     assert items[-1]["summary"]["by_state"]["unknown"] == 1
 
 
-async def test_a_change_is_pushed_with_before_and_after_and_then_the_sum() -> None:
-    world = await build_sample_services(op="watch")
-    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch", {})) as items:
+async def test_a_change_is_streamed_with_before_and_after_then_the_totals() -> None:
+    services = await build_sample_services(op="watch")
+    async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch", {})) as items:
         await _some(items, 5)
         pushed = group.create_task(_some(items, 2))
         await let_tasks_run()
         assert not pushed.done()
-        world.agents.set_state(ASKING_PANE, "running")
+        services.agents.set_state(ASKING_PANE, "running")
         change, total = await pushed
     assert (change.kind, change.before, change.after) == ("state_changed", "waiting_approval", "running")
     assert change.agent is not None
@@ -42,94 +44,97 @@ async def test_a_change_is_pushed_with_before_and_after_and_then_the_sum() -> No
     assert (total.kind, total.summary.running, total.summary.waiting) == ("summary_changed", 2, 0)
 
 
-async def test_no_change_is_lost_however_fast_they_come_and_a_break_is_gone_over() -> None:
-    world = await build_sample_services(op="watch")
-    async with aclosing(stream_operation(world, "watch", {})) as items:
+async def test_no_change_is_lost_between_two_streams() -> None:
+    services = await build_sample_services(op="watch")
+    async with aclosing(stream_operation(services, "watch", {})) as items:
         cursor = (await _some(items, 5))[-1].cursor
     for state in ("running", "waiting_input", "running"):
-        world.agents.set_state(ASKING_PANE, state)
-    async with aclosing(stream_operation(world, "watch", {"since_cursor": cursor, "once": True})) as items:
-        told = [item async for item in items]
-    assert [(item.before, item.after) for item in told[:-1]] == [
+        services.agents.set_state(ASKING_PANE, state)
+    async with aclosing(stream_operation(services, "watch", {"since_cursor": cursor, "once": True})) as items:
+        result = [item async for item in items]
+    assert [(item.before, item.after) for item in result[:-1]] == [
         ("waiting_approval", "running"),
         ("running", "waiting_input"),
         ("waiting_input", "running"),
     ]
-    assert told[-1].kind == "summary_changed"
+    assert result[-1].kind == "summary_changed"
 
 
-async def test_agents_that_come_and_go_are_told() -> None:
-    world = await build_sample_services(op="watch")
-    before = str(len(world.history.stored_events))
-    world.agents.end_agent(WORKING_PANE)
-    world.agents.start_agent(WORKING_PANE, "cursor")
-    items = (await run_command(world, "robot", "watch", "--since", before, "--once")).items
-    told = [(item["kind"], item["pane"], item["name"]) for item in items]
-    assert told[:2] == [("agent_ended", 4, "codex"), ("agent_began", 4, "cursor")]
-    lines = (await run_command(world, "watch", "--since", before, "--once")).out.splitlines()
-    assert [line[16:] for line in lines[:2]] == ["codex ended", "cursor began  cursor"]
+async def test_agents_that_come_and_go_are_reported() -> None:
+    services = await build_sample_services(op="watch")
+    before = str(len(services.history.stored_events))
+    services.agents.end_agent(WORKING_PANE)
+    services.agents.start_agent(WORKING_PANE, "cursor")
+    items = (await run_command(services, "robot", "watch", "--since", before, "--once")).items
+    result = [(item["kind"], item["pane"], item["name"]) for item in items]
+    assert result[:2] == [("agent_ended", 4, "codex"), ("agent_began", 4, "cursor")]
+    lines = (await run_command(services, "watch", "--since", before, "--once")).out.splitlines()
+    assert [line[16:] for line in lines[:2]] == ["codex ended", "cursor started  cursor"]
 
 
-async def test_windows_and_sessions_are_told_only_where_their_sums_change() -> None:
-    world = await build_sample_services(op="watch")
-    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch", {"scope": "sessions"})) as items:
+async def test_windows_and_sessions_are_reported_only_where_their_sums_change() -> None:
+    services = await build_sample_services(op="watch")
+    async with (
+        asyncio.TaskGroup() as group,
+        aclosing(stream_operation(services, "watch", {"scope": "sessions"})) as items,
+    ):
         first = await _some(items, 3)
         pushed = group.create_task(_some(items, 2))
         await let_tasks_run()
-        world.agents.set_state(ASKING_PANE, "running")
-        told = await pushed
+        services.agents.set_state(ASKING_PANE, "running")
+        result = await pushed
     assert [item.place for item in first] == ["", "local/agents", "local/work"]
-    assert [item.place for item in told] == ["", "local/agents"]
-    windows = (await run_command(world, "robot", "watch", "--scope", "windows", "--once")).items
+    assert [item.place for item in result] == ["", "local/agents"]
+    windows = (await run_command(services, "robot", "watch", "--scope", "windows", "--once")).items
     assert len(windows) == 5
 
 
-async def test_what_was_not_asked_for_is_not_told() -> None:
-    world = await build_sample_services(op="watch")
-    before = str(len(world.history.stored_events))
-    world.agents.set_state(ASKING_PANE, "running")
-    world.agents.set_state(WORKING_PANE, "waiting_input")
+async def test_filters_apply_to_the_stream() -> None:
+    services = await build_sample_services(op="watch")
+    before = str(len(services.history.stored_events))
+    services.agents.set_state(ASKING_PANE, "running")
+    services.agents.set_state(WORKING_PANE, "waiting_input")
     for words, panes in (
         (("--agent", "codex"), [4]),
         (("--state", "running"), [2]),
         (("--needs-action",), [4]),
         (("--session", "work"), []),
     ):
-        items = (await run_command(world, "robot", "watch", "--since", before, "--once", *words)).items
+        items = (await run_command(services, "robot", "watch", "--since", before, "--once", *words)).items
         assert [item["pane"] for item in items if item["kind"] == "state_changed"] == panes
 
 
 async def test_people_read_a_line_a_change_at_once() -> None:
-    world = await build_sample_services(op="watch")
-    before = str(len(world.history.stored_events))
-    world.agents.set_state(ASKING_PANE, "running")
+    services = await build_sample_services(op="watch")
+    before = str(len(services.history.stored_events))
+    services.agents.set_state(ASKING_PANE, "running")
     caller = CommandContext(argv=("watch", "--since", before), is_robot=False)
-    async with aclosing(dispatch_command_line(world, caller)) as pieces:
+    async with aclosing(dispatch_command_line(services, caller)) as pieces:
         line = await anext(pieces)
     assert line == "12:02:15     2  claude_code  waiting approval → running  fix the tests\n".encode()
 
 
-async def test_the_interval_holds_up_but_leaves_nothing_out() -> None:
-    world = await build_sample_services(op="watch")
-    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch", {"interval": 5.0})) as items:
+async def test_the_interval_delays_but_omits_nothing() -> None:
+    services = await build_sample_services(op="watch")
+    async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch", {"interval": 5.0})) as items:
         await _some(items, 5)
         pushed = group.create_task(_some(items, 4))
         await let_tasks_run()
-        world.agents.set_state(ASKING_PANE, "running")
+        services.agents.set_state(ASKING_PANE, "running")
         await let_tasks_run()
-        world.agents.set_state(ASKING_PANE, "waiting_input")
+        services.agents.set_state(ASKING_PANE, "waiting_input")
         await let_tasks_run()
         assert not pushed.done()
-        await world.clock.advance(5)
+        await services.clock.advance(5)
         assert [item.after for item in await pushed] == ["running", None, "waiting_input", None]
 
 
-async def test_the_forms_have_the_names_that_streams_have_elsewhere() -> None:
-    world = FakeServices()
-    assert (await run_command(world, "watch", "--once", "--format", "jsonl")).items[0]["kind"] == "summary_changed"
-    assert (await run_command(world, "watch", "--once", "--format", "table")).out == "12:00:00  0 agents: -\n"
+async def test_the_formats_have_the_names_of_other_streams() -> None:
+    services = FakeServices()
+    assert (await run_command(services, "watch", "--once", "--format", "jsonl")).items[0]["kind"] == "summary_changed"
+    assert (await run_command(services, "watch", "--once", "--format", "table")).out == "12:00:00  0 agents: -\n"
 
 
 async def test_an_invalid_cursor_is_an_error() -> None:
-    answered = await run_command(FakeServices(), "robot", "watch", "--since", "yesterday")
-    assert (answered.items[0]["error"]["code"], answered.status) == ("invalid_cursor", 2)
+    result = await run_command(FakeServices(), "robot", "watch", "--since", "yesterday")
+    assert (result.items[0]["error"]["code"], result.status) == ("invalid_cursor", 2)

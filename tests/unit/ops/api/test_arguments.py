@@ -46,26 +46,26 @@ class Dish(Struct, frozen=True, kw_only=True):
         (["soup", "--spice", "--hot"], Dish(name="soup", spice=("--hot",))),
     ],
 )
-def test_words_become_the_input_they_mean(words: list[str], dish: Dish) -> None:
+def test_words_are_parsed_to_arguments(words: list[str], dish: Dish) -> None:
     assert parse_arguments(Dish, words) == dish
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "missing: <name>"),
+        ([], "missing argument: <name>"),
         (["soup", "--portion", "3"], "unknown option --portion"),
         (["soup", "-x"], "unknown option -x"),
-        (["soup", "--portions"], "--portions needs a value"),
-        (["soup", "--portions", "many"], "--portions: 'many' is not a whole number"),
+        (["soup", "--portions"], "--portions requires a value"),
+        (["soup", "--portions", "many"], "--portions: 'many' is not an integer"),
         (["soup", "--minutes", "long"], "--minutes: 'long' is not a number"),
-        (["soup", "--to-go=perhaps"], "--to-go: 'perhaps' is not a switch"),
+        (["soup", "--to-go=perhaps"], "--to-go: 'perhaps' is not true or false"),
         (["soup", "--portions", "10"], "--portions: Expected `int` <= 9"),
         (["soup", "--heat", "cold"], "--heat: 'cold' is not one of mild, hot"),
         (["soup", "--minutes", "nan"], "--minutes: Expected `float` >= 0.0"),
     ],
 )
-def test_wrong_words_are_refused_and_named(words: list[str], message: str) -> None:
+def test_invalid_arguments_are_rejected_by_name(words: list[str], message: str) -> None:
     with pytest.raises(BadRequest) as caught:
         parse_arguments(Dish, words)
     assert caught.value.message.startswith(message)
@@ -84,31 +84,31 @@ def test_an_option_that_may_be_a_word_of_the_text_is_answered_with_how_to_say_so
 
     with pytest.raises(BadRequest) as caught:
         parse_arguments(Said, ["ls", "-la"])
-    assert caught.value.hint.startswith("If -la belongs to the text, put -- before the text.")
+    assert caught.value.hint.startswith("If -la is part of the text, put -- before the text.")
     assert parse_arguments(Said, ["--", "ls", "-la"]) == Said(text="ls -la")
 
 
-def test_words_that_no_positional_takes_are_refused() -> None:
+def test_extra_words_are_rejected() -> None:
     class One(Struct, frozen=True, kw_only=True):
         name: Annotated[str, Meta(description="One word.", extra={"positional": "one"})]
 
-    with pytest.raises(BadRequest, match="unexpected word 'b'"):
+    with pytest.raises(BadRequest, match="unexpected argument 'b'"):
         parse_arguments(One, ["a", "b", "c"])
 
 
-def test_an_input_is_spelled_with_what_differs_from_the_defaults() -> None:
+def test_only_arguments_that_differ_from_the_defaults_are_rendered() -> None:
     dish = Dish(name="-soup", portions=3, spice=("a b", ""), to_go=True)
     assert render_arguments(dish) == ["--portions=3", "--spice=a b", "--spice=", "--to-go", "--", "-soup"]
 
 
-def test_unknown_parameters_of_a_call_are_refused() -> None:
+def test_unknown_parameters_are_rejected() -> None:
     with pytest.raises(BadRequest, match="unknown parameter 'colour'"):
         convert_arguments(Dish, {"name": "soup", "colour": "red"})
     with pytest.raises(BadRequest, match="missing required field `name`"):
         convert_arguments(Dish, {})
 
 
-def test_help_says_how_each_argument_is_written() -> None:
+def test_help_describes_each_argument() -> None:
     assert render_usage("cook", Dish) == "cook <name> [note] [options]"
     rows = dict(describe_arguments(Dish))
     assert rows["-p, --portions <portions>"] == "How many. (default 2)"
@@ -122,13 +122,13 @@ def test_a_beginning_is_nearer_than_a_likeness() -> None:
     assert find_close_matches("zzz", ["sessions"]) == []
 
 
-def test_paths_are_meant_from_the_callers_folder() -> None:
+def test_relative_paths_are_resolved_against_the_client_folder() -> None:
     assert make_paths_absolute(ExportArgs(output="a/b"), "/home/me").output == "/home/me/a/b"
     assert make_paths_absolute(ExportArgs(output="/a"), "/home/me").output == "/a"
     assert make_paths_absolute(ExportArgs(), "/home/me") == ExportArgs()
 
 
-def test_what_a_value_names_is_known_for_completion() -> None:
+def test_the_kind_of_a_value_is_known_for_completion() -> None:
     class Call(Struct):
         pane: str
         to: Annotated[str, Meta(extra={"is_path": True})]

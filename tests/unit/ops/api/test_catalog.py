@@ -19,7 +19,7 @@ from termvisor.ops.api.catalog import (
 FOLDER = Path(catalog.__file__).parents[1]
 
 
-def test_the_tables_say_what_the_op_files_declare() -> None:
+def test_the_tables_match_the_declarations() -> None:
     ops = load_all_operations()
     assert [op.name for op in ops] == list(OPERATION_NAMES)
     assert {alias: op.name for op in ops for alias in op.aliases} == COMMAND_ALIASES
@@ -27,12 +27,12 @@ def test_the_tables_say_what_the_op_files_declare() -> None:
     assert tuple(op.name for op in ops if op.is_stream) == STREAM_OPERATIONS
 
 
-def test_every_file_that_declares_an_op_is_in_the_table() -> None:
-    declaring = {path.stem for path in FOLDER.glob("*/*.py") if "\nOP = Op(" in path.read_text()}
+def test_every_module_that_declares_an_operation_is_in_the_table() -> None:
+    declaring = {path.stem for path in FOLDER.glob("*/*.py") if "\nOP = Operation(" in path.read_text()}
     assert declaring == set(OPERATION_NAMES)
 
 
-def test_finding_one_op_loads_no_other() -> None:
+def test_finding_one_operation_imports_no_other() -> None:
     code = (
         "import sys; from termvisor.ops.api.catalog import find_operation; find_operation(['gaps'], False);"
         "print(*sorted(name for name in sys.modules if name.startswith('termvisor.ops.')))"
@@ -60,7 +60,7 @@ def test_finding_one_op_loads_no_other() -> None:
         (["workflow", "dry_run", "x"], True, "workflow_dry_run", ["x"]),
     ],
 )
-def test_an_op_is_found_by_all_its_names(argv: list[str], is_robot: bool, name: str, rest: list[str]) -> None:
+def test_an_operation_is_found_by_all_its_names(argv: list[str], is_robot: bool, name: str, rest: list[str]) -> None:
     op, words = find_operation(argv, is_robot)
     assert (op.name, words) == (name, rest)
 
@@ -71,18 +71,18 @@ def test_the_short_robot_names_are_for_robots() -> None:
 
 
 @pytest.mark.parametrize(("word", "hint"), [("pnaes", "panes"), ("list-pane", "list-panes"), ("serach", "search")])
-def test_a_misspelled_command_is_answered_with_the_nearest(word: str, hint: str) -> None:
+def test_a_misspelled_command_suggests_the_closest(word: str, hint: str) -> None:
     with pytest.raises(UnknownCommand) as caught:
         find_operation([word], is_robot=False)
     assert hint in caught.value.hint
 
 
-def test_half_a_command_says_what_is_missing() -> None:
-    with pytest.raises(UnknownCommand, match="needs one more word: init, show, set, unset, reload, validate, path"):
+def test_a_group_without_subcommand_lists_its_subcommands() -> None:
+    with pytest.raises(UnknownCommand, match="needs a subcommand: init, show, set, unset, reload, validate, path"):
         find_operation(["config"], is_robot=False)
 
 
-def test_calls_know_long_and_short_names() -> None:
+def test_calls_accept_long_and_short_names() -> None:
     assert load_by_any_name("state").name == load_by_any_name("list_panes").name == "list_panes"
     with pytest.raises(UnknownCommand, match="'nope'"):
         load_by_any_name("nope")

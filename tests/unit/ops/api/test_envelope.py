@@ -4,20 +4,14 @@ import msgspec
 import pytest
 
 from termvisor import __version__
+from termvisor.clock import compute_seconds_between
 from termvisor.errors import NotFound
-from termvisor.ops.api.envelope import (
-    Envelope,
-    build_failure,
-    build_success,
-    compute_seconds_between,
-    convert_exception,
-    encode_json_line,
-)
+from termvisor.ops.api.envelope import Envelope, build_failure, build_success, convert_exception, encode_json_line
 from termvisor.ops.panes._listing import SessionIdentity
-from termvisor.testing.fake_services import FakeClock
+from termvisor.testing.fake_clock import FakeClock
 
 
-async def test_a_success_says_when_how_long_and_which_version() -> None:
+async def test_a_success_has_time_duration_and_version() -> None:
     clock = FakeClock()
     await clock.advance(0.25)
     answer = msgspec.json.decode(
@@ -49,7 +43,7 @@ def test_text_that_is_no_unicode_is_replaced_and_never_breaks_the_answer() -> No
     assert msgspec.json.decode(line)["data"] == {"names": ["a?b"], "?": 1}
 
 
-def test_what_a_terminal_would_obey_is_escaped_and_means_the_same() -> None:
+def test_control_characters_are_escaped_and_decode_unchanged() -> None:
     data = {"text": "\x1b[2J\x7f\x9b31m\u202e\u2066\u061c\ufeff é日 \u2028"}
     line = encode_json_line(Envelope(ok=True, data=data, elapsed_ms=0.0, now=""))
     assert msgspec.json.decode(line)["data"] == data
@@ -58,7 +52,7 @@ def test_what_a_terminal_would_obey_is_escaped_and_means_the_same() -> None:
     assert "é日" in shown
 
 
-def test_our_own_errors_are_told_as_they_are() -> None:
+def test_our_own_errors_are_not_converted() -> None:
     error = NotFound("x")
     assert convert_exception(error) is error
 
@@ -71,5 +65,5 @@ def test_an_unexpected_error_is_internal_and_logged(caplog: pytest.LogCaptureFix
     assert "unexpected KeyError" in caplog.text
 
 
-def test_time_between_instants_is_told_to_the_millisecond() -> None:
+def test_seconds_between_instants_are_rounded_to_milliseconds() -> None:
     assert compute_seconds_between(0, 1_234_567_890) == 1.235

@@ -14,7 +14,7 @@ from termvisor.ops.api.global_options import GlobalOptions, split_global_options
         (["search", "--", "-q", "--json"], GlobalOptions(), ["search", "--", "-q", "--json"]),
     ],
 )
-def test_general_options_may_stand_anywhere_before_the_double_dash(
+def test_global_options_are_accepted_anywhere_before_the_double_dash(
     argv: list[str], options: GlobalOptions, rest: list[str]
 ) -> None:
     assert split_global_options(argv) == (options, rest)
@@ -26,7 +26,7 @@ def test_an_unknown_format_is_refused(argv: list[str]) -> None:
         split_global_options(argv)
 
 
-def test_auto_is_json_for_robots_and_plain_for_people() -> None:
+def test_auto_is_json_for_robots_and_plain_for_users() -> None:
     assert GlobalOptions().resolve_format(is_robot=True) == "json"
     assert GlobalOptions().resolve_format(is_robot=False) == "plain"
     assert GlobalOptions(format="markdown").resolve_format(is_robot=True) == "markdown"

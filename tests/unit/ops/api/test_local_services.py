@@ -6,29 +6,29 @@ from termvisor.ops.api.local_services import LocalServices
 from termvisor.settings import Paths, Settings
 from termvisor.testing.operation_calls import run_command
 
-PLACES = Paths("/none/c", "/none/d", "/none/r")
+PATHS = Paths("/none/c", "/none/d", "/none/r")
 
 
-def test_places_and_settings_are_known_without_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_and_settings_are_available_without_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.environ", {})
-    assert LocalServices(PLACES).configuration == (PLACES, Settings())
+    assert LocalServices(PATHS).configuration == (PATHS, Settings())
 
 
-async def test_everything_else_needs_one() -> None:
-    world = LocalServices(PLACES)
+async def test_every_other_service_requires_a_daemon() -> None:
+    services = LocalServices(PATHS)
     for name in ("panes", "history", "updates"):
         with pytest.raises(Unavailable, match="no daemon is running"):
-            getattr(world, name)
+            getattr(services, name)
     with pytest.raises(Unavailable):
-        await world.maintenance.get_health()
+        await services.maintenance.get_health()
 
 
-async def test_a_read_without_a_daemon_says_what_to_do() -> None:
-    answered = await run_command(LocalServices(PLACES), "panes")
-    assert (answered.status, answered.err) == (69, "visor: no daemon is running\nhint: `visor up` starts it.\n")
+async def test_a_read_without_a_daemon_has_a_hint() -> None:
+    answered = await run_command(LocalServices(PATHS), "panes")
+    assert (answered.status, answered.err) == (69, "visor: no daemon is running\nhint: Start it with `visor up`.\n")
 
 
-def test_local_ops_are_those_that_need_no_daemon() -> None:
+def test_local_operations_need_no_daemon() -> None:
     assert {op.name for op in load_all_operations() if op.effect == "local"} == {
         "config_init",
         "config_path",

@@ -10,7 +10,7 @@ from termvisor.ops.api.operation import Operation
 OPS = load_all_operations()
 
 
-def test_every_op_is_fully_declared() -> None:
+def test_every_operation_is_fully_declared() -> None:
     for op in OPS:
         assert op.summary.endswith("."), op.name
         assert len(op.summary) <= 80, op.name
@@ -20,7 +20,7 @@ def test_every_op_is_fully_declared() -> None:
         assert find_operation(op.command.split(), is_robot=False)[0] is op
 
 
-def test_every_example_is_a_call_of_its_op() -> None:
+def test_every_example_calls_its_operation() -> None:
     for op, example in [(one, example) for one in OPS for example in one.examples]:
         words = shlex.split(example.command_line.partition(" > ")[0])
         is_robot = words[:1] == ["robot"]
@@ -31,7 +31,7 @@ def test_every_example_is_a_call_of_its_op() -> None:
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_the_arguments_of_an_op_can_be_told_apart(op: Operation) -> None:
+def test_the_arguments_of_an_operation_are_unambiguous(op: Operation) -> None:
     known = list_arguments(op.args_type)
     flags = [flag for argument in known if not argument.is_positional for flag in argument.flags]
     assert len(flags) == len(set(flags))

@@ -5,7 +5,8 @@ import pytest
 from termvisor.ops.api import catalog, schema
 from termvisor.ops.api.operation import Operation
 from termvisor.settings import Paths
-from termvisor.testing.operation_calls import OPERATION_CALLS, build_sample_services, run_command
+from termvisor.testing.operation_calls import OPERATION_CALLS, run_command
+from termvisor.testing.sample_services import build_sample_services
 
 OPS = catalog.load_all_operations()
 Draft = jsonschema.Draft202012Validator
@@ -20,7 +21,7 @@ def test_schemas_are_valid_and_have_their_own_id(op: Operation) -> None:
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-async def test_real_answers_are_what_the_schemas_say(op: Operation, tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_real_results_match_the_schemas(op: Operation, tmp_path_factory: pytest.TempPathFactory) -> None:
     places = Paths(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
     answered = await run_command(await build_sample_services(places, op.name), "robot", *OPERATION_CALLS[op.name])
     whole = [msgspec.json.decode(line) for line in answered.out.splitlines()]
@@ -33,13 +34,13 @@ async def test_real_answers_are_what_the_schemas_say(op: Operation, tmp_path_fac
         Draft(schema.build_envelope_schema()).validate(envelope)
 
 
-async def test_an_error_is_what_the_envelope_schema_says() -> None:
+async def test_an_error_matches_the_envelope_schema() -> None:
     answered = await run_command(await build_sample_services(), "robot", "get-text", "nowhere")
     Draft.check_schema(schema.build_envelope_schema())
     Draft(schema.build_envelope_schema()).validate(answered.envelope)
 
 
-def test_every_op_has_a_call_that_stands_for_it() -> None:
+def test_every_operation_has_an_example_call() -> None:
     assert list(OPERATION_CALLS) == list(catalog.OPERATION_NAMES)
 
 

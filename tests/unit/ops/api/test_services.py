@@ -1,12 +1,13 @@
-"""Every World there is keeps the protocol: the same methods, awaited or not, with the same parameters."""
+"""Every implementation of the service protocols has the same methods with the same parameters."""
 
 import inspect
 
 import pytest
 
-from termvisor.daemon.services.history import DaemonRecording
+from termvisor.daemon.services.history import DaemonHistory, DaemonRecording
 from termvisor.daemon.services.maintenance import DaemonMaintenance
-from termvisor.daemon.services.services import DaemonHistory, DaemonPanes, DaemonUpdates
+from termvisor.daemon.services.panes import DaemonPanes
+from termvisor.daemon.services.updates import DaemonUpdates
 from termvisor.ops.api.local_services import LocalServices
 from termvisor.ops.api.services import (
     HistoryService,
@@ -20,11 +21,11 @@ from termvisor.testing.fake_maintenance import FakeMaintenance
 from termvisor.testing.fake_services import FakeHistory, FakePanes, FakeRecording, FakeServices, FakeUpdates
 
 
-def _parts(cls: type) -> set[str]:
+def _list_properties(cls: type) -> set[str]:
     return {name for name, member in vars(cls).items() if isinstance(member, property)}
 
 
-def _shape(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
+def _get_signatures(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
     return {
         name: (inspect.iscoroutinefunction(member), tuple(inspect.signature(member).parameters))
         for name, member in vars(cls).items()
@@ -33,7 +34,7 @@ def _shape(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "made"),
+    ("protocol", "implementation"),
     [
         (PaneService, FakePanes),
         (PaneService, DaemonPanes),
@@ -47,12 +48,12 @@ def _shape(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
         (RecordingService, DaemonRecording),
     ],
 )
-def test_a_world_keeps_the_protocol(protocol: type, made: type) -> None:
-    promised, kept = _shape(protocol), _shape(made)
-    assert promised
-    assert {name: kept.get(name) for name in promised} == promised
+def test_implementations_match_the_protocol(protocol: type, implementation: type) -> None:
+    expected, actual = _get_signatures(protocol), _get_signatures(implementation)
+    assert expected
+    assert {name: actual.get(name) for name in expected} == expected
 
 
 @pytest.mark.parametrize("world", [FakeServices(), LocalServices()])
-def test_a_world_has_every_part(world: object) -> None:
-    assert _parts(Services) <= {name for name in dir(world) if not name.startswith("_")}
+def test_implementations_have_every_service(world: object) -> None:
+    assert _list_properties(Services) <= {name for name in dir(world) if not name.startswith("_")}

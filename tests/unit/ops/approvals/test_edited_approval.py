@@ -7,46 +7,47 @@ from termvisor.model.action.verdict import VerdictReason, combine_reasons
 from termvisor.ops.api.gate_service import GatePreview
 from termvisor.ops.approvals._edited_approval import send_edited_text
 from termvisor.testing.fake_services import FakeServices
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 @pytest.fixture
-async def world() -> FakeServices:
+async def services() -> FakeServices:
     return await build_sample_services()
 
 
-def change(world: FakeServices, **fields: object) -> Approval:
-    """The question in the inbox, as the test wants it."""
-    world.gate.approvals.approvals[0] = replace(world.gate.approvals.approvals[0], **fields)
-    return world.gate.approvals.approvals[0]
+def change(services: FakeServices, **fields: object) -> Approval:
+    """Change the approval request in the inbox."""
+    services.gate.approvals.approvals[0] = replace(services.gate.approvals.approvals[0], **fields)
+    return services.gate.approvals.approvals[0]
 
 
-async def test_the_text_goes_where_the_first_one_was_meant_for(world: FakeServices) -> None:
-    known = change(world, into="program", owner="builder")
-    change(world, shown={**known.shown, "enter": False, "into_screen": True})
-    await send_edited_text(world, 1, "fix it")
-    ((action, terms),) = world.gate.executed
+async def test_the_edited_text_goes_to_the_pane_of_the_request(services: FakeServices) -> None:
+    known = change(services, into="program", owner="builder")
+    change(services, shown={**known.shown, "enter": False, "into_screen": True})
+    await send_edited_text(services, 1, "fix it")
+    ((action, terms),) = services.gate.executed
     assert (action.enter, action.into_screen, terms.into, terms.owner) == (False, True, "program", "builder")
 
 
-async def test_without_a_text_the_known_one_is_given_to_be_edited(world: FakeServices) -> None:
-    answered = await run_command(world, "approve", "1", "--edit")
-    assert (answered.editable_text, answered.question, answered.status) == ("make deploy", "", 2)
-    assert "approve 1 --edit <the whole text>" in answered.err
-    assert len(await world.gate.approvals.list()) == 1
+async def test_without_a_text_the_stored_one_is_offered_for_editing(services: FakeServices) -> None:
+    result = await run_command(services, "approve", "1", "--edit")
+    assert (result.editable_text, result.question, result.status) == ("make deploy", "", 2)
+    assert "approve 1 --edit <text>" in result.err
+    assert len(await services.gate.approvals.list()) == 1
 
 
-async def test_a_text_that_is_not_known_whole_cannot_be_edited(world: FakeServices) -> None:
-    change(world, shown={"text": "x" * MAX_SHOWN_CHARS + "… (9000 characters)"})
-    with pytest.raises(BadRequest, match="too long") as error:
-        await send_edited_text(world, 1, "")
+async def test_a_truncated_text_cannot_be_edited(services: FakeServices) -> None:
+    change(services, shown={"text": "x" * MAX_SHOWN_CHARS + "… (9000 characters)"})
+    with pytest.raises(BadRequest, match="too long to edit") as error:
+        await send_edited_text(services, 1, "")
     assert not isinstance(error.value, ConfirmationRequired)
 
 
-async def test_a_masked_secret_is_not_typed(world: FakeServices) -> None:
-    with pytest.raises(BadRequest, match="masked"):
-        await send_edited_text(world, 1, "login [redacted:token]")
-    assert world.gate.executed == []
+async def test_a_redacted_secret_is_not_sent(services: FakeServices) -> None:
+    with pytest.raises(BadRequest, match="redacted secret"):
+        await send_edited_text(services, 1, "login [redacted:token]")
+    assert services.gate.executed == []
 
 
 @pytest.mark.parametrize(
@@ -57,18 +58,18 @@ async def test_a_masked_secret_is_not_typed(world: FakeServices) -> None:
     ],
     ids=["denied", "refused"],
 )
-async def test_what_would_not_be_done_leaves_the_question_open(world: FakeServices, foreseen: GatePreview) -> None:
-    world.gate.preview_result = foreseen
+async def test_a_refused_text_leaves_the_request_open(services: FakeServices, foreseen: GatePreview) -> None:
+    services.gate.preview_result = foreseen
     with pytest.raises(Refused) as error:
-        await send_edited_text(world, 1, "make test")
-    assert "Question 1 is still open" in error.value.hint
-    assert (world.gate.executed, len(await world.gate.approvals.list())) == ([], 1)
+        await send_edited_text(services, 1, "make test")
+    assert "Request 1 is still open" in error.value.hint
+    assert (services.gate.executed, len(await services.gate.approvals.list())) == ([], 1)
 
 
-async def test_only_a_text_can_be_edited_and_only_while_it_is_asked_about(world: FakeServices) -> None:
-    change(world, kind="kill")
-    with pytest.raises(BadRequest, match="only a text"):
-        await send_edited_text(world, 1, "make")
-    change(world, kind="send_text", state="denied")
-    with pytest.raises(Conflict, match="is denied"):
-        await send_edited_text(world, 1, "make")
+async def test_only_a_text_can_be_edited_and_only_while_it_is_asked_about(services: FakeServices) -> None:
+    change(services, kind="kill")
+    with pytest.raises(BadRequest, match="cannot be edited"):
+        await send_edited_text(services, 1, "make")
+    change(services, kind="send_text", state="denied")
+    with pytest.raises(Conflict, match="already denied"):
+        await send_edited_text(services, 1, "make")

@@ -48,12 +48,12 @@ def test_a_file_that_would_be_written_is_known() -> None:
     )
 
 
-def test_claude_code_does_not_say_which_use_of_a_tool_it_asks_about() -> None:
-    """Once it does, two requests that are alike in all can be two questions; the guide says that they cannot."""
+def test_claude_code_permission_requests_have_no_tool_use_id() -> None:
+    """Once they have one, identical requests can be told apart; update the guide then, which says they cannot."""
     records = json.loads((RECORDINGS / "approval_asked.json").read_text())["records"]
-    told = [json.loads(record["text"]) for record in records if record["source"] == "hook"]
-    asked_for = next(one["payload"] for one in told if one["event"] == "PermissionRequest")
-    used = next(one["payload"] for one in told if one["event"] == "PreToolUse")
+    result = [json.loads(record["text"]) for record in records if record["source"] == "hook"]
+    asked_for = next(one["payload"] for one in result if one["event"] == "PermissionRequest")
+    used = next(one["payload"] for one in result if one["event"] == "PreToolUse")
     assert ("tool_use_id" in used, "tool_use_id" in asked_for) == (True, False)
 
 
@@ -63,12 +63,12 @@ def test_no_request_is_the_same_as_another() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "{", '{"tool_name": 1}', '{"tool_name": "Bash", "tool_input": []}'])
-def test_what_is_no_request_is_refused(text: str) -> None:
-    with pytest.raises(BadRequest, match="no permission request"):
+def test_an_invalid_permission_request_is_refused(text: str) -> None:
+    with pytest.raises(BadRequest, match="not a permission request"):
         parse_permission_payload(text)
 
 
 @pytest.mark.parametrize("tool", ["AskUserQuestion", "ExitPlanMode"])
-def test_a_question_of_its_own_is_left_to_the_dialog(tool: str) -> None:
+def test_a_tool_with_more_than_two_answers_is_left_to_the_dialog(tool: str) -> None:
     with pytest.raises(Unsupported):
         parse_permission_payload(asked(tool, {}))

@@ -13,9 +13,9 @@ def _world(tmp_path: Path) -> LocalServices:
 
 
 async def test_a_private_file_with_every_setting_is_written(tmp_path: Path) -> None:
-    answered = await run_command(_world(tmp_path), "config", "init")
+    result = await run_command(_world(tmp_path), "config", "init")
     path = tmp_path / "config" / "config.toml"
-    assert answered.out == f"{path} written\n"
+    assert result.out == f"wrote {path}\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert all(f"# {row.name} = " in path.read_text() for row in list_settings())
     assert load_settings(_world(tmp_path).configuration[0], {}) == load_settings(Paths("/none", "/none", "/none"), {})
@@ -25,8 +25,8 @@ async def test_an_existing_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "config" / "config.toml"
     path.parent.mkdir()
     path.write_text("colour = 'never'\n")
-    answered = await run_command(_world(tmp_path), "robot", "config", "init")
-    assert (answered.status, answered.envelope["error"]["code"]) == (75, "reserved")
+    result = await run_command(_world(tmp_path), "robot", "config", "init")
+    assert (result.status, result.envelope["error"]["code"]) == (75, "reserved")
     assert path.read_text() == "colour = 'never'\n"
 
 
@@ -41,12 +41,12 @@ async def test_a_replaced_file_is_kept_beside(tmp_path: Path) -> None:
 
 async def test_a_folder_that_cannot_be_made_is_an_error_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file")
-    answered = await run_command(_world(tmp_path), "config", "init")
-    assert (answered.status, answered.out) == (69, "")
-    assert "hint: " in answered.err
+    result = await run_command(_world(tmp_path), "config", "init")
+    assert (result.status, result.out) == (69, "")
+    assert "hint: " in result.err
 
 
-def test_the_commented_lines_are_what_they_say() -> None:
+def test_the_commented_defaults_are_valid() -> None:
     lines = [line.removeprefix("# ") for line in build_template().splitlines() if " = " in line and "…" not in line]
     values = tomllib.loads("\n".join(lines))
     assert {row.name: values[row.name] for row in list_settings() if isinstance(row.default, (str, int, float))} == {

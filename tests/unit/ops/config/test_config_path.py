@@ -5,7 +5,7 @@ from termvisor.testing.operation_calls import run_command
 WORLD = LocalServices(Paths("/c", "/d", "/r"))
 
 
-async def test_all_places_are_told() -> None:
+async def test_all_paths_are_listed() -> None:
     data = (await run_command(WORLD, "robot", "config", "path")).envelope["data"]
     assert (data["config_file"], data["database"], data["daemon_socket"]) == (
         "/c/config.toml",

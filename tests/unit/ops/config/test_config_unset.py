@@ -6,15 +6,15 @@ from termvisor.testing.operation_calls import run_command
 
 
 async def test_a_setting_goes_back_to_its_default_and_the_rest_stays(tmp_path: Path) -> None:
-    world = LocalServices(Paths(str(tmp_path), "/d", "/r"))
+    services = LocalServices(Paths(str(tmp_path), "/d", "/r"))
     (tmp_path / "config.toml").write_text("# mine\nlog_level = 'debug'\n\ncolour = 'never'\n")
-    answered = await run_command(world, "config", "unset", "log_level", "-q")
-    assert answered.out == "log_level is at its default\n"
+    result = await run_command(services, "config", "unset", "log_level", "-q")
+    assert result.out == "log_level is at its default\n"
     assert (tmp_path / "config.toml").read_text() == "# mine\n\ncolour = 'never'\n"
-    assert (await run_command(world, "robot", "config", "unset", "log_level")).envelope["data"]["changed"] is False
+    assert (await run_command(services, "robot", "config", "unset", "log_level")).envelope["data"]["changed"] is False
 
 
 async def test_where_there_is_no_file_none_is_made(tmp_path: Path) -> None:
-    world = LocalServices(Paths(str(tmp_path / "c"), "/d", "/r"))
-    assert (await run_command(world, "config", "unset", "colour")).out == "colour is at its default, as before\n"
+    services = LocalServices(Paths(str(tmp_path / "c"), "/d", "/r"))
+    assert (await run_command(services, "config", "unset", "colour")).out == "colour is at its default (unchanged)\n"
     assert not (tmp_path / "c").exists()

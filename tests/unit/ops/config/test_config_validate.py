@@ -9,31 +9,31 @@ from termvisor.testing.operation_calls import run_command
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> LocalServices:
+def services(tmp_path: Path) -> LocalServices:
     return LocalServices(Paths(*(str(tmp_path) for _ in range(3))))
 
 
-async def test_an_absent_file_is_fine(world: LocalServices) -> None:
-    answered = await run_command(world, "config", "validate")
-    assert (answered.status, "does not exist; every default holds" in answered.out) == (0, True)
+async def test_an_absent_file_is_fine(services: LocalServices) -> None:
+    result = await run_command(services, "config", "validate")
+    assert (result.status, "does not exist; using the defaults" in result.out) == (0, True)
 
 
-async def test_a_good_file_is_fine(world: LocalServices, tmp_path: Path) -> None:
+async def test_a_good_file_is_fine(services: LocalServices, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("baseline_lines = 10\n")
-    data = (await run_command(world, "robot", "config", "validate")).envelope["data"]
+    data = (await run_command(services, "robot", "config", "validate")).envelope["data"]
     assert (data["exists"], data["settings_in_file"], data["warnings"]) == (True, ["baseline_lines"], [])
 
 
 @pytest.mark.parametrize(
     "text", ["baseline_lines = -1", "unheard_of = 1", "colour = 'loud'", "= x", "redact_patterns = ['(']"]
 )
-async def test_a_wrong_file_is_a_config_error(world: LocalServices, tmp_path: Path, text: str) -> None:
+async def test_a_wrong_file_is_a_config_error(services: LocalServices, tmp_path: Path, text: str) -> None:
     (tmp_path / "config.toml").write_text(text)
-    answered = await run_command(world, "robot", "config", "validate")
-    assert (answered.status, answered.envelope["error"]["code"]) == (78, "config_error")
+    result = await run_command(services, "robot", "config", "validate")
+    assert (result.status, result.envelope["error"]["code"]) == (78, "config_error")
 
 
-def test_what_is_hardly_meant_is_doubted() -> None:
+def test_suspicious_settings_are_warnings() -> None:
     odd = Settings(thin_interval=20.0, segment_bytes=1 << 20, recorder_cap_bytes=1 << 16, tmux_program="no-such-tmux")
     assert [text.split()[0] for text in find_config_warnings(odd)] == [
         "thin_interval",
@@ -43,7 +43,7 @@ def test_what_is_hardly_meant_is_doubted() -> None:
     assert list(find_config_warnings(Settings())) == []
 
 
-def test_a_way_to_notify_that_cannot_work_is_doubted() -> None:
+def test_a_notification_channel_without_its_setting_is_a_warning() -> None:
     assert list(
         find_config_warnings(Settings(notify_ways=("terminal", "webhook", "command"), notify_command=("beep",)))
-    ) == ["notify_ways names webhook, but notify_webhook_url is not set"]
+    ) == ["notify_ways contains webhook, but notify_webhook_url is not set"]

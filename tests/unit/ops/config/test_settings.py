@@ -10,7 +10,7 @@ from termvisor.settings import Paths, Settings
 from termvisor.testing.fake_services import FakeServices
 
 
-def test_the_places_are_the_worlds_own_even_while_the_config_is_broken(tmp_path: Path) -> None:
+def test_the_paths_are_known_while_the_config_is_invalid(tmp_path: Path) -> None:
     places = Paths(str(tmp_path), "/d", "/r")
     (tmp_path / "config.toml").write_text("= nonsense")
     assert get_paths(LocalServices(places)) == places
@@ -26,9 +26,9 @@ def test_values_are_written_as_in_the_file(value: object, text: str) -> None:
 
 def test_settings_that_may_change_while_a_daemon_runs_are_merged_and_the_rest_is_named() -> None:
     old = Settings(full_interval=20.0, tmux_program="tmux")
-    held, told = merge_settings(old, Settings(full_interval=30.0, tmux_program="/bin/tmux", log_level="debug"))
+    held, result = merge_settings(old, Settings(full_interval=30.0, tmux_program="/bin/tmux", log_level="debug"))
     assert (held.full_interval, held.tmux_program, held.log_level) == (30.0, "tmux", "debug")
-    assert told == ReloadResult(applied=("full_interval", "log_level"), needs_restart=("tmux_program",))
+    assert result == ReloadResult(applied=("full_interval", "log_level"), needs_restart=("tmux_program",))
     assert merge_settings(old, old) == (old, ReloadResult())
 
 

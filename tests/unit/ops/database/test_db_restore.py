@@ -1,4 +1,4 @@
-"""Restoring for real: a real database, a real copy, and the daemon's own lock."""
+"""Restoring a real backup while holding the daemon's lock."""
 
 import os
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ from termvisor.testing.operation_calls import run_command
 
 @pytest.fixture
 async def places(tmp_path) -> AsyncIterator[Paths]:
-    """A database, and beside it a copy of it, `copy.db`."""
+    """Create a database and its backup `copy.db`."""
     where = Paths(*(str(tmp_path / name) for name in ("config", "data", "run")))
     make_instance_folders(where)
     store = await Store.open(where.database, SystemClock())
@@ -24,25 +24,25 @@ async def places(tmp_path) -> AsyncIterator[Paths]:
     yield where
 
 
-async def test_a_dry_run_tells_what_would_be_replaced_by_what(places: Paths, tmp_path) -> None:
-    answered = await run_command(LocalServices(places), "db", "restore", str(tmp_path / "copy.db"), "--dry-run")
-    assert answered.status == 0
-    assert [line.split("schema")[0].strip() for line in answered.out.splitlines()] == [
-        "would put back",
-        "in the place of",
+async def test_a_dry_run_shows_both_databases(places: Paths, tmp_path) -> None:
+    result = await run_command(LocalServices(places), "db", "restore", str(tmp_path / "copy.db"), "--dry-run")
+    assert result.status == 0
+    assert [line.split("schema")[0].strip() for line in result.out.splitlines()] == [
+        "would restore",
+        "and replace",
     ]
     assert os.listdir(places.data_dir).count("visor.db") == 1
 
 
-async def test_without_a_yes_it_is_shown_and_nothing_is_done(places: Paths, tmp_path) -> None:
+async def test_without_confirmation_the_change_is_only_shown(places: Paths, tmp_path) -> None:
     before = os.stat(places.database).st_ino
-    answered = await run_command(LocalServices(places), "db", "restore", str(tmp_path / "copy.db"))
-    assert answered.status == 2
-    assert [line[0] for line in answered.question.splitlines()] == ["-", "+", "p"]
+    result = await run_command(LocalServices(places), "db", "restore", str(tmp_path / "copy.db"))
+    assert result.status == 2
+    assert [line[0] for line in result.question.splitlines()] == ["-", "+", "r"]
     assert os.stat(places.database).st_ino == before
 
 
-async def test_with_a_yes_the_copy_takes_the_place_and_the_old_one_is_kept(places: Paths, tmp_path) -> None:
+async def test_a_confirmed_restore_replaces_the_database_and_keeps_the_old_one(places: Paths, tmp_path) -> None:
     before = os.stat(places.database).st_ino
     data = (
         await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "copy.db"), "--yes")
@@ -54,16 +54,16 @@ async def test_with_a_yes_the_copy_takes_the_place_and_the_old_one_is_kept(place
 
 async def test_while_a_daemon_runs_it_is_refused(places: Paths, tmp_path) -> None:
     held = lock_file.acquire_lock(places.daemon_lock)
-    answered = await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "copy.db"), "--yes")
-    assert (answered.status, answered.envelope["error"]["code"]) == (75, "reserved")
-    assert "visor down" in answered.envelope["hint"]
+    result = await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "copy.db"), "--yes")
+    assert (result.status, result.envelope["error"]["code"]) == (75, "reserved")
+    assert "visor down" in result.envelope["hint"]
     os.close(held or -1)
 
 
-async def test_what_the_other_process_refuses_is_told_in_its_words(places: Paths, tmp_path) -> None:
-    answered = await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "none.db"), "--yes")
-    assert (answered.status, answered.envelope["error"]["code"]) == (2, "invalid_args")
-    assert answered.envelope["error"]["message"] == f"there is no copy of a database in {tmp_path}/none.db"
+async def test_errors_of_the_worker_keep_their_message(places: Paths, tmp_path) -> None:
+    result = await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "none.db"), "--yes")
+    assert (result.status, result.envelope["error"]["code"]) == (2, "invalid_args")
+    assert result.envelope["error"]["message"] == f"{tmp_path}/none.db is missing or empty"
 
 
 async def test_without_a_file_the_last_snapshot_is_meant(places: Paths, tmp_path) -> None:

@@ -3,26 +3,27 @@ from collections.abc import AsyncIterator
 from termvisor.model.maintenance import MaintenanceRun
 from termvisor.ops.database._maintenance_progress import build_step, render_text, stream_steps
 from termvisor.ops.render.text import RenderOptions
-from termvisor.testing.fake_services import NOON, FakeServices
+from termvisor.testing.fake_clock import NOON
+from termvisor.testing.fake_services import FakeServices
 
 LOOK = RenderOptions(width=80, colour=False, now=NOON)
 SEAL = MaintenanceRun(operation="seal", started_at=NOON, duration=2.5, rows=3, bytes=24_000_000, detail="3 segments")
 
 
-async def test_of_what_goes_on_a_word_a_second_is_told_and_all_that_is_done() -> None:
-    world = FakeServices()
+async def test_progress_is_limited_to_one_item_per_second_finished_steps_are_not() -> None:
+    services = FakeServices()
 
     async def runs() -> AsyncIterator[MaintenanceRun]:
         for number in range(20):
-            await world.clock.advance(0.25)
+            await services.clock.advance(0.25)
             yield MaintenanceRun(operation="seal", started_at=NOON, rows=number, is_done=False)
         yield SEAL
 
-    found = [(item.rows, item.is_done) async for item in stream_steps(world, runs())]
+    found = [(item.rows, item.is_done) async for item in stream_steps(services, runs())]
     assert found == [(3, False), (7, False), (11, False), (15, False), (19, False), (3, True)]
 
 
-async def test_who_stops_listening_stops_the_work() -> None:
+async def test_closing_the_stream_stops_the_maintenance() -> None:
     stopped = []
 
     async def runs() -> AsyncIterator[MaintenanceRun]:
@@ -38,7 +39,7 @@ async def test_who_stops_listening_stops_the_work() -> None:
     assert stopped == [True]
 
 
-def test_people_read_what_was_done_how_far_it_is_and_what_would_be_done() -> None:
+def test_steps_are_formatted_when_done_running_and_in_a_dry_run() -> None:
     assert render_text(build_step(SEAL), LOOK) == "seal          3 segments, 24.0 MB  2.5 s"
     going = MaintenanceRun(operation="seal", started_at=NOON, rows=1, detail="1 of 3 segments", is_done=False)
     assert render_text(build_step(going), LOOK) == "seal          … 1 of 3 segments"

@@ -17,7 +17,7 @@ def places(tmp_path) -> Paths:
     return where
 
 
-async def test_a_copy_is_weighed_and_put_in_place_by_another_process(places: Paths, tmp_path) -> None:
+async def test_a_backup_is_compared_and_restored_by_the_worker(places: Paths, tmp_path) -> None:
     store = await Store.open(places.database, SystemClock())
     await store.maintenance.write_backup(str(tmp_path / "copy.db"))
     await store.close()
@@ -27,8 +27,8 @@ async def test_a_copy_is_weighed_and_put_in_place_by_another_process(places: Pat
     assert os.path.exists(done.kept or "")
 
 
-async def test_its_complaint_is_ours(places: Paths) -> None:
-    with pytest.raises(BadRequest, match="there is no copy"):
+async def test_errors_of_the_worker_are_raised(places: Paths) -> None:
+    with pytest.raises(BadRequest, match="is missing or empty"):
         await exchange_database(places, "/nowhere/copy.db")
 
 

@@ -30,7 +30,7 @@ def test_every_named_type_is_declared_once() -> None:
     assert used - {"Array", "Record"} == set(declared)
 
 
-def test_every_op_is_joined_with_its_types() -> None:
+def test_every_operation_is_mapped_to_its_types() -> None:
     text = render_types(load_all_operations())
-    assert "  list_panes: { input: ListPanes; output: PaneListing };" in text
-    assert "  watch_events: { input: WatchEvents; items: EventItem };" in text
+    assert "  list_panes: { input: ListPanesArgs; output: PaneListing };" in text
+    assert "  watch_events: { input: WatchEventsArgs; items: EventItem };" in text

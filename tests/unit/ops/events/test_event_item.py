@@ -40,8 +40,8 @@ def test_other_events_pass_where_nothing_was_asked_for():
     assert not matches_filter(None, DetectionFilter(severity="info"))
 
 
-def test_what_is_told_holds_no_secret():
-    told = build_detection_item(
+def test_what_is_reported_holds_no_secret():
+    result = build_detection_item(
         Detection(
             at=1,
             type="a.b",
@@ -53,10 +53,10 @@ def test_what_is_told_holds_no_secret():
             handling=DetectionHandling(at=1, by="person:1", action=KEY),
         )
     )
-    assert KEY not in repr(told)
+    assert KEY not in repr(result)
 
 
-def test_a_kind_is_no_type():
+def test_an_event_kind_is_not_a_detection_type():
     check_detection_type("usage.*")
     check_detection_type(None)
     with pytest.raises(BadRequest):

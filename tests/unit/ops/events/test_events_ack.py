@@ -1,17 +1,18 @@
-"""What rules found, as people and programs see it, and what they say to it."""
+"""Listing, filtering and acknowledging detections."""
 
 import pytest
 
 from termvisor.model.workflow.info import WorkflowInfo
 from termvisor.model.workflow.run import WorkflowMode
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 OP = "events_ack"
 
 
 async def found(*words: str) -> list[dict]:
-    world = await build_sample_services(op=OP)
-    return (await run_command(world, "robot", "events", *words)).envelope["data"]["items"]
+    services = await build_sample_services(op=OP)
+    return (await run_command(services, "robot", "events", *words)).envelope["data"]["items"]
 
 
 @pytest.mark.parametrize(
@@ -37,18 +38,16 @@ async def test_filters_of_detections(words: tuple[str, ...], cursors: list[str])
 
 async def test_an_event_that_a_rule_found_says_all_that_is_known_of_it() -> None:
     (item,) = await found("--unhandled", "--would-handle")
-    told = item["detection"]
-    assert (told["rule"], told["severity"], told["captures"]) == ("shell.test_failed", "warning", {"count": "1"})
-    assert (told["handled"], told["remedy"], told["proven"]) == (None, None, True)
+    result = item["detection"]
+    assert (result["rule"], result["severity"], result["captures"]) == ("shell.test_failed", "warning", {"count": "1"})
+    assert (result["handled"], result["remedy"], result["proven"]) == (None, None, True)
     (limit,) = await found("--agent", "claude_code")
     assert limit["detection"]["handled"]["run"] == 3
 
 
 @pytest.mark.parametrize(("mode", "would"), [("ask", "handle_usage_limits"), ("off", None)])
-async def test_who_would_handle_it_is_chosen_among_the_workflows_in_force(
-    mode: WorkflowMode, would: str | None
-) -> None:
-    world = await build_sample_services(op=OP)
+async def test_would_handle_names_an_active_workflow(mode: WorkflowMode, would: str | None) -> None:
+    services = await build_sample_services(op=OP)
     limits = WorkflowInfo(
         name="handle_usage_limits",
         version=1,
@@ -59,12 +58,12 @@ async def test_who_would_handle_it_is_chosen_among_the_workflows_in_force(
         fresh_for=600.0,
         timeout=60.0,
     )
-    world.workflows.workflow_infos.append(limits)
-    told = await run_command(world, "robot", "events", "--agent", "claude_code", "--would-handle", "--dry-run")
-    assert [one["detection"]["remedy"] for one in told.envelope["data"]["items"]] == [would]
+    services.workflows.workflow_infos.append(limits)
+    result = await run_command(services, "robot", "events", "--agent", "claude_code", "--would-handle", "--dry-run")
+    assert [one["detection"]["remedy"] for one in result.envelope["data"]["items"]] == [would]
 
 
-async def test_in_the_whole_list_other_events_have_no_detection() -> None:
+async def test_other_events_have_no_detection() -> None:
     items = await found()
     assert [item["detection"] is None for item in items] == [True, True, True, True, False, False]
 
@@ -72,44 +71,44 @@ async def test_in_the_whole_list_other_events_have_no_detection() -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (("--type", "usage"), "Types are words with points"),
-        (("--dry-run",), "never does anything"),
-        (("--kind", "pane_gone", "--unhandled"), "--type chooses"),
+        (("--type", "usage"), "Types contain a dot"),
+        (("--dry-run",), "never starts a workflow"),
+        (("--kind", "pane_gone", "--unhandled"), "Use --type"),
         (("--severity", "bad"), ""),
     ],
 )
-async def test_what_makes_no_sense_is_refused(words: tuple[str, ...], hint: str) -> None:
-    answered = await run_command(await build_sample_services(op=OP), "events", *words)
-    assert answered.status == 2
-    assert hint in answered.err
+async def test_contradictory_filters_are_refused(words: tuple[str, ...], hint: str) -> None:
+    result = await run_command(await build_sample_services(op=OP), "events", *words)
+    assert result.status == 2
+    assert hint in result.err
 
 
 async def test_watching_passes_only_what_was_asked_for() -> None:
-    world = await build_sample_services(op=OP)
-    told = await run_command(world, "watch-events", "--once", "--severity", "error")
-    assert [line.split()[0] for line in told.out.splitlines()] == ["5"]
-    everything = await run_command(world, "watch-events", "--once")
+    services = await build_sample_services(op=OP)
+    result = await run_command(services, "watch-events", "--once", "--severity", "error")
+    assert [line.split()[0] for line in result.out.splitlines()] == ["5"]
+    everything = await run_command(services, "watch-events", "--once")
     assert len(everything.out.splitlines()) == 6
 
 
-async def test_saying_it_twice_changes_nothing() -> None:
-    world = await build_sample_services(op=OP)
-    first = (await run_command(world, "robot", "events", "ack", "6", "--note", "fixed")).envelope["data"]["items"]
-    again = (await run_command(world, "robot", "events", "ack", "6")).envelope["data"]["items"]
+async def test_acknowledging_twice_changes_nothing() -> None:
+    services = await build_sample_services(op=OP)
+    first = (await run_command(services, "robot", "events", "ack", "6", "--note", "fixed")).envelope["data"]["items"]
+    again = (await run_command(services, "robot", "events", "ack", "6")).envelope["data"]["items"]
     assert [first[0]["status"], again[0]["status"]] == ["handled", "already"]
     assert again[0]["detection"]["handled"]["action"] == "fixed"
-    assert (await run_command(world, "robot", "events", "--unhandled")).envelope["data"]["items"] == []
+    assert (await run_command(services, "robot", "events", "--unhandled")).envelope["data"]["items"] == []
 
 
 async def test_a_dry_run_marks_nothing() -> None:
-    world = await build_sample_services(op=OP)
-    told = (await run_command(world, "events", "ack", "6", "--dry-run")).out
-    assert told == "event 6 (test.failed) would be handled\n"
-    assert len((await run_command(world, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1
+    services = await build_sample_services(op=OP)
+    result = (await run_command(services, "events", "ack", "6", "--dry-run")).out
+    assert result == "event 6 (test.failed) would be marked as handled\n"
+    assert len((await run_command(services, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1
 
 
-async def test_of_several_none_is_marked_where_one_does_not_exist() -> None:
-    world = await build_sample_services(op=OP)
-    answered = await run_command(world, "robot", "events", "ack", "6", "1")
-    assert (answered.status, answered.envelope["error"]["code"]) == (4, "event_not_found")
-    assert len((await run_command(world, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1
+async def test_no_event_is_marked_if_one_is_unknown() -> None:
+    services = await build_sample_services(op=OP)
+    result = await run_command(services, "robot", "events", "ack", "6", "1")
+    assert (result.status, result.envelope["error"]["code"]) == (4, "event_not_found")
+    assert len((await run_command(services, "robot", "events", "--unhandled")).envelope["data"]["items"]) == 1

@@ -4,14 +4,15 @@ from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
 from termvisor.testing.fake_detections import SAMPLE_RULE
 from termvisor.testing.fake_services import FakeServices
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_the_newest_twenty_come_oldest_first() -> None:
-    world = FakeServices()
+    services = FakeServices()
     for number in range(30):
-        world.add_event("alert", what=f"number {number}")
-    data = (await run_command(world, "robot", "events")).envelope["data"]
+        services.add_event("alert", what=f"number {number}")
+    data = (await run_command(services, "robot", "events")).envelope["data"]
     assert [item["cursor"] for item in data["items"]] == [str(number) for number in range(11, 31)]
     assert (data["cursor"], data["summary"]) == ("30", {"events": 20, "by_kind": {"alert": 20}})
 
@@ -28,10 +29,10 @@ async def test_reading_on_from_a_cursor_gives_the_first_ones_after_it() -> None:
 
 
 async def test_events_of_one_pane_one_kind_one_time() -> None:
-    world = await build_sample_services()
-    of_pane = (await run_command(world, "robot", "events", "--pane", "1")).envelope["data"]["items"]
-    of_kind = (await run_command(world, "robot", "events", "--kind", "gap_recorded")).envelope["data"]["items"]
-    of_time = (await run_command(world, "robot", "events", "--since", "11s")).envelope["data"]["items"]
+    services = await build_sample_services()
+    of_pane = (await run_command(services, "robot", "events", "--pane", "1")).envelope["data"]["items"]
+    of_kind = (await run_command(services, "robot", "events", "--kind", "gap_recorded")).envelope["data"]["items"]
+    of_time = (await run_command(services, "robot", "events", "--since", "11s")).envelope["data"]["items"]
     assert [item["kind"] for item in of_pane] == ["pane_appeared", "gap_recorded"]
     assert [item["data"] for item in of_kind] == [{"cause": "pipe_stolen"}]
     assert [item["kind"] for item in of_time] == ["pane_gone"]
@@ -39,13 +40,13 @@ async def test_events_of_one_pane_one_kind_one_time() -> None:
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1:2", "999"])
 async def test_a_foreign_cursor_is_refused(cursor: str) -> None:
-    answered = await run_command(await build_sample_services(), "robot", "events", f"--since-cursor={cursor}")
-    assert answered.envelope["error"]["code"] == "invalid_cursor"
+    result = await run_command(await build_sample_services(), "robot", "events", f"--since-cursor={cursor}")
+    assert result.envelope["error"]["code"] == "invalid_cursor"
 
 
 async def test_an_unknown_kind_is_answered_with_the_nearest() -> None:
-    answered = await run_command(await build_sample_services(), "events", "--kind", "gap_record")
-    assert (answered.status, answered.err.splitlines()[1]) == (2, "hint: Did you mean gap_recorded?")
+    result = await run_command(await build_sample_services(), "events", "--kind", "gap_record")
+    assert (result.status, result.err.splitlines()[1]) == (2, "hint: Did you mean gap_recorded?")
 
 
 async def test_people_read_what_happened() -> None:
@@ -53,28 +54,30 @@ async def test_people_read_what_happened() -> None:
     assert (await run_command(FakeServices(), "events")).out == "No events.\n"
 
 
-async def test_one_of_a_kind_is_found_behind_thousands_of_others_and_the_cursor_is_beyond_them() -> None:
-    world = FakeServices()
-    world.add_event("server_found", socket="/s")
+async def test_a_rare_kind_is_found_behind_thousands_and_the_cursor_is_beyond_them() -> None:
+    services = FakeServices()
+    services.add_event("server_found", socket="/s")
     for _ in range(12_000):
-        world.add_event("alert", what="again")
-    data = (await run_command(world, "robot", "events", "--kind", "server_found")).envelope["data"]
+        services.add_event("alert", what="again")
+    data = (await run_command(services, "robot", "events", "--kind", "server_found")).envelope["data"]
     assert [item["cursor"] for item in data["items"]] == ["1"]
     assert data["cursor"] == "12001"
-    world.add_event("server_found", socket="/t")
-    data = (await run_command(world, "robot", "events", "--kind", "server_found", "--cursor", "12001")).envelope["data"]
+    services.add_event("server_found", socket="/t")
+    data = (await run_command(services, "robot", "events", "--kind", "server_found", "--cursor", "12001")).envelope[
+        "data"
+    ]
     assert ([item["cursor"] for item in data["items"]], data["cursor"]) == (["12002"], "12002")
 
 
-async def test_a_full_page_of_one_kind_goes_on_right_after_it() -> None:
-    world = FakeServices()
+async def test_a_full_page_continues_right_after_its_last_event() -> None:
+    services = FakeServices()
     for _ in range(5):
-        world.add_event("server_found", socket="/s")
-        world.add_event("alert", what="between")
+        services.add_event("server_found", socket="/s")
+        services.add_event("alert", what="between")
     cursor, pages = "0", []
     for _ in range(4):
         words = ("events", "--kind", "server_found", "--limit", "2", "--cursor", cursor)
-        data = (await run_command(world, "robot", *words)).envelope["data"]
+        data = (await run_command(services, "robot", *words)).envelope["data"]
         cursor = data["cursor"]
         pages.append([item["cursor"] for item in data["items"]])
     assert (pages, cursor) == ([["1", "3"], ["5", "7"], ["9"], []], "10")
@@ -84,22 +87,24 @@ async def test_a_full_page_of_one_kind_goes_on_right_after_it() -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (("--agent", "claude"), "no agent is called 'claude'"),
+        (("--agent", "claude"), "unknown agent 'claude'"),
         (("--rule", "shell.test_faild"), "Did you mean shell.test_failed"),
     ],
 )
-async def test_a_name_that_nobody_has_is_told_instead_of_nothing(
+async def test_an_unknown_name_is_an_error_not_an_empty_result(
     op: tuple[str, ...], words: tuple[str, ...], hint: str
 ) -> None:
-    world = await build_sample_services()
-    world.detections.rules[SAMPLE_RULE.id] = SAMPLE_RULE
-    answered = await run_command(world, *op, *words)
-    assert answered.status != 0
-    assert hint in answered.err
+    services = await build_sample_services()
+    services.detections.rules[SAMPLE_RULE.id] = SAMPLE_RULE
+    result = await run_command(services, *op, *words)
+    assert result.status != 0
+    assert hint in result.err
 
 
 async def test_what_a_rule_found_that_is_gone_is_still_listed() -> None:
-    world = await build_sample_services()
-    one = world.detections.add_detection(Detection(at=1, type="a.b", rule="gone.rule", pane=PaneId(1), source="stream"))
-    listed = (await run_command(world, "robot", "events", "--rule", "gone.rule")).envelope["data"]["items"]
+    services = await build_sample_services()
+    one = services.detections.add_detection(
+        Detection(at=1, type="a.b", rule="gone.rule", pane=PaneId(1), source="stream")
+    )
+    listed = (await run_command(services, "robot", "events", "--rule", "gone.rule")).envelope["data"]["items"]
     assert [item["cursor"] for item in listed] == [str(one.event)]

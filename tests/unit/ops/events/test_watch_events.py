@@ -3,9 +3,11 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 from termvisor.ops.api.dispatch import CommandContext, dispatch_command_line, stream_operation
-from termvisor.ops.events.list_events import EventItem
-from termvisor.testing.fake_services import FakeServices, let_tasks_run
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.ops.events._event_item import EventItem
+from termvisor.testing.fake_clock import let_tasks_run
+from termvisor.testing.fake_services import FakeServices
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def _next(items: AsyncIterator[object]) -> EventItem:
@@ -15,77 +17,75 @@ async def _next(items: AsyncIterator[object]) -> EventItem:
 
 
 async def test_without_a_cursor_it_begins_with_the_next_event() -> None:
-    world = await build_sample_services()
-    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch_events", {})) as items:
+    services = await build_sample_services()
+    async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch_events", {})) as items:
         first = group.create_task(_next(items))
         await let_tasks_run()
-        world.add_event("alert", what="fire")
+        services.add_event("alert", what="fire")
         assert (await first).data == {"what": "fire"}
 
 
 async def test_after_a_break_it_resumes_without_loss_or_doubling() -> None:
-    world = await build_sample_services()
-    async with aclosing(stream_operation(world, "watch_events", {"since_cursor": "1"})) as items:
+    services = await build_sample_services()
+    async with aclosing(stream_operation(services, "watch_events", {"since_cursor": "1"})) as items:
         heard = [(await _next(items)).cursor for _ in range(2)]
-    world.add_event("alert")
-    async with aclosing(stream_operation(world, "watch_events", {"since_cursor": heard[-1]})) as items:
+    services.add_event("alert")
+    async with aclosing(stream_operation(services, "watch_events", {"since_cursor": heard[-1]})) as items:
         heard += [(await _next(items)).cursor for _ in range(2)]
     assert heard == ["2", "3", "4", "5"]
 
 
-async def test_a_burst_larger_than_any_queue_is_told_whole() -> None:
-    world = FakeServices()
-    async with aclosing(stream_operation(world, "watch_events", {"since_cursor": "0"})) as items:
+async def test_a_burst_larger_than_the_queue_is_streamed_completely() -> None:
+    services = FakeServices()
+    async with aclosing(stream_operation(services, "watch_events", {"since_cursor": "0"})) as items:
         for _ in range(3000):
-            world.add_event("alert")
+            services.add_event("alert")
         assert [(await _next(items)).cursor for _ in range(3000)] == [str(number) for number in range(1, 3001)]
 
 
-async def test_once_tells_what_is_there_and_ends() -> None:
-    answered = await run_command(
-        await build_sample_services(), "watch-events", "--since-cursor", "1", "--once", "--json"
-    )
-    assert [item["cursor"] for item in answered.items] == ["2", "3", "4"]
-    assert answered.status == 0
+async def test_once_prints_the_stored_events_and_exits() -> None:
+    result = await run_command(await build_sample_services(), "watch-events", "--since-cursor", "1", "--once", "--json")
+    assert [item["cursor"] for item in result.items] == ["2", "3", "4"]
+    assert result.status == 0
 
 
-async def test_what_is_there_begins_with_the_oldest_that_is_kept() -> None:
-    world = await build_sample_services()
-    world.history.forgotten_up_to = 2
-    assert [item["cursor"] for item in (await run_command(world, "robot", "watch-events", "--once")).items] == [
+async def test_once_starts_with_the_oldest_stored_event() -> None:
+    services = await build_sample_services()
+    services.history.forgotten_up_to = 2
+    assert [item["cursor"] for item in (await run_command(services, "robot", "watch-events", "--once")).items] == [
         "3",
         "4",
     ]
 
 
-async def test_who_waits_for_something_rare_outlives_the_events_it_passed_over() -> None:
-    world = await build_sample_services()
+async def test_a_watcher_of_a_rare_kind_survives_retention() -> None:
+    services = await build_sample_services()
     wanted = {"since_cursor": "1", "kind": "server_found"}
-    async with asyncio.TaskGroup() as group, aclosing(stream_operation(world, "watch_events", wanted)) as items:
+    async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch_events", wanted)) as items:
         found = group.create_task(_next(items))
         await let_tasks_run()
-        world.history.forgotten_up_to = 4
-        world.add_event("alert", what="another")
+        services.history.forgotten_up_to = 4
+        services.add_event("alert", what="another")
         await let_tasks_run()
-        world.add_event("server_found", socket="/s")
+        services.add_event("server_found", socket="/s")
         assert (await found).cursor == "6"
 
 
 async def test_kind_and_pane_narrow_it() -> None:
-    world = await build_sample_services()
-    kinds = (await run_command(world, "robot", "watch-events", "--once", "--kind", "pane_gone")).items
-    panes = (await run_command(world, "robot", "watch-events", "--once", "--pane", "1")).items
+    services = await build_sample_services()
+    kinds = (await run_command(services, "robot", "watch-events", "--once", "--kind", "pane_gone")).items
+    panes = (await run_command(services, "robot", "watch-events", "--once", "--pane", "1")).items
     assert [item["kind"] for item in kinds] == ["pane_gone"]
     assert [item["cursor"] for item in panes] == ["2", "3"]
 
 
 async def test_each_event_is_written_at_once() -> None:
-    world = await build_sample_services()
+    services = await build_sample_services()
     caller = CommandContext(argv=("watch-events", "--since-cursor", "1"), is_robot=False)
-    async with aclosing(dispatch_command_line(world, caller)) as pieces:
+    async with aclosing(dispatch_command_line(services, caller)) as pieces:
         assert await anext(pieces) == b"2  2026-01-01T12:00:00.000Z  1  pane_appeared  session=work\n"
 
 
 async def test_an_invalid_cursor_is_an_error_line_with_its_status() -> None:
-    answered = await run_command(await build_sample_services(), "robot", "watch-events", "--since-cursor", "x")
-    assert (answered.items[0]["error"]["code"], answered.status) == ("invalid_cursor", 2)
+    result = await run_command(await build_sample_services(), "robot", "watch-events", "--since-cursor", "x")
+    assert (result.items[0]["error"]["code"], result.status) == ("invalid_cursor", 2)

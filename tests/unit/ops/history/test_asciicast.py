@@ -1,4 +1,4 @@
-"""Frames become the lines of an asciicast 3."""
+"""Frames and markers written as asciicast v3."""
 
 import re
 
@@ -19,7 +19,7 @@ from termvisor.ops.history._asciicast import (
 )
 
 PANE = PaneId(1)
-ONE = ReplayFrame(pane=PANE, at=10 * NS, width=10, height=3, rows=("a", "b", "c"), cursor_x=1, cursor_y=2)
+FRAME = ReplayFrame(pane=PANE, at=10 * NS, width=10, height=3, rows=("a", "b", "c"), cursor_x=1, cursor_y=2)
 
 
 def events(*lines: str) -> list[list[object]]:
@@ -27,7 +27,7 @@ def events(*lines: str) -> list[list[object]]:
 
 
 def test_the_header_tells_version_size_and_time():
-    header = msgspec.json.decode(AsciicastWriter().write_header(ONE, "pane 1: \x1b]0;bash"))
+    header = msgspec.json.decode(AsciicastWriter().write_header(FRAME, "pane 1: \x1b]0;bash"))
     assert header == {
         "version": 3,
         "term": {"cols": 10, "rows": 3, "type": "xterm-256color"},
@@ -37,25 +37,25 @@ def test_the_header_tells_version_size_and_time():
     }
 
 
-def test_the_first_frame_is_painted_whole_and_then_only_what_changed():
-    assert render_repaint(None, ONE).count("\x1b[2K") == 3
-    second = replace(ONE, rows=("a", "B", "c"))
-    assert render_repaint(ONE, second) == "\x1b[2;1H\x1b[2KB\x1b[3;2H\x1b[?25h"
-    assert render_repaint(ONE, replace(ONE, cursor_x=2)) == "\x1b[3;3H\x1b[?25h"
-    assert render_repaint(ONE, replace(ONE, is_cursor_shown=False)).endswith("\x1b[?25l")
-    assert render_repaint(ONE, replace(ONE, at=99 * NS)) == ""
+def test_the_first_frame_is_painted_completely_then_only_changes():
+    assert render_repaint(None, FRAME).count("\x1b[2K") == 3
+    second = replace(FRAME, rows=("a", "B", "c"))
+    assert render_repaint(FRAME, second) == "\x1b[2;1H\x1b[2KB\x1b[3;2H\x1b[?25h"
+    assert render_repaint(FRAME, replace(FRAME, cursor_x=2)) == "\x1b[3;3H\x1b[?25h"
+    assert render_repaint(FRAME, replace(FRAME, is_cursor_shown=False)).endswith("\x1b[?25l")
+    assert render_repaint(FRAME, replace(FRAME, at=99 * NS)) == ""
 
 
 def test_a_row_that_became_empty_is_wiped():
-    assert "\x1b[2;1H\x1b[2K\x1b[3;2H" in render_repaint(ONE, replace(ONE, rows=("a", "", "c")))
+    assert "\x1b[2;1H\x1b[2K\x1b[3;2H" in render_repaint(FRAME, replace(FRAME, rows=("a", "", "c")))
 
 
 def test_times_are_seconds_since_the_event_before_and_do_not_drift():
     cast = AsciicastWriter()
-    cast.write_header(ONE, "")
+    cast.write_header(FRAME, "")
     lines = []
     for number in range(1, 31):
-        frame = replace(ONE, at=10 * NS + number * NS // 30, rows=(str(number), "", ""))
+        frame = replace(FRAME, at=10 * NS + number * NS // 30, rows=(str(number), "", ""))
         lines += cast.write_frame(frame)
     found = events(*lines)
     assert abs(sum(interval for interval, _, _ in found) - 1.0) < 0.0005
@@ -64,36 +64,36 @@ def test_times_are_seconds_since_the_event_before_and_do_not_drift():
 
 def test_time_never_runs_backwards():
     cast = AsciicastWriter()
-    cast.write_header(ONE, "")
+    cast.write_header(FRAME, "")
     ((interval, code, text),) = events(cast.write_marker(CastMarker(9 * NS, "early")))
     assert (interval, code, text) == (0.0, "m", "early")
 
 
-def test_a_new_size_is_told_and_painted_anew():
+def test_a_resize_is_written_and_repainted():
     cast = AsciicastWriter()
-    cast.write_header(ONE, "")
-    list(cast.write_frame(ONE))
-    resized, painted = events(*cast.write_frame(replace(ONE, at=11 * NS, width=20, rows=("a", "b", "c"))))
+    cast.write_header(FRAME, "")
+    list(cast.write_frame(FRAME))
+    resized, painted = events(*cast.write_frame(replace(FRAME, at=11 * NS, width=20, rows=("a", "b", "c"))))
     assert resized == [1.0, "r", "20x3"]
     assert "\x1b[2J" in painted[2]
 
 
 def test_a_gap_is_a_marker():
     cast = AsciicastWriter()
-    cast.write_header(ONE, "")
-    *_, gap = events(*cast.write_frame(replace(ONE, note="gap: pipe_stolen")))
+    cast.write_header(FRAME, "")
+    *_, gap = events(*cast.write_frame(replace(FRAME, note="gap: pipe_stolen")))
     assert gap == [0.0, "m", "gap: pipe_stolen"]
 
 
 def test_rows_say_nothing_to_the_terminal_but_text_and_colours():
-    painted = render_repaint(None, replace(ONE, rows=("\x1b[31mred\x1b]0;t\x07\x1b[2Jx\x9bm", "\u202eb", "")))
+    painted = render_repaint(None, replace(FRAME, rows=("\x1b[31mred\x1b]0;t\x07\x1b[2Jx\x9bm", "\u202eb", "")))
     assert "\x1b[31mredx" in painted
     assert set(re.findall(r"\x1b\[[0-9;?]*([A-Za-z])", painted)) <= set("lhmJHK")
     assert "\x1b]" not in painted
     assert "\u202e" not in painted
 
 
-def test_markers_are_commands_and_events_in_order_without_what_frames_tell():
+def test_markers_are_commands_and_events_in_order():
     command = ShellCommand(pane=PANE, epoch=EpochId(1), line="make", started_at=5, start=0, first_line=1)
     happened = [
         Event(at=2, kind="pane_moved", data={"session": "work", "window": ""}),

@@ -5,12 +5,13 @@ from termvisor.errors import BadRequest, CommandNotFound
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.command import ShellCommand
 from termvisor.ops.history._command_item import build_command_facts, format_duration, format_exit_code, resolve_command
-from termvisor.testing.fake_services import NOON, FakeServices, build_shell_facts
+from termvisor.testing.fake_clock import NOON
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 PANE = PaneId(1)
 
 
-def ran(**changes) -> ShellCommand:
+def build_command(**changes) -> ShellCommand:
     known = {"pane": PANE, "epoch": EpochId(1), "started_at": NOON, "start": 5, "first_line": 2}
     return ShellCommand(**(known | changes))
 
@@ -18,11 +19,11 @@ def ran(**changes) -> ShellCommand:
 @pytest.mark.parametrize(
     ("command", "seconds", "shown"),
     [
-        (ran(), 60.0, "running"),
-        (ran(status="lost", end=9, last_line=3), None, "lost"),
-        (ran(status="finished", ended_at=NOON + NS // 4, exit_code=2), 0.25, "2"),
-        (ran(status="finished", ended_at=NOON), 0.0, "?"),
-        (ran(status="finished", ended_at=NOON - NS, exit_code=0), 0.0, "0"),
+        (build_command(), 60.0, "running"),
+        (build_command(status="lost", end=9, last_line=3), None, "lost"),
+        (build_command(status="finished", ended_at=NOON + NS // 4, exit_code=2), 0.25, "2"),
+        (build_command(status="finished", ended_at=NOON), 0.0, "?"),
+        (build_command(status="finished", ended_at=NOON - NS, exit_code=0), 0.0, "0"),
     ],
 )
 def test_how_long_it_ran_and_how_it_ended(command: ShellCommand, seconds: float | None, shown: str) -> None:
@@ -32,7 +33,7 @@ def test_how_long_it_ran_and_how_it_ended(command: ShellCommand, seconds: float 
 
 def test_secrets_are_taken_out_once_more() -> None:
     key = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
-    told = build_command_facts(ran(line=f"login {key}", cwd=f"/{key}"), NOON)
+    told = build_command_facts(build_command(line=f"login {key}", cwd=f"/{key}"), NOON)
     assert key not in str(told)
 
 
@@ -44,10 +45,10 @@ def test_short_times_have_tenths(seconds: float | None, shown: str) -> None:
 
 
 async def test_a_command_is_named_by_its_number_or_as_the_last() -> None:
-    world = FakeServices()
-    world.add_pane(build_shell_facts())
-    first, second = world.start_command(PANE, "a"), world.start_command(PANE, "b")
-    assert [await resolve_command(world, PANE, which) for which in ("1", "2", "last")] == [first, second, second]
+    services = FakeServices()
+    services.add_pane(build_shell_facts())
+    first, second = services.start_command(PANE, "a"), services.start_command(PANE, "b")
+    assert [await resolve_command(services, PANE, which) for which in ("1", "2", "last")] == [first, second, second]
 
 
 @pytest.mark.parametrize("which", ["3", "0", "9" * 30])
@@ -57,6 +58,6 @@ async def test_a_command_that_is_not_known_is_not_found(which: str) -> None:
 
 
 @pytest.mark.parametrize("which", ["", "first", "-1", "1.5", "²"])
-async def test_what_names_no_command_is_refused(which: str) -> None:
+async def test_an_invalid_command_reference_is_rejected(which: str) -> None:
     with pytest.raises(BadRequest):
         await resolve_command(FakeServices(), PANE, which)

@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.frame import ReplayFrame
-from termvisor.testing.fake_services import NOON, FakeServices, build_shell_facts
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.fake_clock import NOON
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 KEY = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 PANE = PaneId(1)
@@ -16,138 +18,138 @@ FRAME = ReplayFrame(pane=PANE, at=NOON, width=10, height=2, rows=("$", ""))
 
 
 @pytest.fixture
-def world() -> FakeServices:
-    world = FakeServices()
-    world.print_lines(world.add_pane(build_shell_facts()).id, *(f"line {number}" for number in range(2500)))
-    world.print_lines(world.add_pane(build_shell_facts("%2")).id, "other pane")
-    return world
+def services() -> FakeServices:
+    services = FakeServices()
+    services.print_lines(services.add_pane(build_shell_facts()).id, *(f"line {number}" for number in range(2500)))
+    services.print_lines(services.add_pane(build_shell_facts("%2")).id, "other pane")
+    return services
 
 
-async def test_text_is_every_line_in_order(world: FakeServices) -> None:
-    answered = await run_command(world, "export", "1")
-    assert answered.out.splitlines() == [f"line {number}" for number in range(2500)]
-    assert (await run_command(world, "export", "1", "--text")).out == answered.out
+async def test_text_is_every_line_in_order(services: FakeServices) -> None:
+    result = await run_command(services, "export", "1")
+    assert result.out.splitlines() == [f"line {number}" for number in range(2500)]
+    assert (await run_command(services, "export", "1", "--text")).out == result.out
 
 
-async def test_without_a_pane_all_panes_are_exported(world: FakeServices) -> None:
-    assert (await run_command(world, "export")).out.splitlines()[-1] == "other pane"
+async def test_without_a_pane_all_panes_are_exported(services: FakeServices) -> None:
+    assert (await run_command(services, "export")).out.splitlines()[-1] == "other pane"
 
 
-async def test_jsonl_is_one_object_a_line_with_number_and_time(world: FakeServices) -> None:
-    rows = (await run_command(world, "export", "2", "--jsonl")).items
+async def test_jsonl_is_one_object_a_line_with_number_and_time(services: FakeServices) -> None:
+    rows = (await run_command(services, "export", "2", "--jsonl")).items
     assert rows == [{"form": "jsonl", "pane": 2, "at": "2026-01-01T12:00:00.000Z", "number": 1, "text": "other pane"}]
 
 
-async def test_only_what_is_new_enough() -> None:
+async def test_since_selects_new_lines() -> None:
     assert (
         await run_command(await build_sample_services(), "export", "1", "--since", "30s")
     ).out == "tests passed\nerror: none\n"
 
 
-async def test_raw_bytes_come_as_they_were_unless_they_hold_secrets(world: FakeServices) -> None:
-    world.print_bytes(PANE, b"\x1b[31mred\x1b[0m\r\nsecret " + KEY.encode()[:9])
-    world.print_bytes(PANE, KEY.encode()[9:] + b"\r\n")
-    world.print_bytes(PANE, b"second epoch", epoch=2)
-    out = (await run_command(world, "export", "1", "--raw")).out
+async def test_raw_bytes_come_as_they_were_unless_they_hold_secrets(services: FakeServices) -> None:
+    services.print_bytes(PANE, b"\x1b[31mred\x1b[0m\r\nsecret " + KEY.encode()[:9])
+    services.print_bytes(PANE, KEY.encode()[9:] + b"\r\n")
+    services.print_bytes(PANE, b"second epoch", epoch=2)
+    out = (await run_command(services, "export", "1", "--raw")).out
     assert out.startswith("\x1b[31mred\x1b[0m\r\nsecret ghp_")
     assert KEY not in out
     assert out.endswith("second epoch")
 
 
 async def test_unredacted_bytes_are_exact_and_the_export_is_logged(
-    world: FakeServices, caplog: pytest.LogCaptureFixture
+    services: FakeServices, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world.print_bytes(PANE, KEY.encode())
+    services.print_bytes(PANE, KEY.encode())
     with caplog.at_level(logging.WARNING):
-        assert (await run_command(world, "export", "1", "--raw", "--unredacted")).out == KEY
-    assert "raw bytes of pane 1 were exported without redaction" in caplog.text
+        assert (await run_command(services, "export", "1", "--raw", "--unredacted")).out == KEY
+    assert "exported raw bytes of pane 1 without redaction" in caplog.text
 
 
-async def test_robots_get_raw_bytes_in_base64(world: FakeServices) -> None:
-    world.print_bytes(PANE, b"\x00\xff\n")
-    piece = (await run_command(world, "robot", "export", "1", "--raw")).items[0]
+async def test_robots_get_raw_bytes_in_base64(services: FakeServices) -> None:
+    services.print_bytes(PANE, b"\x00\xff\n")
+    piece = (await run_command(services, "robot", "export", "1", "--raw")).items[0]
     assert base64.b64decode(piece["data"]) == b"\x00\xff\n"
 
 
-async def test_a_terminal_never_gets_raw_bytes(world: FakeServices) -> None:
-    world.print_bytes(PANE, b"\x1b]52;c;ZXZpbA==\x07hello\r\n")
-    assert (await run_command(world, "export", "1", "--raw", is_terminal=True)).out == "hello\n"
-    to_file = await run_command(world, "export", "1", "--raw", "--output", "x.raw", is_terminal=True)
+async def test_a_terminal_never_gets_raw_bytes(services: FakeServices) -> None:
+    services.print_bytes(PANE, b"\x1b]52;c;ZXZpbA==\x07hello\r\n")
+    assert (await run_command(services, "export", "1", "--raw", is_terminal=True)).out == "hello\n"
+    to_file = await run_command(services, "export", "1", "--raw", "--output", "x.raw", is_terminal=True)
     assert (to_file.file, to_file.out) == ("/x.raw", "\x1b]52;c;ZXZpbA==\x07hello\r\n")
 
 
-async def test_no_file_is_named_when_there_is_nothing_to_export(world: FakeServices) -> None:
-    assert (await run_command(world, "export", "9", "--output", "x")).file == ""
-    assert (await run_command(world, "export", "1", "--raw", "--output", "x")).file == "/x"
+async def test_no_file_is_named_when_there_is_nothing_to_export(services: FakeServices) -> None:
+    assert (await run_command(services, "export", "9", "--output", "x")).file == ""
+    assert (await run_command(services, "export", "1", "--raw", "--output", "x")).file == "/x"
 
 
 @pytest.mark.parametrize(
     "argv", [("1", "--raw", "--text"), ("--raw",), ("1", "--unredacted"), ("1", "--jsonl", "--unredacted"), ("9",)]
 )
-async def test_what_makes_no_sense_is_refused(world: FakeServices, argv: tuple[str, ...]) -> None:
-    answered = await run_command(world, "robot", "export", *argv)
-    assert answered.status in (2, 4)
-    assert not answered.items[0]["ok"]
+async def test_conflicting_options_are_rejected(services: FakeServices, argv: tuple[str, ...]) -> None:
+    result = await run_command(services, "robot", "export", *argv)
+    assert result.status in (2, 4)
+    assert not result.items[0]["ok"]
 
 
-async def test_a_secret_that_reached_the_store_stays_inside(world: FakeServices) -> None:
-    world.print_lines(PaneId(2), f"token {KEY}")
-    assert KEY not in (await run_command(world, "export", "2")).out
-    assert KEY not in msgspec.json.encode((await run_command(world, "robot", "export", "2")).items).decode()
+async def test_a_secret_that_reached_the_store_stays_inside(services: FakeServices) -> None:
+    services.print_lines(PaneId(2), f"token {KEY}")
+    assert KEY not in (await run_command(services, "export", "2")).out
+    assert KEY not in msgspec.json.encode((await run_command(services, "robot", "export", "2")).items).decode()
 
 
-async def filmed(world: FakeServices) -> FakeServices:
+async def recorded(services: FakeServices) -> FakeServices:
     """A pane in which a command runs and ends, and then the shell."""
-    world.start_command(PANE, "make")
-    world.history.recording.stored_frames.append(FRAME)
-    await world.clock.advance(1)
-    world.history.recording.stored_frames.append(replace(FRAME, at=world.clock.now(), rows=("$ make", "ok")))
-    world.finish_command(PANE)
-    await world.clock.advance(1)
-    world.add_event("pane_died", PANE, status=3, signal=None)
-    return world
+    services.start_command(PANE, "make")
+    services.history.recording.stored_frames.append(FRAME)
+    await services.clock.advance(1)
+    services.history.recording.stored_frames.append(replace(FRAME, at=services.clock.now(), rows=("$ make", "ok")))
+    services.finish_command(PANE)
+    await services.clock.advance(1)
+    services.add_event("pane_died", PANE, status=3, signal=None)
+    return services
 
 
-async def test_a_film_has_a_header_screens_markers_and_the_exit(world: FakeServices) -> None:
-    header, *events = (await run_command(await filmed(world), "export", "1", "--cast")).items
+async def test_an_asciicast_has_header_screens_markers_and_exit(services: FakeServices) -> None:
+    header, *events = (await run_command(await recorded(services), "export", "1", "--cast")).items
     assert (header["version"], header["term"]["cols"]) == (3, 10)
     assert [(event[0], event[1]) for event in events] == [(0, "m"), (0, "o"), (1, "o"), (1, "m"), (0, "x")]
     assert [event[2] for event in events if event[1] in "mx"] == ["$ make", "pane_died status=3", "3"]
 
 
-async def test_a_film_of_a_part_has_only_that_part(world: FakeServices) -> None:
+async def test_an_asciicast_of_a_period_has_only_that_period(services: FakeServices) -> None:
     _, *events = (
-        await run_command(await filmed(world), "export", "1", "--cast", "--since", "1s", "--until", "1s")
+        await run_command(await recorded(services), "export", "1", "--cast", "--since", "1s", "--until", "1s")
     ).items
     assert [event[1] for event in events] == ["o"]
 
 
-async def test_a_film_of_nothing_is_refused(world: FakeServices) -> None:
-    answered = await run_command(world, "export", "2", "--cast", "--output", "x.cast")
-    assert (answered.status, answered.file) == (2, "")
-    assert "nothing of pane 2 was recorded" in answered.err
+async def test_an_asciicast_without_recording_is_an_error(services: FakeServices) -> None:
+    result = await run_command(services, "export", "2", "--cast", "--output", "x.cast")
+    assert (result.status, result.file) == (2, "")
+    assert "no recording of pane 2" in result.err
 
 
-async def test_programs_get_a_film_line_by_line(world: FakeServices) -> None:
-    items = (await run_command(await filmed(world), "robot", "export", "1", "--cast")).items
+async def test_json_output_has_an_asciicast_line_by_line(services: FakeServices) -> None:
+    items = (await run_command(await recorded(services), "robot", "export", "1", "--cast")).items
     assert {(item["form"], item["pane"]) for item in items} == {("cast", 1)}
 
 
-async def test_a_report_tells_of_one_pane_or_of_all(world: FakeServices) -> None:
-    text = (await run_command(await filmed(world), "export", "--report")).out
+async def test_a_report_tells_of_one_pane_or_of_all(services: FakeServices) -> None:
+    text = (await run_command(await recorded(services), "export", "--report")).out
     assert "2 panes, 1 command (0 failed), 1 event, 0 gaps." in text
     assert "| make |" in text
-    assert "1 pane, 0 commands" in (await run_command(world, "export", "2", "--report")).out
+    assert "1 pane, 0 commands" in (await run_command(services, "export", "2", "--report")).out
 
 
-async def test_a_snapshot_goes_to_a_new_file_on_the_callers_side(world: FakeServices) -> None:
-    answered = await run_command(world, "export", "--snapshot", "--output", "copy.db")
-    assert (answered.file, answered.out) == ("", "/copy.db: 8.2 KB\n")
-    assert (await run_command(world, "export", "--snapshot", "--output", "/copy.db")).status == 75
+async def test_a_snapshot_is_written_to_a_new_file(services: FakeServices) -> None:
+    result = await run_command(services, "export", "--snapshot", "--output", "copy.db")
+    assert (result.file, result.out) == ("", "/copy.db: 8.2 KB\n")
+    assert (await run_command(services, "export", "--snapshot", "--output", "/copy.db")).status == 75
 
 
 @pytest.mark.parametrize(
     "argv", [("--cast",), ("--snapshot",), ("1", "--snapshot", "-o", "/x"), ("--report", "--cast", "1")]
 )
-async def test_forms_that_lack_something_are_refused(world: FakeServices, argv: tuple[str, ...]) -> None:
-    assert (await run_command(world, "export", *argv)).status == 2
+async def test_forms_that_lack_something_are_refused(services: FakeServices, argv: tuple[str, ...]) -> None:
+    assert (await run_command(services, "export", *argv)).status == 2

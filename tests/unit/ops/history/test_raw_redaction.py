@@ -5,7 +5,7 @@ from termvisor.ops.history._raw_redaction import RawOutputRedactor
 KEY = b"ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
-def _whole(data: bytes, step: int = 1 << 20) -> bytes:
+def _redact_all(data: bytes, step: int = 1 << 20) -> bytes:
     masking = RawOutputRedactor()
     pieces = [masking.feed(data[start : start + step]) for start in range(0, len(data), step)]
     return b"".join([*pieces, masking.finish()])
@@ -23,35 +23,35 @@ def _whole(data: bytes, step: int = 1 << 20) -> bytes:
         b"x" * 200_000 + b"\n",
     ],
 )
-def test_what_holds_no_secret_goes_out_byte_for_byte(data: bytes) -> None:
-    assert _whole(data) == data
+def test_lines_without_secrets_are_unchanged(data: bytes) -> None:
+    assert _redact_all(data) == data
 
 
 @pytest.mark.parametrize("step", [1, 3, 7, 64])
 def test_a_secret_is_found_at_any_chunk_border(step: int) -> None:
-    out = _whole(b"before\r\nexport T=" + KEY + b"; ls\r\n\x1b[1mafter\x1b[0m\r\n", step)
+    out = _redact_all(b"before\r\nexport T=" + KEY + b"; ls\r\n\x1b[1mafter\x1b[0m\r\n", step)
     assert KEY not in out
     assert out.startswith(b"before\r\n")
     assert out.endswith(b"\x1b[1mafter\x1b[0m\r\n")
 
 
 def test_a_secret_in_changing_colours_is_found() -> None:
-    out = _whole(b"token \x1b[31m" + KEY[:10] + b"\x1b[32m" + KEY[10:] + b"\x1b[0m\n")
+    out = _redact_all(b"token \x1b[31m" + KEY[:10] + b"\x1b[32m" + KEY[10:] + b"\x1b[0m\n")
     assert KEY[10:] not in out
 
 
 def test_a_secret_inside_a_title_is_found() -> None:
-    assert KEY not in _whole(b"\x1b]0;" + KEY + b"\x07hello\n")
+    assert KEY not in _redact_all(b"\x1b]0;" + KEY + b"\x07hello\n")
 
 
 def test_a_secret_beside_bytes_that_are_no_text_is_found() -> None:
-    assert KEY not in _whole(b"\xff\xfe " + KEY + b"\n")
+    assert KEY not in _redact_all(b"\xff\xfe " + KEY + b"\n")
 
 
-def test_a_private_key_is_followed_over_its_lines() -> None:
+def test_a_private_key_of_several_lines_is_redacted() -> None:
     body = [b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7%02d" % number for number in range(5)]
     block = [b"-----BEGIN PRIVATE KEY-----", *body, b"-----END PRIVATE KEY-----", b"after"]
-    out = _whole(b"\n".join(block) + b"\n", 50)
+    out = _redact_all(b"\n".join(block) + b"\n", 50)
     assert not [line for line in body if line in out]
     assert out.endswith(b"after\n")
 
@@ -61,7 +61,7 @@ def test_an_endless_line_is_not_held_for_ever() -> None:
     assert masking.feed(b"word " * 100_000) != b""
 
 
-def test_a_secret_painted_over_the_rows_of_a_screen_is_found() -> None:
-    out = _whole(b"\x1b[2;3H" + KEY + b"\x1b[3;3H" + KEY[:20] + b"\x1b[4;3H" + KEY[20:] + b"\x1b[5;3Hafter")
+def test_a_secret_painted_over_screen_rows_is_redacted() -> None:
+    out = _redact_all(b"\x1b[2;3H" + KEY + b"\x1b[3;3H" + KEY[:20] + b"\x1b[4;3H" + KEY[20:] + b"\x1b[5;3Hafter")
     assert [piece for piece in (KEY[10:20], KEY[25:35]) if piece in out] == []
     assert out.endswith(b"after")

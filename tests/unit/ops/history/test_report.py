@@ -1,4 +1,4 @@
-"""What happened, as Markdown."""
+"""Markdown report of a period."""
 
 from termvisor.clock import NS
 from termvisor.model.event import Event
@@ -6,7 +6,8 @@ from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap
 from termvisor.ops.history._report import ReportData, ReportPeriod, render_report
-from termvisor.testing.fake_services import NOON, FakeServices, build_shell_facts
+from termvisor.testing.fake_clock import NOON
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 KEY = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 PANE = PaneId(1)
@@ -19,42 +20,42 @@ def command(line: str, at: int = NOON, code: int | None = 0) -> ShellCommand:
     )
 
 
-def written(**material: object) -> str:
+def render(**data: object) -> str:
     known = {"panes": [], "commands": [], "events": [], "gaps": []}
-    return render_report(ReportData(**(known | material)), HOUR)
+    return render_report(ReportData(**(known | data)), HOUR)
 
 
-def test_every_kind_of_thing_has_its_table():
-    world = FakeServices()
-    text = written(
-        panes=[world.add_pane(build_shell_facts(command="vim"))],
+def test_every_kind_of_data_has_its_table():
+    services = FakeServices()
+    text = render(
+        panes=[services.add_pane(build_shell_facts(command="vim"))],
         commands=[command("make test", code=2)],
         events=[Event(at=NOON, kind="pane_appeared", pane=PANE, data={"session": "work"})],
         gaps=[Gap(pane=PANE, cause="link_down", start_at=NOON, detail="ssh")],
     )
-    assert text.startswith("# What happened from 2026-01-01T12:00:00.000Z to 2026-01-01T13:00:00.000Z")
+    assert text.startswith("# Report from 2026-01-01T12:00:00.000Z to 2026-01-01T13:00:00.000Z")
     assert "1 pane, 1 command (1 failed), 1 event, 1 gap." in text
     assert "| 1 | work | vim |" in text
     assert "| 1 | 2 | 1.0 |  | make test |" in text
     assert "pane\\_appeared session=work" in text
-    assert "| still open | 1 | link\\_down | ssh |" in text
+    assert "| open | 1 | link\\_down | ssh |" in text
 
 
-def test_what_lies_outside_the_range_is_left_out():
+def test_data_outside_the_period_is_omitted():
     early, late = command("early", NOON - 60 * NS), command("late", NOON + 7200 * NS)
-    text = written(commands=[early, command("now"), late], events=[Event(at=NOON - NS, kind="alert")])
+    text = render(commands=[early, command("now"), late], events=[Event(at=NOON - NS, kind="alert")])
     assert "now" in text
     assert "early" not in text
     assert "late" not in text
     assert "alert" not in text
 
 
-def test_nothing_is_said_as_such():
-    assert written().count("None.") == 4
+def test_an_empty_section_is_marked_as_none():
+    assert render().count("None.") == 4
 
 
 def test_no_text_of_a_pane_leaves_its_cell():
-    text = written(commands=[command("a | b\n# title\n<script> \x1b[31m`x` [l](u)")])
+    text = render(commands=[command("a | b\n# title\n<script> \x1b[31m`x` [l](u)")])
     row = next(line for line in text.splitlines() if "script" in line)
     assert row.endswith("| a \\| b # title \\<script\\> \\`x\\` \\[l\\](u) |")
 
@@ -62,6 +63,6 @@ def test_no_text_of_a_pane_leaves_its_cell():
 def test_secrets_stay_inside():
     event = Event(at=NOON, kind="alert", data={"what": f"token {KEY}"})
     gap = Gap(pane=PANE, cause="link_down", start_at=NOON, detail=f"by {KEY}")
-    text = written(commands=[command(f"curl {KEY}")], events=[event], gaps=[gap])
+    text = render(commands=[command(f"curl {KEY}")], events=[event], gaps=[gap])
     assert KEY not in text
     assert KEY.replace("_", "\\_") not in text

@@ -4,7 +4,8 @@ from termvisor.clock import NS
 from termvisor.model.ids import PaneId
 from termvisor.ops.history.search_history import cut_snippet
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_hits_say_where_when_and_what() -> None:
@@ -15,11 +16,11 @@ async def test_hits_say_where_when_and_what() -> None:
     assert data["summary"] == {"hits": 1, "panes": 1, "is_complete": True}
 
 
-async def test_the_question_reaches_the_history_whole() -> None:
-    world = await build_sample_services()
+async def test_the_query_is_passed_to_the_history() -> None:
+    services = await build_sample_services()
     words = ("error", "--pane", "work", "--since", "10s", "--until", "now", "--rank", "relevance", "-C", "3", "-n", "7")
-    await run_command(world, "search", *words)
-    question = world.history.last_query
+    await run_command(services, "search", *words)
+    question = services.history.last_query
     assert question is not None
     assert (question.text, question.pane, question.rank, question.context, question.limit) == (
         "error",
@@ -28,14 +29,14 @@ async def test_the_question_reaches_the_history_whole() -> None:
         3,
         7,
     )
-    assert (question.since, question.until) == (world.clock.now() - 10 * NS, world.clock.now())
+    assert (question.since, question.until) == (services.clock.now() - 10 * NS, services.clock.now())
 
 
-async def test_nothing_found_is_no_error_and_an_incomplete_search_says_so() -> None:
-    world = await build_sample_services()
-    world.history.is_complete = False
-    answered = await run_command(world, "search", "nowhere")
-    assert answered.out == "Nothing found; there may be more, narrow the question.\n"
+async def test_no_hits_is_no_error_and_an_incomplete_search_is_reported() -> None:
+    services = await build_sample_services()
+    services.history.is_complete = False
+    answered = await run_command(services, "search", "nowhere")
+    assert answered.out == "No hits; there may be more, narrow the query.\n"
     assert answered.status == 0
 
 
@@ -47,19 +48,19 @@ async def test_matches_are_marked_for_eyes_only() -> None:
     assert "\x1b" not in (await run_command(await build_sample_services(), "search", "error")).out
 
 
-async def test_a_secret_in_a_hit_is_not_told() -> None:
-    world = FakeServices()
+async def test_a_secret_in_a_hit_is_redacted() -> None:
+    services = FakeServices()
     token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-    world.print_lines(world.add_pane(build_shell_facts()).id, f"token {token}")
-    answered = await run_command(world, "robot", "search", "token")
+    services.print_lines(services.add_pane(build_shell_facts()).id, f"token {token}")
+    answered = await run_command(services, "robot", "search", "token")
     assert token not in answered.out
     assert answered.envelope["data"]["items"][0]["spans"] == []
 
 
 async def test_a_hit_in_a_forgotten_pane_keeps_its_number() -> None:
-    world = await build_sample_services()
-    world.panes.views.clear()
-    hit = (await run_command(world, "robot", "search", "passed")).envelope["data"]["items"][0]
+    services = await build_sample_services()
+    services.panes.views.clear()
+    hit = (await run_command(services, "robot", "search", "passed")).envelope["data"]["items"][0]
     assert hit["identity"] == {"target": "", "session_name": "", "window_id": "", "pane_id": "", "id": 1}
 
 
@@ -78,21 +79,21 @@ def test_a_snippet_is_a_piece_around_the_first_match() -> None:
 
 
 async def test_snippets_are_short() -> None:
-    world = FakeServices()
-    world.print_lines(world.add_pane(build_shell_facts()).id, "x" * 500 + " needle " + "y" * 500)
-    hit = (await run_command(world, "robot", "search", "needle", "--snippets")).envelope["data"]["items"][0]
+    services = FakeServices()
+    services.print_lines(services.add_pane(build_shell_facts()).id, "x" * 500 + " needle " + "y" * 500)
+    hit = (await run_command(services, "robot", "search", "needle", "--snippets")).envelope["data"]["items"][0]
     assert len(hit["text"]) < 140
     assert PaneId(hit["identity"]["id"]) == 1
 
 
-async def test_a_row_of_a_screen_says_so_and_names_its_screen() -> None:
-    world = await build_sample_services()
-    world.show_screen(PaneId(2), "Do you want to proceed?")
-    hit = (await run_command(world, "robot", "search", "proceed")).envelope["data"]["items"][0]
+async def test_a_hit_on_a_screen_has_its_screen_id() -> None:
+    services = await build_sample_services()
+    services.show_screen(PaneId(2), "Do you want to proceed?")
+    hit = (await run_command(services, "robot", "search", "proceed")).envelope["data"]["items"][0]
     assert (hit["source"], hit["screen"], hit["number"], hit["last_at"]) == ("screen", 1, None, hit["at"])
-    assert (await run_command(world, "search", "proceed")).out.startswith(
+    assert (await run_command(services, "search", "proceed")).out.startswith(
         "2 agents 0s ago on screen 1: Do you want to proceed?"
     )
-    assert ", screen 1, " in (await run_command(world, "search", "proceed", "--format", "markdown")).out
-    line = (await run_command(world, "robot", "search", "passed")).envelope["data"]["items"][0]
+    assert ", screen 1, " in (await run_command(services, "search", "proceed", "--format", "markdown")).out
+    line = (await run_command(services, "robot", "search", "passed")).envelope["data"]["items"][0]
     assert (line["source"], line["screen"], line["last_at"]) == ("stream", None, None)

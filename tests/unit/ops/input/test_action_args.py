@@ -3,7 +3,7 @@ from termvisor.ops.api.arguments import parse_arguments
 from termvisor.ops.input._action_args import ActionArgs, PreconditionArgs, build_preconditions
 
 
-def test_nothing_said_means_the_usual_terms() -> None:
+def test_defaults_give_default_preconditions() -> None:
     assert build_preconditions(ActionArgs()) == build_preconditions(PreconditionArgs()) == Preconditions()
 
 

@@ -1,4 +1,4 @@
-"""What is said to an agent: to whom, by which way, and what came of it."""
+"""Commands to an agent: target, channel and outcome."""
 
 import pytest
 
@@ -6,12 +6,13 @@ from termvisor.errors import NotFound
 from termvisor.model.action.action import AnswerDialog, Interrupt, QuitAgent
 from termvisor.model.action.outcome import Outcome
 from termvisor.ops.input._agent_commands import resolve_agent
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_agents import ASKING_PANE
+from termvisor.testing.sample_services import build_sample_services
 
 
 @pytest.fixture
-async def world():
+async def services():
     found = await build_sample_services(op="interrupt")
     found.gate.outcome = Outcome(status="done", why="interrupted", channel="native", correlation="c0ffee")
     return found
@@ -29,27 +30,27 @@ async def world():
         ),
     ],
 )
-async def test_each_says_its_own_to_the_agent_of_that_pane(world, words, action):
-    answered = await run_command(world, "robot", *words)
+async def test_each_command_builds_its_action_for_the_agent(services, words, action):
+    answered = await run_command(services, "robot", *words)
     told = answered.envelope["data"]
     assert (told["agent"], told["channel"], told["status"]) == ("claude_code", "native", "done")
-    assert world.gate.executed[-1][0] == action
+    assert services.gate.executed[-1][0] == action
 
 
-async def test_a_pane_without_an_agent_is_not_spoken_to(world):
-    answered = await run_command(world, "robot", "interrupt", "1")
+async def test_a_pane_without_an_agent_is_not_spoken_to(services):
+    answered = await run_command(services, "robot", "interrupt", "1")
     assert (answered.status, answered.envelope["error"]["code"]) == (4, "pane_not_found")
     with pytest.raises(NotFound, match="no agent"):
-        await resolve_agent(world, "1")
+        await resolve_agent(services, "1")
 
 
-async def test_what_is_not_proven_is_said(world):
-    world.gate.outcome = Outcome(status="unknown", why="still_at_work", text="it is not seen to have stopped")
-    answered = await run_command(world, "interrupt", "2")
+async def test_an_unverified_outcome_has_its_exit_status(services):
+    services.gate.outcome = Outcome(status="unknown", why="still_at_work", text="it is not seen to have stopped")
+    answered = await run_command(services, "interrupt", "2")
     assert answered.status == 6
     assert "not seen to have stopped" in answered.out
 
 
-async def test_a_dry_run_says_nothing_to_anybody(world):
-    answered = await run_command(world, "robot", "quit", "2", "--dry-run")
-    assert (answered.envelope["data"]["status"], world.gate.executed) == ("foreseen", [])
+async def test_a_dry_run_executes_nothing(services):
+    answered = await run_command(services, "robot", "quit", "2", "--dry-run")
+    assert (answered.envelope["data"]["status"], services.gate.executed) == ("foreseen", [])

@@ -14,34 +14,34 @@ from termvisor.ops.input._execute_action import (
 )
 from termvisor.ops.render.text import RenderOptions
 from termvisor.testing.fake_gate import FakeGate
-from termvisor.testing.operation_calls import build_sample_services
+from termvisor.testing.sample_services import build_sample_services
 
-WISH = ActionRequest(action=SendKeys(pane=1, keys=("C-c",)), preconditions=Preconditions(wait_for_answer=60.0))
+REQUEST = ActionRequest(action=SendKeys(pane=1, keys=("C-c",)), preconditions=Preconditions(wait_for_answer=60.0))
 
 
 class AskingDoor(FakeGate):
     """Asks until the question is answered."""
 
-    async def run(self, action, terms) -> Outcome:
-        self.executed.append((action, terms))
+    async def run(self, action, preconditions) -> Outcome:
+        self.executed.append((action, preconditions))
         if (await self.approvals.list())[:1]:
             raise NeedsApproval("a person must allow this first", details={"question": 1})
         return self.outcome
 
 
 @pytest.mark.parametrize(("consent", "is_lasting"), [("once", False), ("session", True)])
-async def test_a_person_s_consent_answers_their_own_question(consent, is_lasting) -> None:
-    world = await build_sample_services()
-    door = AskingDoor(world.clock)
-    door.approvals.approvals += world.gate.approvals.approvals
-    world.gate = door
-    assert (await execute_with_approval(world, WISH, consent)).status == "done"
+async def test_approval_in_advance_answers_the_request(consent, is_lasting) -> None:
+    services = await build_sample_services()
+    door = AskingDoor(services.clock)
+    door.approvals.approvals += services.gate.approvals.approvals
+    services.gate = door
+    assert (await execute_with_approval(services, REQUEST, consent)).status == "done"
     assert door.approvals.approvals[0].state == "allowed"
     assert door.approvals.lasting_answers == ([1] if is_lasting else [])
-    assert [terms.wait_for_answer for _, terms in door.executed] == [0.0, 0.0]
+    assert [preconditions.wait_for_answer for _, preconditions in door.executed] == [0.0, 0.0]
 
 
-def test_what_a_pane_or_a_policy_says_cannot_move_the_reader_s_cursor() -> None:
+def test_text_of_panes_and_policies_is_sanitized() -> None:
     evil = "\x1b[2Jx\nvisor: forged"
     told = DryRunResult(what=evil, by=evil, answer="deny", why=evil, path=(evil,), refused="x", refused_why=evil)
     lines = render_dry_run_lines(told, RenderOptions())

@@ -3,137 +3,142 @@ import pytest
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 @pytest.fixture
-def world() -> FakeServices:
-    world = FakeServices()
-    world.print_lines(world.add_pane(build_shell_facts()).id, *(f"line {number}" for number in range(1, 61)))
-    return world
+def services() -> FakeServices:
+    services = FakeServices()
+    services.print_lines(services.add_pane(build_shell_facts()).id, *(f"line {number}" for number in range(1, 61)))
+    return services
 
 
-async def test_the_last_fifty_lines_and_the_unfinished_one(world: FakeServices) -> None:
-    world.print_partial_line(PaneId(1), "Password: ")
-    data = (await run_command(world, "robot", "get-text", "1")).envelope["data"]
+async def test_the_last_fifty_lines_and_the_unfinished_one(services: FakeServices) -> None:
+    services.print_partial_line(PaneId(1), "Password: ")
+    data = (await run_command(services, "robot", "get-text", "1")).envelope["data"]
     assert data["text"].split("\n") == [f"line {number}" for number in range(11, 61)]
     assert (data["pending"], data["cursor"], data["lines"]) == ("Password: ", "1:60", [])
 
 
-async def test_what_is_in_the_log_now_is_waited_for(world: FakeServices) -> None:
-    await run_command(world, "get-text", "1")
-    assert world.panes.settle_count == 1
+async def test_captured_output_is_stored_before_it_is_read(services: FakeServices) -> None:
+    await run_command(services, "get-text", "1")
+    assert services.panes.settle_count == 1
 
 
-async def test_reading_on_from_the_cursor_gives_every_line_once(world: FakeServices) -> None:
-    first = (await run_command(world, "robot", "get-text", "1", "--tail", "1")).envelope["data"]
-    world.print_lines(PaneId(1), "new one", "new two", "new three")
-    second = (await run_command(world, "robot", "get-text", "1", "--since", first["cursor"], "--limit", "2")).envelope[
-        "data"
-    ]
-    third = (await run_command(world, "robot", "get-text", "1", "--since", second["cursor"])).envelope["data"]
-    fourth = (await run_command(world, "robot", "get-text", "1", "--since", third["cursor"])).envelope["data"]
+async def test_reading_on_from_the_cursor_gives_every_line_once(services: FakeServices) -> None:
+    first = (await run_command(services, "robot", "get-text", "1", "--tail", "1")).envelope["data"]
+    services.print_lines(PaneId(1), "new one", "new two", "new three")
+    second = (
+        await run_command(services, "robot", "get-text", "1", "--since", first["cursor"], "--limit", "2")
+    ).envelope["data"]
+    third = (await run_command(services, "robot", "get-text", "1", "--since", second["cursor"])).envelope["data"]
+    fourth = (await run_command(services, "robot", "get-text", "1", "--since", third["cursor"])).envelope["data"]
     assert (second["text"], second["is_complete"]) == ("new one\nnew two", False)
     assert (third["text"], third["is_complete"]) == ("new three", True)
     assert (fourth["text"], fourth["cursor"]) == ("", third["cursor"])
 
 
-async def test_numbers_come_on_request(world: FakeServices) -> None:
-    data = (await run_command(world, "robot", "get-text", "1", "--tail", "1", "--numbers")).envelope["data"]
+async def test_numbers_come_on_request(services: FakeServices) -> None:
+    data = (await run_command(services, "robot", "get-text", "1", "--tail", "1", "--numbers")).envelope["data"]
     assert data["lines"] == [{"number": 60, "at": "2026-01-01T12:00:00.000Z", "text": "line 60"}]
 
 
-async def test_a_foreign_cursor_is_an_error_that_names_the_oldest(world: FakeServices) -> None:
-    answered = await run_command(world, "robot", "get-text", "1", "--since", "9:1")
+async def test_a_foreign_cursor_is_an_error_that_names_the_oldest(services: FakeServices) -> None:
+    answered = await run_command(services, "robot", "get-text", "1", "--since", "9:1")
     assert (answered.status, answered.envelope["error"]["code"]) == (2, "invalid_cursor")
     assert answered.envelope["error"]["details"] == {"oldest": "1:0"}
 
 
-async def test_a_gap_stands_where_something_is_missing() -> None:
+async def test_a_gap_is_shown_at_its_position() -> None:
     lines = (await run_command(await build_sample_services(), "get-text", "1")).out.splitlines()
     assert lines[3] == "[gap: pipe_stolen, 2026-01-01T12:01:00.000Z to 2026-01-01T12:01:04.000Z]"
     assert lines[4] == "tests passed"
 
 
 async def test_a_pane_that_printed_nothing_has_empty_text() -> None:
-    world = FakeServices()
-    world.add_pane(build_shell_facts())
-    answered = await run_command(world, "get-text", "1")
+    services = FakeServices()
+    services.add_pane(build_shell_facts())
+    answered = await run_command(services, "get-text", "1")
     assert (answered.out, answered.status) == ("", 0)
 
 
-async def test_an_empty_line_is_a_line(world: FakeServices) -> None:
-    world.print_lines(PaneId(1), "")
-    assert (await run_command(world, "get-text", "1", "--tail", "2")).out == "line 60\n\n"
+async def test_an_empty_line_is_a_line(services: FakeServices) -> None:
+    services.print_lines(PaneId(1), "")
+    assert (await run_command(services, "get-text", "1", "--tail", "2")).out == "line 60\n\n"
 
 
-async def test_a_secret_that_reached_the_store_is_still_not_told(world: FakeServices) -> None:
+async def test_a_secret_in_the_store_is_redacted(services: FakeServices) -> None:
     key = "sk-ant-api03-" + "aB3dE5fG7h" * 9
-    world.print_lines(PaneId(1), f"export ANTHROPIC_API_KEY={key}")
-    world.print_partial_line(PaneId(1), f"echo {key}")
-    assert key not in (await run_command(world, "robot", "get-text", "1", "--numbers")).out
+    services.print_lines(PaneId(1), f"export ANTHROPIC_API_KEY={key}")
+    services.print_partial_line(PaneId(1), f"echo {key}")
+    assert key not in (await run_command(services, "robot", "get-text", "1", "--numbers")).out
 
 
-async def test_colours_come_from_the_screen(world: FakeServices) -> None:
+async def test_colours_come_from_the_screen(services: FakeServices) -> None:
     row = "\x1b[31mred\x1b[0m"
-    world.panes.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=(row,), width=80, height=1)
-    data = (await run_command(world, "robot", "get-text", "1", "--escapes")).envelope["data"]
+    services.panes.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=(row,), width=80, height=1)
+    data = (await run_command(services, "robot", "get-text", "1", "--escapes")).envelope["data"]
     assert (data["source"], data["text"], data["cursor"]) == ("screen", row, "1:60")
-    assert (await run_command(world, "get-text", "1", "--escapes")).out == "red\n"
-    assert "\x1b[31mred" in (await run_command(world, "get-text", "1", "--escapes", colour=True)).out
+    assert (await run_command(services, "get-text", "1", "--escapes")).out == "red\n"
+    assert "\x1b[31mred" in (await run_command(services, "get-text", "1", "--escapes", colour=True)).out
 
 
-async def test_a_pane_that_repaints_and_printed_nothing_says_where_to_look() -> None:
-    world = await build_sample_services()
-    answered = await run_command(world, "get-text", "2")
+async def test_a_full_screen_pane_without_lines_has_a_hint() -> None:
+    services = await build_sample_services()
+    answered = await run_command(services, "get-text", "2")
     assert "visor get-screen 2" in answered.out
     assert "source:screen --pane 2" in answered.out
-    assert (await run_command(world, "get-text", "2", "-q")).out.strip() == ""
-    assert (await run_command(world, "robot", "get-text", "2")).envelope["data"]["is_repainting"]
-    world.print_lines(PaneId(2), "printed before")
-    assert (await run_command(world, "get-text", "2")).out == "printed before\n"
+    assert (await run_command(services, "get-text", "2", "-q")).out.strip() == ""
+    assert (await run_command(services, "robot", "get-text", "2")).envelope["data"]["is_repainting"]
+    services.print_lines(PaneId(2), "printed before")
+    assert (await run_command(services, "get-text", "2")).out == "printed before\n"
 
 
 @pytest.fixture
-def ran(world: FakeServices) -> FakeServices:
+def with_commands(services: FakeServices) -> FakeServices:
     """After sixty lines `ls` printed two, `false` nothing, and `make` printed one and goes on."""
     for line, printed, status in (("ls", ("one", "two"), 0), ("false", (), 1)):
-        world.start_command(PaneId(1), line)
-        world.print_lines(PaneId(1), *printed)
-        world.finish_command(PaneId(1), status)
-    world.start_command(PaneId(1), "make")
-    world.print_lines(PaneId(1), "three")
-    world.print_partial_line(PaneId(1), "fo")
-    return world
+        services.start_command(PaneId(1), line)
+        services.print_lines(PaneId(1), *printed)
+        services.finish_command(PaneId(1), status)
+    services.start_command(PaneId(1), "make")
+    services.print_lines(PaneId(1), "three")
+    services.print_partial_line(PaneId(1), "fo")
+    return services
 
 
-async def test_the_output_of_one_command(ran: FakeServices) -> None:
-    data = (await run_command(ran, "robot", "get-text", "1", "--command", "1")).envelope["data"]
+async def test_the_output_of_one_command(with_commands: FakeServices) -> None:
+    data = (await run_command(with_commands, "robot", "get-text", "1", "--command", "1")).envelope["data"]
     assert (data["text"], data["pending"], data["is_complete"], data["lines_gone"]) == ("one\ntwo", "", True, 0)
     assert (data["command"]["command"], data["command"]["exit_code"], data["cursor"]) == ("ls", 0, "1:63")
-    assert (await run_command(ran, "get-text", "1", "--command", "2")).out == ""
+    assert (await run_command(with_commands, "get-text", "1", "--command", "2")).out == ""
 
 
-async def test_the_last_command_may_still_run(ran: FakeServices) -> None:
-    answered = await run_command(ran, "robot", "get-text", "1", "--command", "last")
+async def test_the_last_command_may_still_run(with_commands: FakeServices) -> None:
+    answered = await run_command(with_commands, "robot", "get-text", "1", "--command", "last")
     data = answered.envelope["data"]
     assert (data["text"], data["pending"], data["command"]["status"]) == ("three", "fo", "running")
-    assert (await run_command(ran, "get-text", "1", "--command", "last")).out == "three\nfo\n"
+    assert (await run_command(with_commands, "get-text", "1", "--command", "last")).out == "three\nfo\n"
 
 
-async def test_long_output_is_read_in_pages(ran: FakeServices) -> None:
-    first = (await run_command(ran, "robot", "get-text", "1", "--command", "1", "--limit", "1")).envelope["data"]
+async def test_long_output_is_read_in_pages(with_commands: FakeServices) -> None:
+    first = (await run_command(with_commands, "robot", "get-text", "1", "--command", "1", "--limit", "1")).envelope[
+        "data"
+    ]
     argv = ("robot", "get-text", "1", "--command", "1", "--since", first["cursor"])
     assert (first["text"], first["is_complete"]) == ("one", False)
-    assert (await run_command(ran, *argv)).envelope["data"]["text"] == "two"
+    assert (await run_command(with_commands, *argv)).envelope["data"]["text"] == "two"
 
 
-async def test_what_is_no_longer_kept_of_it_is_told(ran: FakeServices) -> None:
-    del ran.history.stored_lines[:62]
-    assert (await run_command(ran, "get-text", "1", "--command", "1")).out == "[1 line no longer kept]\ntwo\n"
+async def test_deleted_lines_of_a_command_are_counted(with_commands: FakeServices) -> None:
+    del with_commands.history.stored_lines[:62]
+    assert (
+        await run_command(with_commands, "get-text", "1", "--command", "1")
+    ).out == "[1 line deleted by retention]\ntwo\n"
 
 
-async def test_an_unknown_command_is_an_error_of_its_own(ran: FakeServices) -> None:
-    answered = await run_command(ran, "robot", "get-text", "1", "--command", "99")
+async def test_an_unknown_command_is_an_error_of_its_own(with_commands: FakeServices) -> None:
+    answered = await run_command(with_commands, "robot", "get-text", "1", "--command", "99")
     assert (answered.status, answered.envelope["error"]["code"]) == (4, "command_not_found")
-    assert (await run_command(ran, "robot", "get-text", "1", "--command", "first")).status == 2
+    assert (await run_command(with_commands, "robot", "get-text", "1", "--command", "first")).status == 2

@@ -1,7 +1,8 @@
 from termvisor.model.terminal.output import GAP_CAUSES
 from termvisor.ops.panes.list_gaps import GAP_CAUSE_TEXTS
 from termvisor.testing.fake_services import FakeServices
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 def test_every_cause_is_explained() -> None:
@@ -16,14 +17,14 @@ async def test_gaps_say_where_when_and_why() -> None:
 
 
 async def test_an_open_gap_has_no_end() -> None:
-    world = await build_sample_services()
-    world.add_gap((await world.panes.list_panes())[1].id, "link_down", None)
-    assert "still open" in (await run_command(world, "gaps", "--pane", "2")).out
-    assert (await run_command(world, "robot", "gaps")).envelope["data"]["summary"]["open"] == 1
+    services = await build_sample_services()
+    services.add_gap((await services.panes.list_panes())[1].id, "link_down", None)
+    assert "open" in (await run_command(services, "gaps", "--pane", "2")).out
+    assert (await run_command(services, "robot", "gaps")).envelope["data"]["summary"]["open"] == 1
 
 
 async def test_gaps_are_filtered_by_session_and_time() -> None:
-    world = await build_sample_services()
-    assert (await run_command(world, "robot", "gaps", "--session", "agents")).envelope["data"]["items"] == []
-    assert (await run_command(world, "robot", "gaps", "--since", "5s")).envelope["data"]["items"] == []
-    assert (await run_command(FakeServices(), "gaps")).out == "No gaps: everything was captured.\n"
+    services = await build_sample_services()
+    assert (await run_command(services, "robot", "gaps", "--session", "agents")).envelope["data"]["items"] == []
+    assert (await run_command(services, "robot", "gaps", "--since", "5s")).envelope["data"]["items"] == []
+    assert (await run_command(FakeServices(), "gaps")).out == "No gaps.\n"

@@ -5,7 +5,8 @@ from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneActivity
 from termvisor.ops.panes.list_panes import build_pane_item, format_activity
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_panes_are_listed_in_the_promised_shape() -> None:
@@ -29,7 +30,7 @@ async def test_panes_are_listed_in_the_promised_shape() -> None:
     }
 
 
-async def test_times_are_told_as_instants_and_ages() -> None:
+async def test_times_are_reported_as_timestamps_and_ages() -> None:
     pane = (await run_command(await build_sample_services(), "robot", "state", "--pane", "1")).envelope["data"][
         "items"
     ][0]
@@ -45,23 +46,23 @@ async def test_filters_are_repeated_in_the_answer() -> None:
 
 
 async def test_an_unknown_pane_is_an_error_with_its_code() -> None:
-    answered = await run_command(await build_sample_services(), "robot", "state", "--pane", "99")
-    assert answered.envelope["error"]["code"] == "pane_not_found"
-    assert answered.status == 4
+    result = await run_command(await build_sample_services(), "robot", "state", "--pane", "99")
+    assert result.envelope["error"]["code"] == "pane_not_found"
+    assert result.status == 4
 
 
-async def test_no_panes_is_not_an_error_and_says_what_to_try() -> None:
-    answered = await run_command(FakeServices(), "panes")
-    assert (answered.out, answered.status) == ("No panes. `visor demo` starts some to try things on.\n", 0)
+async def test_no_panes_is_not_an_error_and_has_a_hint() -> None:
+    result = await run_command(FakeServices(), "panes")
+    assert (result.out, result.status) == ("No panes. `visor demo` starts example panes.\n", 0)
     assert (await run_command(FakeServices(), "panes", "-q")).out == ""
 
 
 async def test_a_hostile_title_reaches_the_terminal_as_text_only() -> None:
-    world = FakeServices()
-    world.add_pane(build_shell_facts(title="x\x1b]52;c;aGk=\x07\n99  root", cwd="/tmp/\x1b[2J"))
-    answered = await run_command(world, "panes", width=200, is_terminal=True)
-    assert "\x1b" not in answered.out
-    assert len(answered.out.splitlines()) == 4
+    services = FakeServices()
+    services.add_pane(build_shell_facts(title="x\x1b]52;c;aGk=\x07\n99  root", cwd="/tmp/\x1b[2J"))
+    result = await run_command(services, "panes", width=200, is_terminal=True)
+    assert "\x1b" not in result.out
+    assert len(result.out.splitlines()) == 4
 
 
 @pytest.mark.parametrize(
@@ -75,9 +76,9 @@ async def test_a_hostile_title_reaches_the_terminal_as_text_only() -> None:
         (PaneActivity(), "unknown"),
     ],
 )
-def test_what_a_pane_does_is_said_in_a_few_words(activity: PaneActivity, words: str) -> None:
-    world = FakeServices()
-    pane = world.change_pane(world.add_pane(build_shell_facts()).id, activity=activity)
+def test_the_activity_is_formatted_briefly(activity: PaneActivity, words: str) -> None:
+    services = FakeServices()
+    pane = services.change_pane(services.add_pane(build_shell_facts()).id, activity=activity)
     assert format_activity(build_pane_item(pane, None, 0)) == words
 
 
@@ -85,33 +86,33 @@ def test_what_a_pane_does_is_said_in_a_few_words(activity: PaneActivity, words: 
     ("facts", "words"),
     [({"dead": True, "dead_status": 3}, "dead (3)"), ({"dead": True, "dead_signal": 9}, "dead (signal 9)")],
 )
-def test_a_dead_program_is_told_with_its_status(facts: dict[str, object], words: str) -> None:
+def test_a_dead_program_is_shown_with_its_status(facts: dict[str, object], words: str) -> None:
     assert format_activity(build_pane_item(FakeServices().add_pane(build_shell_facts(**facts)), None, 0)) == words
 
 
-async def test_where_nothing_is_listed_the_likely_reasons_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = FakeServices()
-    assert (await run_command(world, "panes")).out == "No panes. `visor demo` starts some to try things on.\n"
-    health = await world.maintenance.get_health()
+async def test_an_empty_listing_shows_likely_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    services = FakeServices()
+    assert (await run_command(services, "panes")).out == "No panes. `visor demo` starts example panes.\n"
+    health = await services.maintenance.get_health()
     silent = replace(health.servers[0], mux_ok=False, socket="/run/x\x1b[2J")
 
-    async def troubled() -> HealthStatus:
+    async def get_health_with_alerts() -> HealthStatus:
         return replace(health, servers=(silent,), alerts=("tmux is missing",))
 
-    monkeypatch.setattr(world.maintenance, "get_health", troubled)
-    assert (await run_command(world, "panes")).out == (
-        "No panes. tmux is missing. No tmux server answers on /run/x. `visor demo` starts some to try things on.\n"
+    monkeypatch.setattr(services.maintenance, "get_health", get_health_with_alerts)
+    assert (await run_command(services, "panes")).out == (
+        "No panes. tmux is missing. No tmux server responds on /run/x. `visor demo` starts example panes.\n"
     )
-    assert (await run_command(world, "robot", "state", "--session", "none")).envelope["data"]["notes"] == []
+    assert (await run_command(services, "robot", "state", "--session", "none")).envelope["data"]["notes"] == []
 
 
-async def test_a_pane_with_an_agent_shows_its_state_and_where_a_person_is_needed() -> None:
-    answered = await run_command(await build_sample_services(op="list_panes"), "panes", width=160, is_terminal=True)
-    lines = answered.out.splitlines()
+async def test_a_pane_with_an_agent_shows_its_state_and_needed_action() -> None:
+    result = await run_command(await build_sample_services(op="list_panes"), "panes", width=160, is_terminal=True)
+    lines = result.out.splitlines()
     assert "AGENT" in lines[0]
     assert "claude_code  ! waiting approval" in lines[2]
     assert "opencode     unknown (no signal)" in lines[5]
-    assert lines[-1].endswith("1 needs a person: `visor next`")
+    assert lines[-1].endswith("1 needs action: `visor next`")
 
 
 async def test_a_pane_without_an_agent_shows_its_activity_as_before() -> None:
@@ -127,11 +128,11 @@ async def test_without_agents_no_room_is_spent_on_them() -> None:
 
 
 async def test_the_colour_is_that_of_the_state_and_no_colour_means_none() -> None:
-    world = await build_sample_services(op="list_panes")
-    painted = (await run_command(world, "panes", width=160, colour=True, is_terminal=True)).out
+    services = await build_sample_services(op="list_panes")
+    painted = (await run_command(services, "panes", width=160, colour=True, is_terminal=True)).out
     assert "\x1b[33m! waiting approval" in painted
     assert "\x1b[32mrunning" in painted
-    assert "\x1b" not in (await run_command(world, "panes", width=160, is_terminal=True)).out
+    assert "\x1b" not in (await run_command(services, "panes", width=160, is_terminal=True)).out
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
@@ -154,25 +155,27 @@ async def test_however_narrow_the_terminal_a_state_is_read_in_full(width: int) -
         (("--target", "elsewhere"), []),
     ],
 )
-async def test_agents_are_found_by_what_they_do(words: tuple[str, ...], panes: list[int]) -> None:
+async def test_panes_are_filtered_by_agent_state(words: tuple[str, ...], panes: list[int]) -> None:
     data = (await run_command(await build_sample_services(op="list_panes"), "robot", "state", *words)).envelope["data"]
     assert [item["identity"]["id"] for item in data["items"]] == panes
 
 
 async def test_an_agent_is_also_named_by_its_runtime() -> None:
-    world = await build_sample_services(op="list_panes")
-    found = (await run_command(world, "robot", "state", "--pane", "runtime:2")).envelope["data"]["items"]
+    services = await build_sample_services(op="list_panes")
+    found = (await run_command(services, "robot", "state", "--pane", "runtime:2")).envelope["data"]["items"]
     assert [item["identity"]["id"] for item in found] == [4]
-    assert (await run_command(world, "robot", "state", "--pane", "runtime:99")).status == 4
+    assert (await run_command(services, "robot", "state", "--pane", "runtime:99")).status == 4
 
 
-async def test_where_nothing_fits_it_says_so() -> None:
-    assert (await run_command(await build_sample_services(), "panes", "--session", "nowhere")).out == "No pane fits.\n"
+async def test_a_filter_without_matches_is_reported() -> None:
+    assert (
+        await run_command(await build_sample_services(), "panes", "--session", "nowhere")
+    ).out == "No matching panes.\n"
 
 
-async def test_what_an_agent_used_has_columns_where_there_is_room_and_an_agent() -> None:
-    world = await build_sample_services(op="status")
-    wide = (await run_command(world, "panes", width=240)).out
+async def test_usage_columns_need_an_agent_and_enough_width() -> None:
+    services = await build_sample_services(op="status")
+    wide = (await run_command(services, "panes", width=240)).out
     assert "claude-opus-4-5  48,211      31%  $0.42  deterministic" in wide
-    assert "CONTEXT" not in (await run_command(world, "panes", width=80, is_terminal=True)).out
+    assert "CONTEXT" not in (await run_command(services, "panes", width=80, is_terminal=True)).out
     assert "CONTEXT" not in (await run_command(await build_sample_services(), "panes", width=240)).out

@@ -2,27 +2,28 @@ from msgspec.structs import replace
 
 from termvisor.model.ids import TargetName
 from termvisor.testing.fake_services import SERVER, FakeServices, build_shell_facts
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_sessions_are_listed_with_totals() -> None:
-    world = FakeServices()
-    world.add_pane(build_shell_facts("%1", session_attached=1))
-    world.add_pane(build_shell_facts("%2", window=2, session_attached=1))
-    world.add_pane(build_shell_facts("%3", session="other"))
-    data = (await run_command(world, "robot", "sessions")).envelope["data"]
+    services = FakeServices()
+    services.add_pane(build_shell_facts("%1", session_attached=1))
+    services.add_pane(build_shell_facts("%2", window=2, session_attached=1))
+    services.add_pane(build_shell_facts("%3", session="other"))
+    data = (await run_command(services, "robot", "sessions")).envelope["data"]
     found = {item["identity"]["session_name"]: item for item in data["items"]}
     assert (found["work"]["windows"], found["work"]["panes"], found["work"]["attached"]) == (2, [1, 2], 1)
     assert data["summary"] == {"sessions": 2, "windows": 3, "panes": 3, "by_target": {"local": 2}}
 
 
-async def test_people_see_a_row_a_session() -> None:
+async def test_the_table_has_a_row_per_session() -> None:
     lines = (await run_command(await build_sample_services(), "sessions")).out.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["SESSION", "agents", "work"]
     assert (await run_command(FakeServices(), "sessions")).out == "No sessions.\n"
 
 
-async def test_sessions_say_what_their_agents_come_to() -> None:
+async def test_sessions_have_agent_totals() -> None:
     data = (
         await run_command(await build_sample_services(op="list_sessions"), "robot", "sessions", "--agent-summary")
     ).envelope["data"]
@@ -32,14 +33,16 @@ async def test_sessions_say_what_their_agents_come_to() -> None:
     assert (work["top_state"], work["by_state"]) == ("completed", {"completed": 1, "unknown": 1})
 
 
-async def test_sessions_of_one_name_are_merged_only_when_asked() -> None:
-    world = FakeServices()
-    world.add_pane(build_shell_facts("%1"))
-    there = world.add_pane(build_shell_facts("%2"))
+async def test_sessions_of_one_name_are_merged_on_request() -> None:
+    services = FakeServices()
+    services.add_pane(build_shell_facts("%1"))
+    there = services.add_pane(build_shell_facts("%2"))
     server = replace(SERVER, target=TargetName("build"), socket="/run/other")
-    world.change_pane(there.id, instance=replace(there.instance, server=server))
-    apart = (await run_command(world, "robot", "sessions")).envelope["data"]["items"]
+    services.change_pane(there.id, instance=replace(there.instance, server=server))
+    apart = (await run_command(services, "robot", "sessions")).envelope["data"]["items"]
     assert [item["identity"]["target"] for item in apart] == ["build", "local"]
-    (merged,) = (await run_command(world, "robot", "sessions", "--group-by", "session-name")).envelope["data"]["items"]
+    (merged,) = (await run_command(services, "robot", "sessions", "--group-by", "session-name")).envelope["data"][
+        "items"
+    ]
     assert (merged["identity"], merged["panes"]) == ({"target": "", "session_name": "work"}, [1, 2])
     assert (merged["by_target"], merged["windows"]) == ({"build": 1, "local": 1}, 2)

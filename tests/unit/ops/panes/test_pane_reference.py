@@ -11,14 +11,14 @@ OTHER = ServerInstance(TargetName("box"), "/run/tmux/other", 200, 1)
 
 @pytest.fixture
 def panes() -> list[PaneView]:
-    world = FakeServices()
-    world.add_pane(build_shell_facts("%5", window=1, window_name="edit.py", pane_index=0))
-    world.add_pane(build_shell_facts("%6", window=1, window_name="edit.py", pane_index=1))
-    world.add_pane(build_shell_facts("%7", session="solo", window=3))
-    world.add_pane(build_shell_facts("%5", session="far/away", window=4), server=OTHER)
-    gone = world.add_pane(build_shell_facts("%8", session="solo", window=3))
-    world.change_pane(gone.id, gone_at=1)
-    return world.panes.views
+    services = FakeServices()
+    services.add_pane(build_shell_facts("%5", window=1, window_name="edit.py", pane_index=0))
+    services.add_pane(build_shell_facts("%6", window=1, window_name="edit.py", pane_index=1))
+    services.add_pane(build_shell_facts("%7", session="solo", window=3))
+    services.add_pane(build_shell_facts("%5", session="far/away", window=4), server=OTHER)
+    gone = services.add_pane(build_shell_facts("%8", session="solo", window=3))
+    services.change_pane(gone.id, gone_at=1)
+    return services.panes.views
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_the_full_reference_of_a_pane_finds_it_again(panes: list[PaneView]) -> N
 
 
 @pytest.mark.parametrize("reference", ["9", "%99", "nobody", "work:9", "work:1.7", "pane:local/work", "pane:", "", ":"])
-def test_what_fits_nothing_is_not_found(panes: list[PaneView], reference: str) -> None:
-    with pytest.raises(NotFound, match="no pane is called"):
+def test_a_reference_without_match_is_not_found(panes: list[PaneView], reference: str) -> None:
+    with pytest.raises(NotFound, match="not found"):
         find_pane_by_reference(reference, panes)
 
 
 @pytest.mark.parametrize("reference", ["work", "work:1", "work:edit.py", "%5"])
-def test_what_fits_several_is_ambiguous_and_names_them(panes: list[PaneView], reference: str) -> None:
+def test_a_reference_with_several_matches_is_ambiguous(panes: list[PaneView], reference: str) -> None:
     with pytest.raises(AmbiguousReference) as caught:
         find_pane_by_reference(reference, panes)
     assert len(caught.value.details["candidates"]) == 2
@@ -70,11 +70,11 @@ def test_a_pane_that_ended_is_found_by_its_number_only(panes: list[PaneView]) ->
 
 
 def test_a_session_with_a_number_for_a_name_is_found_when_no_pane_has_that_number() -> None:
-    world = FakeServices()
-    world.add_pane(build_shell_facts(session="0"))
-    assert find_pane_by_reference("0", world.panes.views).id == 1
+    services = FakeServices()
+    services.add_pane(build_shell_facts(session="0"))
+    assert find_pane_by_reference("0", services.panes.views).id == 1
 
 
-def test_a_runtime_is_not_known_yet(panes: list[PaneView]) -> None:
-    with pytest.raises(NotFound, match="runtime '12'"):
+def test_an_unknown_agent_process_is_not_found(panes: list[PaneView]) -> None:
+    with pytest.raises(NotFound, match="agent process '12' not found"):
         find_pane_by_reference("runtime:12", panes)

@@ -14,36 +14,36 @@ from termvisor.ops.panes._rollup import (
     pick_representative,
     sum_agents,
 )
-from termvisor.testing.operation_calls import build_sample_services
 from termvisor.testing.sample_agents import DONE_PANE, WORKING_PANE
+from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_living_panes_that_pass_the_filters_stand_together_by_place() -> None:
-    world = await build_sample_services()
-    groups = await group_panes(world, {}, get_session_key)
+async def test_existing_panes_that_match_are_grouped() -> None:
+    services = await build_sample_services()
+    groups = await group_panes(services, {}, get_session_key)
     assert [[one.pane.id for one in group] for group in groups] == [[2], [1]]
-    groups = await group_panes(world, {"session": "work"}, get_session_key)
+    groups = await group_panes(services, {"session": "work"}, get_session_key)
     assert [[one.pane.id for one in group] for group in groups] == [[1]]
 
 
-async def test_what_is_said_of_some_panes_together() -> None:
-    world = await build_sample_services()
-    fields = build_group_fields(await _pane_agents.select_panes_with_agents(world, {}), world.clock.now())
+async def test_totals_of_a_group_of_panes() -> None:
+    services = await build_sample_services()
+    fields = build_group_fields(await _pane_agents.select_panes_with_agents(services, {}), services.clock.now())
     assert (fields["panes"], fields["gaps"], fields["last_output_age"]) == ((1, 2), 1, 10.0)
     assert format_counts(fields["by_activity"]) == "1 alt screen, 1 prompt"
 
 
-async def test_what_matters_most_speaks_for_the_agents_of_a_place() -> None:
-    world = await build_sample_services(op="status")
+async def test_the_most_important_state_is_the_top_state() -> None:
+    services = await build_sample_services(op="status")
     sums = {
         format_group_name(group[0], "target-session"): AgentTotals(**sum_agents(group))
-        for group in group_members(await _pane_agents.select_panes_with_agents(world, {}), get_session_key)
+        for group in group_members(await _pane_agents.select_panes_with_agents(services, {}), get_session_key)
     }
     assert (sums["local/agents"].top_state, sums["local/agents"].waiting) == ("waiting_approval", 1)
     assert (sums["local/work"].top_state, sums["local/work"].agents) == ("completed", 2)
 
 
-async def test_where_no_agent_is_no_state_is_said() -> None:
+async def test_a_group_without_agents_has_no_state() -> None:
     assert (
         AgentTotals(
             **sum_agents(await _pane_agents.select_panes_with_agents(await build_sample_services(), {}))
@@ -52,7 +52,7 @@ async def test_where_no_agent_is_no_state_is_said() -> None:
     )
 
 
-async def test_groups_are_named_for_what_they_have_in_common() -> None:
+async def test_groups_are_named_by_their_key() -> None:
     (one, *_) = await _pane_agents.select_panes_with_agents(
         await build_sample_services(op="status"), {"agent": "codex"}
     )
@@ -75,31 +75,33 @@ async def test_groups_are_named_for_what_they_have_in_common() -> None:
         ({}, {}, WORKING_PANE),
     ],
 )
-async def test_one_pane_stands_for_its_place(spoke: dict, printed: dict, expected) -> None:
-    world = await build_sample_services(op="status")
+async def test_one_pane_represents_its_group(spoke: dict, printed: dict, expected) -> None:
+    services = await build_sample_services(op="status")
     members = [
         _pane_agents.PaneWithAgent(
             replace(one.pane, last_output_at=printed.get(one.pane.id)),
             replace(one.view, state=replace(one.view.state, last_event=spoke.get(one.pane.id))),
         )
-        for one in await _pane_agents.select_panes_with_agents(world, {})
+        for one in await _pane_agents.select_panes_with_agents(services, {})
         if one.pane.id in (WORKING_PANE, DONE_PANE) and one.view is not None
     ]
     assert pick_representative(members).pane.id == expected
 
 
 async def test_a_place_is_called_after_the_agent_of_that_pane() -> None:
-    world = await build_sample_services(op="status")
+    services = await build_sample_services(op="status")
     fields = build_group_fields(
-        await _pane_agents.select_panes_with_agents(world, {"session": "work"}), world.clock.now()
+        await _pane_agents.select_panes_with_agents(services, {"session": "work"}), services.clock.now()
     )
     assert (fields["representative"], fields["title"]) == (DONE_PANE, "write the notes")
 
 
-async def test_what_the_agents_of_a_place_used_is_summed_up() -> None:
-    world = await build_sample_services(op="status")
-    fields = build_group_fields(await _pane_agents.select_panes_with_agents(world, {}), world.clock.now())
+async def test_agent_usage_of_a_group_is_summed_up() -> None:
+    services = await build_sample_services(op="status")
+    fields = build_group_fields(await _pane_agents.select_panes_with_agents(services, {}), services.clock.now())
     assert (fields["tokens"], fields["cost"], fields["context_used"]) == (48_211, 0.42, 0.31)
     assert fields["state_age"] == 60.0
-    nobody = build_group_fields(await _pane_agents.select_panes_with_agents(world, {"pane": "1"}), world.clock.now())
+    nobody = build_group_fields(
+        await _pane_agents.select_panes_with_agents(services, {"pane": "1"}), services.clock.now()
+    )
     assert (nobody["tokens"], nobody["cost"], nobody["context_used"], nobody["state_age"]) == (None,) * 4

@@ -1,8 +1,9 @@
 from termvisor.model.action.action import SetTitle
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_a_title_is_one_clean_line() -> None:
-    world = await build_sample_services()
-    await run_command(world, "set-title", "1", "release", "build\x1b[2J")
-    assert world.gate.executed[0][0] == SetTitle(pane=1, title="release build")
+    services = await build_sample_services()
+    await run_command(services, "set-title", "1", "release", "build\x1b[2J")
+    assert services.gate.executed[0][0] == SetTitle(pane=1, title="release build")

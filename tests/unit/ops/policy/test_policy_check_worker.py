@@ -6,7 +6,7 @@ from termvisor.errors import ConfigError
 from termvisor.ops.policy._policy_check_worker import check_policy_file
 
 
-async def test_the_complaint_of_the_other_process_is_ours(tmp_path: Path) -> None:
+async def test_errors_of_the_worker_are_raised(tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text("unproven_prompt = true\n")
     await check_policy_file(str(file))

@@ -24,9 +24,9 @@ TOKEN = "ghp_" + "a1B2" * 9
         (SendKeys(pane=1, keys=("C-c", "Up")), "press C-c Up"),
         (Spawn(where="window", command=("make", "x"), cwd="/srv"), "start make x in a new window (in /srv)"),
         (Spawn(where="pane", beside=4), "start a shell beside pane 4"),
-        (Kill(pane=1), "send SIGINT to the program in its foreground"),
-        (Kill(pane=1, closes_pane=True), "close the pane and end everything in it"),
-        (Activate(pane=1), "make it the pane that people see"),
+        (Kill(pane=1), "send SIGINT to the foreground program"),
+        (Kill(pane=1, closes_pane=True), "close the pane and all its processes"),
+        (Activate(pane=1), "make it the active pane"),
         (SetTitle(pane=1, title="x"), "set its title to 'x'"),
     ],
 )
@@ -37,33 +37,35 @@ def test_every_action_has_words(action, words) -> None:
 DIALOG = '{"dialog":"Bash command\\n╌╌╌╌\\nmake test\\n╌╌╌╌\\n❯ 1. Yes\\n2. No"}'
 
 
-def test_a_dialog_is_told_by_its_words_without_its_frame() -> None:
-    plea = AnswerAgent(agent="claude_code", tool="dialog", given=DIALOG, request="1")
-    assert describe_action(plea) == "say yes to the dialog of claude_code: Bash command / make test"
-    bare = AnswerAgent(agent="gemini", tool="dialog", given='{"dialog":"│ ● 1. Yes │\\n│ 2. No │"}', request="1")
-    assert describe_action(bare) == "say yes to the dialog of gemini: ● 1. Yes / 2. No"
+def test_a_dialog_is_described_without_its_frame() -> None:
+    request = AnswerAgent(agent="claude_code", tool="dialog", given=DIALOG, request="1")
+    assert describe_action(request) == "accept the dialog of claude_code: Bash command / make test"
+    without_question = AnswerAgent(
+        agent="gemini", tool="dialog", given='{"dialog":"│ ● 1. Yes │\\n│ 2. No │"}', request="1"
+    )
+    assert describe_action(without_question) == "accept the dialog of gemini: ● 1. Yes / 2. No"
     known = AnswerAgent(agent="claude_code", tool="dialog", command="make test", given=DIALOG, request="1")
     assert describe_action(known) == "let claude_code run 'make test' (dialog)"
     answer = AnswerDialog(pane=1, agent="gemini", choice="allow", rows=("╭───╮", "│ Run? │", "╰───╯"))
     assert describe_action(answer) == "answer 'allow' to the dialog of gemini: Run?"
 
 
-def test_a_dialog_that_cannot_be_read_is_told_as_it_is() -> None:
+def test_an_invalid_dialog_payload_is_described_as_json() -> None:
     told = describe_action(AnswerAgent(agent="codex", tool="dialog", given="[", request="1"))
     assert told.startswith('answer_agent {"type":"answer_agent","agent":"codex"')
 
 
-def test_kinds_that_are_not_known_and_fields_that_are_missing_are_told_as_they_are() -> None:
+def test_unknown_kinds_and_missing_fields_are_described_as_json() -> None:
     assert describe_action_fields("model_call", {"model": "m"}) == 'model_call {"model":"m"}'
     assert describe_action_fields("send_text", {}) == "send_text {}"
 
 
-def test_secrets_and_escapes_are_not_told() -> None:
+def test_descriptions_are_redacted_and_sanitized() -> None:
     text = describe_action_fields("send_text", {"text": f"echo {TOKEN}\x1b[2J"})
     assert TOKEN not in text
     assert "\x1b" not in text
     assert TOKEN not in str(redact_fields({"env": {"A": [f"{TOKEN}"]}, "n": 1}))
 
 
-def test_a_caller_is_named_with_what_is_known() -> None:
+def test_an_actor_is_formatted_with_the_known_fields() -> None:
     assert format_actor(Actor(kind="robot", uid=1, pid=2, name="ci", pane=4)) == "robot 1 (ci) in pane 4"

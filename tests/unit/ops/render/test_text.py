@@ -69,7 +69,7 @@ def test_wide_and_combining_characters_are_counted_as_they_are_shown(text: str, 
         ("ab", 0, ""),
     ],
 )
-def test_what_does_not_fit_is_shortened(text: str, room: int, short: str) -> None:
+def test_text_that_does_not_fit_is_shortened(text: str, room: int, short: str) -> None:
     assert shorten(text, room) == short
 
 
@@ -87,7 +87,7 @@ def test_sizes_are_short(count: float, text: str) -> None:
     assert format_bytes(count) == text
 
 
-def test_a_table_is_aligned_by_what_is_seen() -> None:
+def test_a_table_is_aligned_by_display_width() -> None:
     rows = [(1, "日本", "x"), (22, "a", "y")]
     assert render_table(COLUMNS, rows, RenderOptions(width=0)) == "ID  NAME  NOTE\n 1  日本  x\n22  a     y"
 
@@ -122,7 +122,7 @@ def test_a_cell_cannot_forge_a_row() -> None:
     assert render_table(COLUMNS, [(1, "a\nroot  ok", "\x1b[1A")], RenderOptions(width=0)).count("\n") == 1
 
 
-def test_markdown_tables_mean_what_the_cells_say() -> None:
+def test_markdown_cells_are_escaped() -> None:
     look = RenderOptions(format="markdown")
     assert (
         render_table(COLUMNS, [(1, "a|b", "*x*")], look)
@@ -140,7 +140,7 @@ def test_counted_nouns() -> None:
     assert [pluralize(number, "pane") for number in (0, 1, 2)] == ["0 panes", "1 pane", "2 panes"]
 
 
-def test_a_difference_is_painted_by_us_and_by_nobody_else() -> None:
+def test_only_our_own_colours_are_in_a_diff() -> None:
     text = "@@ one @@\n+new\x1b[8m\n-old\n as before"
     assert render_diff(text, RenderOptions()) == "@@ one @@\n+new\n-old\n as before"
     painted = render_diff(text, RenderOptions(colour=True))

@@ -1,4 +1,4 @@
-"""The op behind the completion scripts."""
+"""The completion scripts and the pane list behind them."""
 
 import shutil
 from pathlib import Path
@@ -12,9 +12,9 @@ from termvisor.testing.operation_calls import run_command
 
 
 async def test_panes_come_with_where_they_are_and_cannot_forge_a_line() -> None:
-    world = FakeServices()
-    world.add_pane(build_shell_facts("%1", session="a\nb|c\td", window=2, command="vi\x1b[2J"))
-    assert (await run_command(world, "completion", "panes")).out == "1\ta b|c d:2 vi\n"
+    services = FakeServices()
+    services.add_pane(build_shell_facts("%1", session="a\nb|c\td", window=2, command="vi\x1b[2J"))
+    assert (await run_command(services, "completion", "panes")).out == "1\ta b|c d:2 vi\n"
     assert (await run_command(LocalServices(), "completion", "panes")).out == ""
 
 

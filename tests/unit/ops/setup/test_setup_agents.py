@@ -24,118 +24,118 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def world(home: Path) -> LocalServices:
+def services(home: Path) -> LocalServices:
     return LocalServices(Paths(*(str(home / "visor" / name) for name in ("config", "data", "run"))))
 
 
-async def test_nothing_is_done_before_the_change_was_seen(world: LocalServices, home: Path) -> None:
-    answered = await run_command(world, "robot", "setup", "agents")
-    error = answered.envelope["error"]
-    assert (answered.status, error["code"]) == (2, "unconfirmed")
+async def test_nothing_is_changed_before_confirmation(services: LocalServices, home: Path) -> None:
+    result = await run_command(services, "robot", "setup", "agents")
+    error = result.envelope["error"]
+    assert (result.status, error["code"]) == (2, "unconfirmed")
     assert f"+++ {home}/.claude/settings.json" in error["details"]["shown"]
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
     assert not (home / "visor").exists()
 
 
-async def test_a_dry_run_shows_the_change_and_does_nothing(world: LocalServices, home: Path) -> None:
-    (item,) = (await run_command(world, "robot", "setup", "agents", "--dry-run")).envelope["data"]["items"]
+async def test_a_dry_run_shows_the_change_and_does_nothing(services: LocalServices, home: Path) -> None:
+    (item,) = (await run_command(services, "robot", "setup", "agents", "--dry-run")).envelope["data"]["items"]
     assert (item["outcome"], "tell claude_code Stop" in item["change"]) == ("foreseen", True)
     assert not (home / "visor").exists()
 
 
-async def test_hooks_are_set_up_once_and_taken_out_without_a_trace(world: LocalServices, home: Path) -> None:
+async def test_hooks_are_set_up_once_and_removed_without_a_trace(services: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
-    (made,) = (await run_command(world, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
+    (made,) = (await run_command(services, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
     assert (made["agent"], made["outcome"], made["kept"]) == ("claude_code", "installed", f"{path}.before-visor")
     assert (Path(made["kept"]).read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (SETTINGS, 0o600)
     once = path.read_bytes()
-    assert "nothing to do" in (await run_command(world, "setup", "agents")).out
+    assert "unchanged" in (await run_command(services, "setup", "agents")).out
     assert path.read_bytes() == once
-    (gone,) = (await run_command(world, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
+    (gone,) = (await run_command(services, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
     assert (gone["outcome"], gone["kept"], path.read_bytes()) == ("removed", None, SETTINGS)
     assert [child.name for child in (home / ".claude").iterdir()] == ["settings.json"]
 
 
-async def test_what_was_changed_since_stays(world: LocalServices, home: Path) -> None:
+async def test_what_was_changed_since_stays(services: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
-    await run_command(world, "setup", "agents", "--yes")
+    await run_command(services, "setup", "agents", "--yes")
     path.write_bytes(path.read_bytes().replace(b"opus", b"sonnet"))
-    (gone,) = (await run_command(world, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
+    (gone,) = (await run_command(services, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
     assert path.read_bytes() == SETTINGS.replace(b"opus", b"sonnet")
     assert gone["kept"] == f"{path}.before-visor"
 
 
-async def test_a_file_that_is_no_json_stops_everything_before_anything_is_written(
-    world: LocalServices, home: Path
-) -> None:
+async def test_an_invalid_json_file_stops_the_setup_before_any_write(services: LocalServices, home: Path) -> None:
     (home / ".gemini").mkdir()
     (home / ".gemini/settings.json").write_text("{ // mine\n}")
-    answered = await run_command(world, "robot", "setup", "agents", "--yes")
-    assert (answered.status, answered.envelope["error"]["code"]) == (78, "config_error")
-    assert "nothing was written" in answered.envelope["error"]["message"]
+    result = await run_command(services, "robot", "setup", "agents", "--yes")
+    assert (result.status, result.envelope["error"]["code"]) == (78, "config_error")
+    assert "nothing was written" in result.envelope["error"]["message"]
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
     assert not (home / "visor").exists()
-    assert (await run_command(world, "setup", "agents", "--agent", "claude_code", "--yes")).status == 0
+    assert (await run_command(services, "setup", "agents", "--agent", "claude_code", "--yes")).status == 0
 
 
 async def test_a_project_has_hooks_of_its_own(
-    world: LocalServices, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: LocalServices, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
-    await run_command(world, "setup", "agents", "--scope", "project", "--yes")
+    await run_command(services, "setup", "agents", "--scope", "project", "--yes")
     local = tmp_path / "project/.claude/settings.local.json"
     assert "Stop" in json.loads(local.read_bytes())["hooks"]
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
-    await run_command(world, "setup", "agents", "--scope", "project", "--remove", "--yes")
+    await run_command(services, "setup", "agents", "--scope", "project", "--remove", "--yes")
     assert not local.exists()
 
 
-async def test_people_are_told_what_to_do_next_and_what_was_left_alone(world: LocalServices, home: Path) -> None:
+async def test_the_text_has_notes_and_skipped_agents(services: LocalServices, home: Path) -> None:
     (home / ".codex").mkdir()
     (home / ".config/opencode").mkdir(parents=True)
-    said = (await run_command(world, "setup", "agents", "--yes")).out
+    said = (await run_command(services, "setup", "agents", "--yes")).out
     assert "Hooks need review" in said
-    assert "left alone" in said
+    assert "skipped" in said
     assert "npm install" in said
     assert not (home / ".config/opencode/plugin").exists()
 
 
-async def test_a_read_only_file_is_left_alone(world: LocalServices, home: Path) -> None:
+async def test_a_read_only_file_is_left_alone(services: LocalServices, home: Path) -> None:
     (home / ".claude/settings.json").chmod(0o400)
-    answered = await run_command(world, "robot", "setup", "agents", "--yes")
-    assert answered.envelope["error"]["code"] == "unavailable"
+    result = await run_command(services, "robot", "setup", "agents", "--yes")
+    assert result.envelope["error"]["code"] == "unavailable"
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
 
 
-async def test_where_no_agent_is_installed_that_is_said(world: LocalServices, home: Path) -> None:
+async def test_where_no_agent_is_installed_that_is_reported(services: LocalServices, home: Path) -> None:
     (home / ".claude/settings.json").unlink()
     (home / ".claude").rmdir()
-    assert (await run_command(world, "setup", "agents")).out == "No agent that we know is installed here.\n"
+    assert (await run_command(services, "setup", "agents")).out == "No supported agent is installed.\n"
 
 
-async def test_a_status_line_is_set_up_where_it_is_asked_for_and_there_is_none(
-    world: LocalServices, home: Path
-) -> None:
+async def test_a_status_line_is_installed_on_request_if_there_is_none(services: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
-    await run_command(world, "setup", "agents", "--yes")
+    await run_command(services, "setup", "agents", "--yes")
     assert "statusLine" not in json.loads(path.read_bytes())
-    (made,) = (await run_command(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
+    (made,) = (await run_command(services, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"][
+        "items"
+    ]
     assert (made["outcome"], made["note"]) == ("updated", "")
     assert "tell claude_code StatusLine $PPID" in json.loads(path.read_bytes())["statusLine"]["command"]
-    (again,) = (await run_command(world, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
+    (again,) = (await run_command(services, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
     assert again["outcome"] == "unchanged"
-    await run_command(world, "setup", "agents", "--remove", "--yes")
+    await run_command(services, "setup", "agents", "--remove", "--yes")
     assert path.read_bytes() == SETTINGS
 
 
-async def test_a_status_line_of_ones_own_is_never_replaced(world: LocalServices, home: Path) -> None:
+async def test_the_users_own_status_line_is_never_replaced(services: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
     own = SETTINGS.replace(b'"model"', b'"statusLine": {"type": "command", "command": "mine"}, "model"')
     path.write_bytes(own)
-    (made,) = (await run_command(world, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"]["items"]
+    (made,) = (await run_command(services, "robot", "setup", "agents", "--status-line", "--yes")).envelope["data"][
+        "items"
+    ]
     assert json.loads(path.read_bytes())["statusLine"]["command"] == "mine"
-    assert made["note"].startswith("Your own status line is left alone.")
+    assert made["note"].startswith("Your status line is kept.")
     assert made["note"].endswith("hook.sh tell claude_code StatusLine`.")
-    await run_command(world, "setup", "agents", "--remove", "--yes")
+    await run_command(services, "setup", "agents", "--remove", "--yes")
     assert path.read_bytes() == own

@@ -7,7 +7,8 @@ from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
 from termvisor.ops.api.local_services import LocalServices
 from termvisor.ops.system import doctor
 from termvisor.settings import Paths
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 class Failing:
@@ -37,7 +38,7 @@ async def test_a_failed_check_gives_exit_status_one_and_its_hint(monkeypatch: py
     answered = await run_command(await build_sample_services(), "doctor")
     assert answered.status == 1
     assert "-> Mend it." in answered.out
-    assert "the check itself broke: ZeroDivisionError: oops" in answered.out
+    assert "the check crashed: ZeroDivisionError: oops" in answered.out
     assert "2 fail" in answered.out
 
 
@@ -57,7 +58,7 @@ async def test_a_broken_config_is_found_and_hides_nothing(tmp_path: Path) -> Non
     assert (statuses["config"], statuses["tmux"], answered.status) == ("fail", "ok", 1)
 
 
-async def test_quiet_says_only_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_quiet_shows_only_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "BUILTIN_CHECKS", (BUILTIN_CHECKS[0], Failing()))
     lines = (await run_command(await build_sample_services(), "doctor", "-q")).out.splitlines()
     assert [line.split()[0] for line in lines] == ["fail", "->"]

@@ -1,4 +1,5 @@
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
 async def test_health_tells_state_and_cost() -> None:
@@ -9,22 +10,22 @@ async def test_health_tells_state_and_cost() -> None:
     assert data["daemon"]["rss_bytes"] == 41_000_000
 
 
-async def test_without_a_recorder_all_is_not_well() -> None:
-    world = await build_sample_services()
-    world.maintenance.is_recording = False
-    assert not (await run_command(world, "robot", "health")).envelope["data"]["is_ok"]
-    lines = (await run_command(world, "health")).out.splitlines()
+async def test_without_a_recorder_health_needs_attention() -> None:
+    services = await build_sample_services()
+    services.maintenance.is_recording = False
+    assert not (await run_command(services, "robot", "health")).envelope["data"]["is_ok"]
+    lines = (await run_command(services, "health")).out.splitlines()
     assert lines[1].split(maxsplit=1) == ["health", "needs attention"]
-    assert "recorder  not running" in lines
+    assert "recorder     not running" in lines
 
 
-async def test_people_see_what_it_costs() -> None:
+async def test_text_output_shows_resource_usage() -> None:
     out = (await run_command(await build_sample_services(), "health")).out
     assert "pid 4242, 41.0 MB, 0.7 % of a core, up 1h" in out
-    assert "31 ms at most, 8 ms on average" in out
+    assert "31 ms maximum, 8 ms average" in out
 
 
-async def test_what_had_to_be_corrected_is_told_for_each_server() -> None:
+async def test_corrections_are_shown_per_server() -> None:
     data = (await run_command(await build_sample_services(), "robot", "health")).envelope["data"]
     assert data["servers"][0]["corrections"] == 0
     assert "CORRECTIONS" in (await run_command(await build_sample_services(), "health")).out

@@ -1,7 +1,7 @@
 import pytest
 
 from termvisor.ops.api import catalog
-from termvisor.ops.api.catalog import HELP_CHAPTERS, OPERATION_NAMES, load_all_operations
+from termvisor.ops.api.catalog import OPERATION_NAMES, OPERATION_PATHS, load_all_operations
 from termvisor.ops.api.local_services import LocalServices
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.system.help import render_page
@@ -11,7 +11,7 @@ from termvisor.testing.operation_calls import run_command
 async def test_the_list_names_every_command() -> None:
     answered = await run_command(LocalServices(), "help")
     assert all(op.command in answered.out for op in load_all_operations())
-    assert [chapter for chapter in HELP_CHAPTERS if f"\n{chapter}:\n" not in answered.out] == []
+    assert [chapter for chapter in OPERATION_PATHS if f"\n{chapter}:\n" not in answered.out] == []
     assert answered.status == 0
 
 
@@ -23,9 +23,9 @@ async def test_robots_get_the_list_with_examples() -> None:
 
 
 @pytest.mark.parametrize("argv", [("help", "search"), ("search", "--help"), ("search", "error", "-h"), ("-h", "query")])
-async def test_one_command_is_explained_however_it_is_asked(argv: tuple[str, ...]) -> None:
+async def test_all_ways_to_request_help_show_the_page(argv: tuple[str, ...]) -> None:
     answered = await run_command(LocalServices(), *argv)
-    assert answered.out.startswith("Find text in all that panes printed")
+    assert answered.out.startswith("Search the output and screens of all panes")
     assert answered.status == 0
 
 
@@ -42,14 +42,14 @@ async def test_help_on_nothing_known_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("op", load_all_operations(), ids=lambda op: op.name)
-def test_a_page_says_everything(op: Operation) -> None:
+def test_a_page_is_complete(op: Operation) -> None:
     text = render_page(op)
     assert f"usage: visor {op.command}" in text
     assert all(example.description in text for example in op.examples)
     assert all(f"  {status}" in text for status, _ in op.exit_statuses)
 
 
-def test_a_page_names_the_commands_that_begin_with_the_same_word() -> None:
+def test_a_page_lists_the_commands_of_the_same_group() -> None:
     text = render_page(catalog.load_operation("workflow_list"))
     assert "see also: workflow show, workflow run, workflow dry-run" in text
     assert "workflow list" not in text.partition("see also: ")[2].partition("\n")[0]

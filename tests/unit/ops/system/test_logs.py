@@ -20,7 +20,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Paths:
     return places
 
 
-def _log(path: str, first: int, last: int) -> None:
+def _write_lines(path: str, first: int, last: int) -> None:
     with open(path, "w") as file:
         file.writelines(f"fact {number}\n" for number in range(first, last))
 
@@ -32,18 +32,18 @@ async def test_before_the_first_start_there_is_no_log(places: Paths) -> None:
 
 
 async def test_the_last_lines_come_oldest_first(places: Paths) -> None:
-    _log(places.log_file, 0, 100)
+    _write_lines(places.log_file, 0, 100)
     assert (await run_command(LocalServices(places), "logs", "-n", "2")).out == "fact 98\nfact 99\n"
 
 
 async def test_a_rotated_log_is_read_on(places: Paths) -> None:
-    _log(places.log_file + ".1", 0, 100)
-    _log(places.log_file, 100, 101)
+    _write_lines(places.log_file + ".1", 0, 100)
+    _write_lines(places.log_file, 100, 101)
     assert (await run_command(LocalServices(places), "logs", "-n", "3")).out == "fact 98\nfact 99\nfact 100\n"
 
 
 async def test_a_long_log_is_read_from_its_end_only(places: Paths) -> None:
-    _log(places.log_file, 0, 100_000)
+    _write_lines(places.log_file, 0, 100_000)
     lines = (await run_command(LocalServices(places), "robot", "logs")).envelope["data"]["lines"]
     assert (len(lines), lines[0], lines[-1]) == (50, "fact 99950", "fact 99999")
 
@@ -55,36 +55,38 @@ async def test_a_hostile_line_and_a_secret_are_harmless(places: Paths) -> None:
     assert out == "title  token ghp_[redacted:github_token] end\n"
 
 
-def _logged(path: str, *lines: str) -> None:
+def _append_lines(path: str, *lines: str) -> None:
     with open(path, "a") as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
-CALM = "2026-01-01 12:00:00,001 INFO    visor.daemon: starting"
-GRAVE = "2026-01-01 12:00:00,002 ERROR   visor.daemon: it fell"
-TRACE = "ZeroDivisionError: by accident"
+INFO_LINE = "2026-01-01 12:00:00,001 INFO    visor.daemon: starting"
+ERROR_LINE = "2026-01-01 12:00:00,002 ERROR   visor.daemon: it fell"
+TRACEBACK_LINE = "ZeroDivisionError: by accident"
 
 
-async def test_a_level_keeps_what_is_at_least_that_serious_with_its_trace(places: Paths) -> None:
-    _logged(places.log_file, CALM, GRAVE, TRACE, CALM)
-    assert (await run_command(LocalServices(places), "logs", "--level", "warning")).out == f"{GRAVE}\n{TRACE}\n"
+async def test_a_level_selects_lines_with_their_tracebacks(places: Paths) -> None:
+    _append_lines(places.log_file, INFO_LINE, ERROR_LINE, TRACEBACK_LINE, INFO_LINE)
+    assert (
+        await run_command(LocalServices(places), "logs", "--level", "warning")
+    ).out == f"{ERROR_LINE}\n{TRACEBACK_LINE}\n"
     assert (await run_command(LocalServices(places), "logs", "--level", "debug")).out.count("\n") == 4
     assert (await run_command(LocalServices(places), "logs", "--level", "loud")).status == 2
 
 
-async def test_following_tells_what_is_added_also_after_a_rotation(places: Paths) -> None:
-    world = FakeServices(places)
-    _logged(places.log_file, "one", "two")
-    async with aclosing(stream_operation(world, "logs", {"follow": True, "tail": 1})) as pieces:
+async def test_following_continues_after_a_rotation(places: Paths) -> None:
+    services = FakeServices(places)
+    _append_lines(places.log_file, "one", "two")
+    async with aclosing(stream_operation(services, "logs", {"follow": True, "tail": 1})) as pieces:
         assert (await anext(pieces)).lines == ("two",)
-        _logged(places.log_file, "three", "token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
+        _append_lines(places.log_file, "three", "token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
         assert (await anext(pieces)).lines == ("three", "token ghp_[redacted:github_token]")
-        _logged(places.log_file, "four")
+        _append_lines(places.log_file, "four")
         os.replace(places.log_file, places.log_file + ".1")
-        _logged(places.log_file, "five")
+        _append_lines(places.log_file, "five")
         coming = asyncio.ensure_future(anext(pieces))
-        await world.clock.wait_until_asleep()
-        await world.clock.advance(1)
+        await services.clock.wait_until_asleep()
+        await services.clock.advance(1)
         assert (await coming).lines == ("four", "five")
 
 

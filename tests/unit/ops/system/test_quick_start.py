@@ -9,11 +9,11 @@ from termvisor.ops.system.help import CLI_ONLY_COMMANDS
 from termvisor.ops.system.quick_start import QUICK_START
 from termvisor.testing.operation_calls import run_command
 
-FACES = {name for name, _ in CLI_ONLY_COMMANDS}
+CLI_ONLY = {name for name, _ in CLI_ONLY_COMMANDS}
 STEPS = [shlex.split(step.run)[1:] for step in QUICK_START.robots + QUICK_START.people]
 
 
-@pytest.mark.parametrize("words", [words for words in STEPS if words[0] not in FACES - {"robot"}], ids=" ".join)
+@pytest.mark.parametrize("words", [words for words in STEPS if words[0] not in CLI_ONLY - {"robot"}], ids=" ".join)
 def test_every_command_it_names_exists(words: list[str]) -> None:
     is_robot = words[0] == "robot"
     op, rest = find_operation(words[is_robot:], is_robot)

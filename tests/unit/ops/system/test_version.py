@@ -11,7 +11,7 @@ def test_the_program_and_the_package_have_one_version() -> None:
     assert project["version"] == __version__
 
 
-async def test_the_version_is_told_without_a_daemon() -> None:
+async def test_the_version_is_printed_without_a_daemon() -> None:
     assert (await run_command(LocalServices(), "--version", "-q")).out == f"{__version__}\n"
     assert (await run_command(LocalServices(), "version")).out.startswith(f"visor {__version__} (Python 3.")
     assert (await run_command(LocalServices(), "robot", "version")).envelope["data"]["schema_version"] == 1

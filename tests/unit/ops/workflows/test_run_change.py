@@ -5,5 +5,5 @@ from termvisor.ops.workflows._run_item import build_run_item
 
 
 def test_a_changed_run_is_one_line() -> None:
-    told = RunChangeResult(run=build_run_item(Run(id=RunId(3), workflow="w", at=1, correlation="c"), 1))
-    assert render_text(told, RenderOptions()) == "run 3 (w) is running"
+    result = RunChangeResult(run=build_run_item(Run(id=RunId(3), workflow="w", at=1, correlation="c"), 1))
+    assert render_text(result, RenderOptions()) == "run 3 (w) is running"

@@ -13,12 +13,12 @@ def test_a_run_in_one_line() -> None:
     )
     assert (
         format_headline(item)
-        == "run 3 (w in pane 7) is waiting: it waits for a time, goes on at 1970-01-01T00:00:09.000Z"
+        == "run 3 (w in pane 7) is waiting: it waits for a time, continues at 1970-01-01T00:00:09.000Z"
     )
     assert (item.age, item.facts) == (2.0, {"a": "b", "n": 1})
 
 
-def test_secrets_are_told_nowhere() -> None:
+def test_secrets_are_reported_nowhere() -> None:
     secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
     item = build_run_item(replace(RUN, why=secret, plan=secret, facts={"x": secret}), 1)
     step = build_step_item(RunStep(number=0, kind="act", given=f'{{"t":"{secret}"}}', came="no json", at=1, why=secret))
@@ -26,10 +26,10 @@ def test_secrets_are_told_nowhere() -> None:
     assert step.came == "no json"
 
 
-def test_one_that_is_held_says_how_it_goes_on() -> None:
+def test_a_paused_run_names_the_resume_command() -> None:
     item = build_run_item(replace(RUN, status="paused", why="held: lunch", due_at=9_000_000_000), 3_000_000_000)
     assert (
-        format_headline(item) == "run 3 (w in pane 7) is paused: held: lunch; `visor workflow resume 3` lets it go on"
+        format_headline(item) == "run 3 (w in pane 7) is paused: held: lunch; resume it with `visor workflow resume 3`"
     )
 
 
@@ -44,5 +44,5 @@ def test_one_that_is_held_says_how_it_goes_on() -> None:
         (None, "-"),
     ],
 )
-def test_what_a_step_was_given_is_told_in_words(value, told) -> None:
+def test_the_input_of_a_step_is_formatted_as_text(value, told) -> None:
     assert format_step_value(value) == told

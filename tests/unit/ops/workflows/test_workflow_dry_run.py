@@ -1,7 +1,8 @@
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_every_step_has_what_would_be_said_of_it() -> None:
+async def test_every_step_has_a_verdict() -> None:
     data = (await run_command(await build_sample_services(), "robot", "workflow", "dry-run", "nightly", "1")).envelope[
         "data"
     ]
@@ -11,7 +12,7 @@ async def test_every_step_has_what_would_be_said_of_it() -> None:
     ]
 
 
-async def test_a_workflow_or_pane_that_there_is_not_is_told() -> None:
+async def test_an_unknown_workflow_or_pane_is_not_found() -> None:
     assert (await run_command(await build_sample_services(), "robot", "workflow", "dry-run", "none", "1")).status == 4
     assert (
         await run_command(await build_sample_services(), "robot", "workflow", "dry-run", "nightly", "99")

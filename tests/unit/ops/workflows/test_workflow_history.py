@@ -1,7 +1,8 @@
-from termvisor.testing.operation_calls import build_sample_services, run_command
+from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_every_step_is_told_with_what_it_was_given() -> None:
+async def test_every_step_is_reported_with_what_it_was_given() -> None:
     data = (await run_command(await build_sample_services(), "robot", "workflow", "history", "3")).envelope["data"]
     assert [(step["kind"], step["status"], step["attempt"]) for step in data["steps"]] == [
         ("wait_for", "running", 1),
@@ -10,6 +11,6 @@ async def test_every_step_is_told_with_what_it_was_given() -> None:
     assert data["steps"][1]["given"] == {"wish": {"text": "hello"}}
 
 
-async def test_a_run_without_steps_and_one_that_there_is_not() -> None:
-    assert "No step was taken." in (await run_command(await build_sample_services(), "workflow", "history", "1")).out
+async def test_a_run_without_steps_and_an_unknown_run() -> None:
+    assert "No steps." in (await run_command(await build_sample_services(), "workflow", "history", "1")).out
     assert (await run_command(await build_sample_services(), "robot", "workflow", "history", "99")).status == 4

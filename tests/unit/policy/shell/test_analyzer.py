@@ -25,7 +25,7 @@ def test_every_line_of_the_table_has_exactly_its_classes() -> None:
     assert {row["text"]: found[row["text"]] for row in TABLE if found[row["text"]] != row["classes"]} == {}
 
 
-def test_the_table_is_long_and_has_a_hit_for_every_class_and_many_near_misses() -> None:
+def test_table_covers_every_class_and_has_near_misses() -> None:
     assert len(TABLE) >= 500
     assert {name for row in TABLE for name in row["classes"]} == set(COMMAND_CLASSES)
     assert sum(not row["classes"] for row in TABLE) >= 100
@@ -36,7 +36,7 @@ def test_quoting_a_word_differently_changes_nothing(text: str) -> None:
     assert find_classes(text) == {"destructive_delete", "system_delete"}
 
 
-def test_a_finding_says_where_it_stands() -> None:
+def test_finding_has_its_position() -> None:
     text = "echo é; rm -rf build && ls"
     (finding,) = analyze_text(text).findings
     assert (finding.name, finding.text, text[finding.start : finding.end]) == (
@@ -44,7 +44,7 @@ def test_a_finding_says_where_it_stands() -> None:
     )
 
 
-def test_what_is_found_inside_a_text_is_told_of_the_command_that_runs_it() -> None:
+def test_finding_in_a_nested_script_has_the_span_of_its_command() -> None:
     (finding,) = analyze_text("ls; bash -c 'rm -r x'").findings
     assert finding.text == "bash -c 'rm -r x'"
 
@@ -57,11 +57,11 @@ def test_programs_lines_paths_and_hosts_are_listed() -> None:
     assert found.hosts == ("x.example",)
 
 
-def test_behind_a_cd_a_path_is_meant_from_either_folder() -> None:
+def test_paths_after_cd_are_resolved_from_both_folders() -> None:
     assert analyze_text("cd /tmp; rm -r x").removes == (f"{HOME}/src/x", "/tmp/x")
 
 
-def test_in_a_shell_without_comments_what_stands_in_one_is_run() -> None:
+def test_comment_is_analyzed_for_shells_without_comments() -> None:
     for text in ("ls # ; rm -rf /", "rm -rf build # /"):
         assert "system_delete" not in find_classes(text, "bash")
         assert "system_delete" in find_classes(text, "zsh")
@@ -81,15 +81,15 @@ def test_in_a_shell_without_comments_what_stands_in_one_is_run() -> None:
     ],
     ids=["long", "signs", "nested", "substituted", "wrapped", "chained"],
 )
-def test_what_is_too_long_or_too_deep_is_not_taken_for_harmless(text: str) -> None:
+def test_too_long_or_too_deep_text_is_unparsed(text: str) -> None:
     assert "unparsed" in find_classes(text)
 
 
-def test_a_million_characters_are_answered_at_once() -> None:
+def test_a_million_characters_are_rejected_quickly() -> None:
     assert find_classes("rm -rf / ; " * 100_000) == {"unparsed"}
 
 
-def test_a_program_without_a_shell_is_taken_word_by_word() -> None:
+def test_argv_is_analyzed_without_shell_syntax() -> None:
     assert analyze_argv(("rm", "-rf", "/"), SCOPE).classes == {"destructive_delete", "system_delete"}
     assert analyze_argv(("echo", "$(rm -rf /)", ";", "rm"), SCOPE).classes == set()
     assert analyze_argv(("sh", "-c", "rm -rf /"), SCOPE).classes == {"destructive_delete", "system_delete"}
@@ -98,7 +98,7 @@ def test_a_program_without_a_shell_is_taken_word_by_word() -> None:
     assert analyze_argv((), SCOPE, ("LD_PRELOAD",)).classes == {"environment"}
 
 
-def test_without_known_folders_it_works_too() -> None:
+def test_analysis_works_without_known_folders() -> None:
     from termvisor.policy.path_rules import PathScope
 
     assert "system_delete" in analyze_command("rm -rf ~", PathScope()).classes

@@ -38,11 +38,11 @@ def test_a_call_shows_what_it_would_run() -> None:
 def test_input_comes_from_a_pipe_a_text_or_a_file() -> None:
     assert not ProgramCall(redirects=(ShellRedirect("out", ShellWord("f")),)).reads_stdin
     assert ProgramCall(redirects=(ShellRedirect("in", ShellWord("f")),)).reads_stdin
-    assert ProgramCall(given=ShellWord("")).reads_stdin
+    assert ProgramCall(input_text=ShellWord("")).reads_stdin
     assert ProgramCall(fed_by=(ProgramCall(),)).reads_stdin
 
 
-def test_words_that_no_shell_reads_hold_no_holes() -> None:
+def test_argv_cannot_contain_the_unknown_text_mark() -> None:
     assert build_literal_call(("a", UNKNOWN_TEXT), ("X",)) == ProgramCall(
         words=(ShellWord("a"), ShellWord("\ufffd")), sets=("X",)
     )

@@ -5,14 +5,14 @@ from termvisor.policy.shell.call import ProgramCall
 from termvisor.policy.shell.call_extractor import extract_calls
 
 
-def found(text: str) -> list[ProgramCall]:
+def extract(text: str) -> list[ProgramCall]:
     root = grammar.parse_script(text)
     assert root is not None
     return extract_calls(root)[0]
 
 
 def lines(text: str) -> list[str]:
-    return [call.text for call in found(text) if call.words]
+    return [call.text for call in extract(text) if call.words]
 
 
 @pytest.mark.parametrize(
@@ -36,46 +36,46 @@ def lines(text: str) -> list[str]:
         ("# a", []),
     ],
 )
-def test_every_call_is_found_wherever_it_stands(text: str, expected: list[str]) -> None:
+def test_every_call_is_extracted(text: str, expected: list[str]) -> None:
     assert sorted(lines(text)) == sorted(expected)
 
 
 def test_a_part_of_a_pipeline_is_fed_by_all_before_it() -> None:
-    third = found("a | b | c")[2]
+    third = extract("a | b | c")[2]
     assert [call.name for call in third.fed_by] == ["a", "b"]
 
 
 def test_a_here_document_is_given_to_its_command_and_what_that_prints_to_the_next() -> None:
-    cat, sh = found("cat <<EOF | sh\nrm $X\nEOF")
-    assert (cat.given and cat.given.text.replace("\ue00f", "…"), [call.name for call in sh.fed_by]) == (
+    cat, sh = extract("cat <<EOF | sh\nrm $X\nEOF")
+    assert (cat.input_text and cat.input_text.text.replace("\ue00f", "…"), [call.name for call in sh.fed_by]) == (
         "rm …\n",
         ["cat"],
     )
 
 
 def test_a_here_string_is_given() -> None:
-    (call,) = found("sh <<< 'a b'")
-    assert call.given is not None
-    assert call.given.text == "a b"
+    (call,) = extract("sh <<< 'a b'")
+    assert call.input_text is not None
+    assert call.input_text.text == "a b"
 
 
 def test_redirections_hold_for_every_call_of_a_statement_and_descriptors_are_no_files() -> None:
-    one, two = found("{ a; b; } > f 2>&1 < g")
+    one, two = extract("{ a; b; } > f 2>&1 < g")
     assert [(each.direction, each.word.text) for each in one.redirects] == [("out", "f"), ("in", "g")]
     assert two.redirects == one.redirects
 
 
-def test_output_that_becomes_part_of_the_words_or_the_input_is_known() -> None:
-    assert [call.name for call in found("sh <(a)")[-1].substituted] == ["a"]
-    assert [call.name for call in found("sh < <(a)")[-1].substituted] == ["a"]
+def test_substituted_calls_are_recorded() -> None:
+    assert [call.name for call in extract("sh <(a)")[-1].substituted] == ["a"]
+    assert [call.name for call in extract("sh < <(a)")[-1].substituted] == ["a"]
 
 
-def test_variables_that_are_set_are_named() -> None:
-    assert [call.sets for call in found("A=1 B+=2 c") if call.words] == [("A", "B")]
-    assert found("export C=3")[-1].sets == ("C",)
+def test_assigned_variables_are_recorded() -> None:
+    assert [call.sets for call in extract("A=1 B+=2 c") if call.words] == [("A", "B")]
+    assert extract("export C=3")[-1].sets == ("C",)
 
 
-def test_a_tree_that_is_too_deep_is_refused() -> None:
+def test_too_deep_tree_is_incomplete() -> None:
     root = grammar.parse_script("a; " + "(" * 130 + "b" + ")" * 130)
     assert root is not None
     assert ([call.name for call in extract_calls(root)[0]], extract_calls(root)[1]) == (["a"], False)

@@ -13,5 +13,5 @@ def test_effects_add_up_and_a_class_counts_once() -> None:
     assert both == expected
 
 
-def test_nothing_added_is_nothing() -> None:
+def test_merging_no_effects_gives_no_effect() -> None:
     assert merge_effects(NO_EFFECT, NO_EFFECT) == NO_EFFECT

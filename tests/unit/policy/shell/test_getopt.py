@@ -10,12 +10,12 @@ def texts(words: tuple[ShellWord, ...]) -> list[str]:
     return [word.text for word in words]
 
 
-def test_letters_that_stand_together_are_apart() -> None:
+def test_combined_letters_are_separate_flags() -> None:
     found = options("-rf a -v b")
     assert (found.flags, texts(found.operands)) == (("-r", "-f", "-v"), ["a", "b"])
 
 
-def test_a_value_stands_behind_its_option_or_sticks_to_it() -> None:
+def test_value_follows_its_option_or_is_attached() -> None:
     for line in ("-u root x", "-uroot x", "--user root x", "--user=root x", "-nu root x"):
         found = options(line, "-u --user")
         value = found.find_value("-u", "--user")

@@ -5,7 +5,7 @@ import pytest
 from termvisor.policy.shell import grammar
 
 
-def test_a_tree_knows_where_its_parts_stand_in_characters() -> None:
+def test_node_positions_are_characters() -> None:
     root = grammar.parse_script("echo é; rm ü")
     assert root is not None
     last = root.named_children[-1]
@@ -13,12 +13,12 @@ def test_a_tree_knows_where_its_parts_stand_in_characters() -> None:
 
 
 @pytest.mark.parametrize("text", ["{\U000e0001", "${\U0001f600", "{\u4e00..9}", "<<\U0010ffff", "@(\ufffd"])
-def test_characters_beyond_the_tables_of_the_c_library_do_no_harm(text: str) -> None:
+def test_non_ascii_characters_do_not_crash_the_parser(text: str) -> None:
     """The grammar's own scanner reads behind the end of those tables."""
     assert all(grammar.parse_script(text * times) is not None for times in (1, 5, 20))
 
 
-def test_an_error_is_told() -> None:
+def test_syntax_error_is_reported() -> None:
     root = grammar.parse_script("echo )")
     assert root is not None
     assert root.has_error
@@ -29,7 +29,7 @@ def test_what_is_too_large_is_not_parsed() -> None:
     assert grammar.parse_script("|" * (grammar.MAX_SIGNS + 1)) is None
 
 
-def test_without_the_parser_nothing_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_parser_nothing_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     grammar._load_language.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
     assert grammar.parse_script("ls") is None

@@ -31,12 +31,12 @@ def lines(text: str) -> list[str]:
         ("x time coproc", ["x time coproc"]),
     ],
 )
-def test_a_text_is_read_as_bash_reads_it(text: str, expected: list[str]) -> None:
+def test_text_is_parsed_as_by_bash(text: str, expected: list[str]) -> None:
     assert lines(text) == expected
 
 
 @pytest.mark.parametrize("text", ["a b", "'a\\' b", '"a\\"b"', "a \\\n b", "x 'time'", "cat <<A\nit's \\$x\nA"])
-def test_what_is_read_right_is_left_alone(text: str) -> None:
+def test_correctly_parsed_text_needs_no_fix(text: str) -> None:
     root = grammar.parse_script(text)
     assert root is not None
     assert list(find_fixes(root, bytearray(text.encode()))) == []

@@ -4,12 +4,12 @@ from termvisor.policy.shell.raw_text_checks import has_hidden_text, has_history_
 
 
 @pytest.mark.parametrize("sign", ["\x00", "\x03", "\x1b", "\x7f", "\x9b", "\u200b", "\u202e", "\u2066", "\ufeff"])
-def test_what_a_person_does_not_see_is_found(sign: str) -> None:
+def test_invisible_characters_are_found(sign: str) -> None:
     assert has_hidden_text(f"a{sign}b")
 
 
 @pytest.mark.parametrize("sign", ["\ud800", "\U000e0041", "\ue00f"])
-def test_what_cannot_be_encoded_or_is_our_own_mark_is_found(sign: str) -> None:
+def test_surrogates_and_mask_characters_are_found(sign: str) -> None:
     assert has_hidden_text(f"a{sign}b")
 
 
@@ -23,7 +23,7 @@ def test_a_control_character_ends_a_line_and_nothing_moves() -> None:
 
 
 @pytest.mark.parametrize("text", ["!!", "!rm", "echo !$", '"a!b"', "ls; !-2", "^a^b", "ls\n^a^b", "it's \\' !x"])
-def test_what_was_typed_before_may_come_back(text: str) -> None:
+def test_history_expansion_is_found(text: str) -> None:
     assert has_history_expansion(text)
 
 

@@ -8,7 +8,7 @@ from tests.unit.policy.policy_requests import SCOPE
 @pytest.mark.parametrize(
     "path", ["/", "/*", "/usr", "/ETC", "/home/me", "/home/me/*", "/home/me/.*", "/Users/you", "/var/*"]
 )
-def test_roots_of_a_system_or_a_person_are_known(path: str) -> None:
+def test_system_folders_and_homes_are_roots(path: str) -> None:
     assert is_system_root(path, SCOPE)
 
 
@@ -37,7 +37,7 @@ def test_a_home_elsewhere_is_a_root_too() -> None:
         ("/tmp/etc/hosts", ""),
     ],
 )
-def test_writing_somewhere_has_a_meaning(path: str, what: str) -> None:
+def test_special_paths_are_classified(path: str, what: str) -> None:
     assert classify_path(path) == what
 
 

@@ -2,7 +2,7 @@ from termvisor.policy.shell import grammar
 from termvisor.policy.shell.syntax_node import SyntaxNode
 
 
-def test_a_part_has_the_users_own_text() -> None:
+def test_node_has_the_original_text() -> None:
     root = grammar.parse_script("echo 'é' > ü")
     assert isinstance(root, SyntaxNode)
     (statement,) = root.named_children

@@ -42,7 +42,7 @@ def texts(text: str) -> list[str]:
         ("12", "12"),
     ],
 )
-def test_a_word_is_what_the_program_gets(text: str, word: str) -> None:
+def test_word_is_what_the_program_receives(text: str, word: str) -> None:
     assert texts(f"echo {text}") == ["echo", word]
 
 
@@ -61,7 +61,7 @@ def test_braces_make_several_words(text: str, found: list[str]) -> None:
     assert texts(f"echo {text}")[1:] == found
 
 
-def test_braces_that_make_too_many_words_are_not_known() -> None:
+def test_too_many_brace_words_are_unknown() -> None:
     assert texts("echo " + "{a,b}" * 10)[1:] == [UNKNOWN_TEXT]
 
 
@@ -72,5 +72,5 @@ def test_only_unquoted_signs_make_a_pattern(text: str, is_pattern: bool) -> None
     assert words(f"echo {text}")[1].is_pattern is is_pattern
 
 
-def test_an_escape_cannot_forge_our_own_marks() -> None:
+def test_escape_cannot_produce_mask_characters() -> None:
     assert texts("echo $'\\ue00f\\ue000'") == ["echo", "\ufffd\ufffd"]

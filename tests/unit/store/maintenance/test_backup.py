@@ -9,7 +9,7 @@ from termvisor.store import Store
 from termvisor.store.maintenance.backup import claim_path, read_file_contents
 
 
-async def test_a_copy_is_private_whole_and_alone(store, new_pane, write_lines, tmp_path):
+async def test_backup_is_private_complete_and_one_file(store, new_pane, write_lines, tmp_path):
     pane = await new_pane()
     await write_lines(pane, "one", "two")
     path = str(tmp_path / "copies.db")
@@ -24,7 +24,7 @@ async def test_a_copy_is_private_whole_and_alone(store, new_pane, write_lines, t
     await again.close()
 
 
-async def test_what_is_written_after_it_is_not_in_the_copy(store, new_pane, write_lines, tmp_path):
+async def test_later_writes_are_not_in_the_backup(store, new_pane, write_lines, tmp_path):
     pane = await new_pane()
     await write_lines(pane, "before")
     await store.maintenance.write_backup(str(tmp_path / "copy.db"))
@@ -48,7 +48,7 @@ async def test_a_failed_copy_leaves_nothing(store, tmp_path):
         await store.maintenance.write_backup(str(tmp_path / "nowhere" / "copy.db"))
 
 
-async def test_a_snapshot_takes_the_place_of_the_one_before(store, new_pane, write_lines, tmp_path):
+async def test_snapshot_replaces_the_previous_one(store, new_pane, write_lines, tmp_path):
     path = str(tmp_path / "snapshot.db")
     await store.maintenance.write_snapshot(path)
     await write_lines(await new_pane(), "more")
@@ -57,7 +57,7 @@ async def test_a_snapshot_takes_the_place_of_the_one_before(store, new_pane, wri
     assert read_file_contents(path).lines == 1
 
 
-def test_a_name_is_taken_before_the_work_begins(tmp_path):
+def test_path_is_claimed_before_the_copy(tmp_path):
     assert claim_path(str(tmp_path / "x.db")).endswith("x.db.part")
     with pytest.raises(Conflict):
         claim_path(str(tmp_path / "x.db"))

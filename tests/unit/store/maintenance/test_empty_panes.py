@@ -13,7 +13,7 @@ async def ended(store, new_pane, mux_id, at):
     return pane
 
 
-async def test_a_pane_that_is_long_gone_and_left_nothing_is_forgotten(store, new_pane):
+async def test_empty_gone_pane_is_deleted(store, new_pane):
     pane = await ended(store, new_pane, "%1", 100)
     late = await ended(store, new_pane, "%2", 900)
     assert await store.maintenance.delete_empty_panes(500, set()) == [pane]
@@ -21,7 +21,7 @@ async def test_a_pane_that_is_long_gone_and_left_nothing_is_forgotten(store, new
     assert await store.output.list_epochs(pane) == []
 
 
-async def test_its_number_is_not_given_again(store, new_pane):
+async def test_id_of_a_deleted_pane_is_not_reused(store, new_pane):
     await ended(store, new_pane, "%1", 100)
     await store.maintenance.delete_empty_panes(500, set())
     assert await new_pane("%1") == 2
@@ -37,7 +37,7 @@ async def test_a_pane_with_lines_events_or_files_stays(store, new_pane, write_li
     assert len(await store.output.list_epochs(with_event)) == 1
 
 
-async def test_a_pane_is_forgotten_once_what_was_done_to_it_has_aged_and_the_record_still_tells_of_it(store, new_pane):
+async def test_pane_is_deleted_after_its_actions_and_stays_in_the_audit_log(store, new_pane):
     pane, waiting = await ended(store, new_pane, "%1", 100), await ended(store, new_pane, "%2", 100)
     await add_delivery(store, pane, 50, ended_at=60)
     await add_approval(store, pane, 55, expires_at=65, answer="deny")
@@ -53,12 +53,12 @@ async def test_a_pane_is_forgotten_once_what_was_done_to_it_has_aged_and_the_rec
     assert await store.audit.verify() is None
 
 
-async def test_a_pane_that_lives_is_never_forgotten(store, new_pane):
+async def test_present_pane_is_never_deleted(store, new_pane):
     await new_pane()
     assert await store.maintenance.delete_empty_panes(1 << 60, set()) == []
 
 
-async def test_a_server_without_panes_is_forgotten_too(store, new_pane):
+async def test_server_without_panes_is_deleted(store, new_pane):
     await ended(store, new_pane, "%1", 100)
     await store.maintenance.delete_empty_panes(500, set())
     assert await store._db.read(lambda connection: connection.execute("SELECT count(*) FROM server").get) == 0
@@ -72,7 +72,7 @@ async def test_ids_of_files_on_disk_are_not_given_to_new_panes_and_epochs(store,
     assert await store.output.open_epoch(pane, "pipe", 2) == 101
 
 
-async def test_whatever_refers_to_something_is_found_by_an_index(store):
+async def test_every_foreign_key_has_an_index(store):
     """Else whoever forgets one pane would read a whole table, and everybody would wait for it."""
     query = """
         SELECT child.name || '.' || refers."from" FROM sqlite_schema child, pragma_foreign_key_list(child.name) refers

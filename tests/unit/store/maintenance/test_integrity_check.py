@@ -5,13 +5,13 @@ from termvisor.store.maintenance.integrity_check import find_file_damage
 from termvisor.store.sqlite.database import open_connection
 
 
-async def test_a_thorough_look_leaves_no_copy_behind(store, new_pane, write_lines, tmp_path):
+async def test_thorough_check_removes_its_copy(store, new_pane, write_lines, tmp_path):
     await write_lines(await new_pane(), "hello")
     assert await store.maintenance.check_integrity(thorough=True) == "ok"
     assert sorted(os.listdir(tmp_path)) == ["visor.db", "visor.db-shm", "visor.db-wal"]
 
 
-async def test_a_thorough_look_finds_an_index_that_lost_a_row(store, new_pane, write_lines):
+async def test_thorough_check_finds_an_index_that_lost_a_row(store, new_pane, write_lines):
     """Such damage is found in the file itself: a copy would have made the index anew."""
     await write_lines(await new_pane(), "hello")
     with closing(open_connection(store._db.path)) as connection:
@@ -27,13 +27,13 @@ async def test_a_thorough_look_finds_an_index_that_lost_a_row(store, new_pane, w
     assert "block_line" in await store.maintenance.check_integrity(thorough=True)
 
 
-async def test_a_file_that_nobody_writes_is_looked_at_as_it_is(store, tmp_path):
+async def test_checking_a_file_creates_no_other_files(store, tmp_path):
     await store.maintenance.write_backup(str(tmp_path / "copy.db"))
     assert find_file_damage(str(tmp_path / "copy.db")) == ""
     assert "copy.db-wal" not in os.listdir(tmp_path)
 
 
-async def test_a_writer_is_not_held_up_by_a_thorough_look(store, new_pane, write_lines):
+async def test_thorough_check_does_not_block_writers(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, *(f"line {number}" for number in range(5000)))
     looking = store.maintenance.check_integrity(thorough=True)

@@ -15,7 +15,7 @@ async def deleted(store, before):
     return {table: number for table, number in counts.items() if number}
 
 
-async def test_what_is_older_goes_from_every_table_as_foretold(store, new_pane, write_lines):
+async def test_old_rows_of_every_table_are_deleted_as_counted(store, new_pane, write_lines):
     pane = await new_pane()
     for at in (100, 900):
         await write_lines(pane, f"at {at}", at=at)
@@ -28,7 +28,7 @@ async def test_what_is_older_goes_from_every_table_as_foretold(store, new_pane, 
     assert await deleted(store, 500) == {}
 
 
-async def test_a_cursor_older_than_what_is_kept_names_the_oldest_that_holds(store):
+async def test_expired_cursor_reports_the_oldest_valid_one(store):
     await store.events.add([Event(at=at, kind="daemon_started") for at in (100, 200, 900)])
     await deleted(store, 500)
     with pytest.raises(InvalidCursor) as caught:
@@ -37,7 +37,7 @@ async def test_a_cursor_older_than_what_is_kept_names_the_oldest_that_holds(stor
     assert [event.id for event in await store.events.list(after=2)] == [3]
 
 
-async def test_freed_pages_are_given_back_to_the_disk(store, new_pane, write_lines):
+async def test_free_pages_are_released(store, new_pane, write_lines):
     pane = await new_pane()
     for number in range(300):
         await write_lines(pane, f"{number} " + "x" * 8000, at=number)
@@ -69,7 +69,7 @@ async def test_a_slice_ends_when_its_time_is_over(tmp_path, monkeypatch):
     await store.close()
 
 
-async def test_runs_are_noted_newest_first(store):
+async def test_maintenance_runs_are_listed_newest_first(store):
     runs = [MaintenanceRun(operation=name, started_at=at, rows=at) for at, name in enumerate(("seal", "vacuum"))]
     for run in runs:
         await store.maintenance.record_run(run)
@@ -77,7 +77,7 @@ async def test_runs_are_noted_newest_first(store):
     assert await store.maintenance.list_runs(1) == runs[1:]
 
 
-async def test_it_is_known_how_far_each_epoch_is_stored(store, new_pane, write_lines):
+async def test_epoch_progress(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "x")
     await store.output.close_epoch((await store.output.list_open_epochs())[0].id, "stopped", 5, 9)

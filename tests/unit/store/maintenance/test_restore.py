@@ -38,7 +38,7 @@ async def copied(store, new_pane, write_lines, copy):
     return pane
 
 
-async def test_a_copy_takes_the_place_of_the_database_which_is_kept(copied, path, copy, tmp_path):
+async def test_backup_replaces_the_database_and_the_old_one_is_kept(copied, path, copy, tmp_path):
     done = restore_backup(copy, path, AT)
     assert (done.backup.lines, done.present.lines, done.present.events) == (1, 2, 2)
     assert done.kept == f"{path}.2026-01-01T120000"
@@ -51,7 +51,7 @@ async def test_a_copy_takes_the_place_of_the_database_which_is_kept(copied, path
         await store.close()
 
 
-async def test_ids_that_were_given_out_are_not_given_again(copied, path, copy):
+async def test_restore_does_not_reuse_assigned_ids(copied, path, copy):
     restore_backup(copy, path, AT)
     store = await Store.open(path, SystemClock())
     assert (await store.events.add([Event(at=9, kind="daemon_started")]))[0].id == 3
@@ -64,21 +64,21 @@ async def test_a_second_restore_at_the_same_time_keeps_both(copied, path, copy):
     assert second.kept == f"{first.kept}.2"
 
 
-async def test_weighing_changes_nothing(copied, path, copy, tmp_path):
+async def test_inspect_restore_changes_nothing(copied, path, copy, tmp_path):
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     done = inspect_restore(copy, path)
     assert (done.backup.events, done.present.events, done.kept) == (0, 2, None)
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 
 
-async def test_where_there_is_no_database_the_copy_becomes_one(copied, path, copy):
+async def test_restore_without_a_present_database(copied, path, copy):
     os.unlink(path)
     done = restore_backup(copy, path, AT)
     assert (done.present, done.kept) == (None, None)
     assert os.path.exists(path)
 
 
-async def test_a_damaged_database_is_replaced_and_kept_with_what_stood_beside_it(copied, path, copy, tmp_path):
+async def test_damaged_database_is_kept_with_its_wal_files(copied, path, copy, tmp_path):
     (tmp_path / "visor.db").write_bytes(b"\xff" * 20_000)
     (tmp_path / "visor.db-wal").write_bytes(b"ahead")
     done = restore_backup(copy, path, AT)
@@ -116,17 +116,17 @@ def damaged(copy):
 @pytest.mark.parametrize(
     ("spoil", "error", "message"),
     [
-        (os.unlink, BadRequest, "there is no copy"),
-        (lambda copy: os.truncate(copy, 0), BadRequest, "there is no copy"),
-        (lambda copy: os.truncate(copy, 50), BadRequest, "not a database of Termvisor"),
-        (foreign, BadRequest, "not a database of Termvisor"),
+        (os.unlink, BadRequest, "is missing or empty"),
+        (lambda copy: os.truncate(copy, 0), BadRequest, "is missing or empty"),
+        (lambda copy: os.truncate(copy, 50), BadRequest, "is not a Termvisor database"),
+        (foreign, BadRequest, "is not a Termvisor database"),
         (newer, NewerDatabase, "schema"),
         (beside, BadRequest, "in use"),
         (damaged, StorageError, "damaged"),
         (lambda copy: (os.unlink(copy), os.mkdir(copy)), BadRequest, "directory"),
     ],
 )
-async def test_what_is_no_whole_copy_of_ours_is_refused(copied, path, copy, spoil, error, message):
+async def test_invalid_backup_is_rejected(copied, path, copy, spoil, error, message):
     before = Path(path).read_bytes()
     spoil(copy)
     with pytest.raises(error, match=message):
@@ -134,15 +134,15 @@ async def test_what_is_no_whole_copy_of_ours_is_refused(copied, path, copy, spoi
     assert Path(path).read_bytes() == before
 
 
-async def test_the_database_itself_is_no_copy(copied, path):
+async def test_database_itself_is_rejected_as_backup(copied, path):
     with pytest.raises(BadRequest, match="itself"):
         restore_backup(path, path, AT)
 
 
-async def test_an_index_that_does_not_fit_is_refused(copied, path, copy):
+async def test_backup_with_a_damaged_index_is_rejected(copied, path, copy):
     connection = apsw.Connection(copy)
     connection.execute("UPDATE block SET text = 'other'")
     connection.close()
     shutil.copy(path, f"{path}.same")
-    with pytest.raises(StorageError, match="index does not fit"):
+    with pytest.raises(StorageError, match="search index of block does not match"):
         restore_backup(copy, path, AT)

@@ -40,7 +40,7 @@ async def found(store, text):
     return [hit.line.text for hit in (await search(store, SearchQuery(text=text), 10_000)).hits]
 
 
-async def test_old_lines_leave_with_their_words_in_the_index(store, new_pane, write_lines):
+async def test_old_lines_are_deleted_with_their_index_entries(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "old words", at=100)
     await write_lines(pane, "new words", at=900)
@@ -69,7 +69,7 @@ async def test_after_everything_was_deleted_numbers_go_on_and_new_lines_are_foun
     assert await store.check_integrity(thorough=True) == "ok"
 
 
-async def test_shelves_of_times_leave_with_their_last_block(store, new_pane, write_lines):
+async def test_time_buckets_are_deleted_with_their_last_block(store, new_pane, write_lines):
     pane = await new_pane()
     for number in range(600):
         await write_lines(pane, f"line {number}", at=number)
@@ -79,7 +79,7 @@ async def test_shelves_of_times_leave_with_their_last_block(store, new_pane, wri
     assert len(await found(store, "line")) == 20
 
 
-async def test_a_sweep_stops_when_its_turn_is_over_and_goes_on_later(store, new_pane, write_lines):
+async def test_deletion_stops_with_its_slice_and_continues_later(store, new_pane, write_lines):
     pane = await new_pane()
     for number in range(40):
         await write_lines(pane, f"line {number}", at=number)
@@ -91,7 +91,7 @@ async def test_a_sweep_stops_when_its_turn_is_over_and_goes_on_later(store, new_
     assert reached == [8, 16, 24, 32, 40, 40]
 
 
-async def test_events_marks_and_ended_gaps_age(store, new_pane):
+async def test_old_events_marks_and_ended_gaps_are_deleted(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 100)
     mark = (100, Mark(kind="prompt_start", offset=0))
@@ -104,7 +104,7 @@ async def test_events_marks_and_ended_gaps_age(store, new_pane):
     assert [gap.start_at for gap in await store.output.list_gaps()] == [50]
 
 
-async def test_sends_questions_permits_and_reservations_age_from_their_end(store, new_pane):
+async def test_actions_are_deleted_by_the_time_of_their_end(store, new_pane):
     pane = await new_pane()
     for at in (100, 900):
         await add_delivery(store, pane, at, ended_at=at + 10)
@@ -124,7 +124,7 @@ async def test_sends_questions_permits_and_reservations_age_from_their_end(store
     assert [reservation.at for reservation in await store.reservations.list(905)] == [900]
 
 
-async def test_what_was_ended_early_ages_from_then_on_and_what_was_prolonged_later(store, new_pane):
+async def test_retention_uses_the_actual_end(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     await add_permit(store, 100, expires_at=900, revoked_at=200)
     await add_reservation(store, pane, 100, expires_at=900, released_at=200)
@@ -134,18 +134,18 @@ async def test_what_was_ended_early_ages_from_then_on_and_what_was_prolonged_lat
     assert [kept.pane for kept in await store.reservations.list(500)] == [other]
 
 
-async def test_a_send_without_an_outcome_is_kept_however_old_it_is(store, new_pane):
+async def test_delivery_without_an_outcome_is_kept(store, new_pane):
     await add_delivery(store, await new_pane(), 100)
     assert await swept(store, "send", 1 << 60) == 0
     assert [send.key for send in await store.deliveries.list_open()] == ["key-100"]
 
 
 @pytest.mark.parametrize("aged", TABLES, ids=lambda aged: aged.table)
-async def test_every_line_of_the_list_names_columns_that_exist(store, aged):
+async def test_retained_tables_name_existing_columns(store, aged):
     assert await swept(store, aged.table, 500) == await counted(store, aged.table, 500) == 0
 
 
-async def test_every_table_that_grows_is_in_the_list_or_named_here(store):
+async def test_every_growing_table_has_a_retention_rule(store):
     kept = {"server", "pane", "epoch", "audit", "voice", "knowledge", "reading", "account", "account_usage"}
     own = {f"{table}_{part}" for table in INDEXED_TABLES for part in ("time", "fts")}
     own |= {"run_step", "run_signal", "run_cursor", "bookmark"}  # they leave with their run or agent; one row

@@ -47,7 +47,7 @@ async def test_a_database_that_others_could_read_is_made_private(path):
     assert os.stat(path).st_mode & 0o777 == 0o600
 
 
-async def test_it_is_written_ahead_and_says_whose_it_is(db):
+async def test_new_database_has_a_write_ahead_log_and_application_id(db):
     assert await db.read(one("PRAGMA journal_mode")) == "wal"
     assert await db.read(one("PRAGMA application_id")) == int.from_bytes(b"VISR", "big")
     assert await db.write(one("SELECT 7")) == 7
@@ -55,7 +55,7 @@ async def test_it_is_written_ahead_and_says_whose_it_is(db):
     assert await db.read(one("PRAGMA mmap_size")) == 0
 
 
-async def test_what_a_failing_write_did_is_undone(db):
+async def test_failed_write_is_rolled_back(db):
     def fail(connection):
         connection.execute("INSERT INTO server (target, socket, pid, started) VALUES ('x', 'y', 1, 1)")
         raise ValueError("no")
@@ -72,7 +72,7 @@ async def test_a_reader_cannot_write(db):
         await db.read(one("DELETE FROM server"))
 
 
-async def test_a_statement_that_makes_no_sense_is_our_bug(db):
+async def test_invalid_statement_is_an_internal_error(db):
     with pytest.raises(InternalError):
         await db.read(one("SELECT nothing FROM nowhere"))
 
@@ -95,7 +95,7 @@ async def test_another_process_reads_what_was_committed_and_writes_too(db, path)
 
 
 @pytest.mark.parametrize("content", [b"not a database at all" * 100, b"short", b"SQLite format 3\0 but cut"])
-async def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(path, tmp_path, content):
+async def test_a_file_that_is_no_database_is_rejected_and_unchanged(path, tmp_path, content):
     (tmp_path / "visor.db").write_bytes(content)
     with pytest.raises(StorageError, match="is not a database"):
         await Database.open(path)
@@ -103,7 +103,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(path, tmp
     assert os.listdir(tmp_path) == ["visor.db"]
 
 
-async def test_the_database_of_another_program_is_refused_and_left_as_it_is(path, tmp_path):
+async def test_the_database_of_another_program_is_rejected_and_unchanged(path, tmp_path):
     theirs = sqlite3.connect(path)
     theirs.execute("CREATE TABLE precious (x)")
     theirs.close()
@@ -114,17 +114,17 @@ async def test_the_database_of_another_program_is_refused_and_left_as_it_is(path
     assert os.listdir(tmp_path) == ["visor.db"]
 
 
-async def test_a_truncated_database_is_refused_and_left_as_it_is(path, tmp_path):
+async def test_a_truncated_database_is_rejected_and_unchanged(path, tmp_path):
     await (await Database.open(path)).close()
     os.truncate(path, 10_000)
     before = (tmp_path / "visor.db").read_bytes()
     with pytest.raises(StorageError, match="damaged") as caught:
         await Database.open(path)
-    assert "left as it is" in caught.value.hint
+    assert "was not changed" in caught.value.hint
     assert (tmp_path / "visor.db").read_bytes() == before
 
 
-async def test_damage_in_the_middle_is_told_when_it_is_met(path, tmp_path):
+async def test_damaged_page_is_reported_when_it_is_read(path, tmp_path):
     db = await Database.open(path)
     page = await db.read(one("SELECT rootpage FROM sqlite_schema WHERE name = 'server'")) - 1
     await db.close()
@@ -152,11 +152,11 @@ async def test_long_work_runs_beside_the_writer(db):
     assert await beside == 1
 
 
-async def test_a_new_file_can_give_room_back(db):
+async def test_new_file_has_incremental_vacuum(db):
     assert await db.read(one("PRAGMA auto_vacuum")) == AUTO_VACUUM_INCREMENTAL
 
 
-async def test_a_small_file_that_could_not_give_room_back_learns_it(path, tmp_path):
+async def test_small_old_file_is_converted_to_incremental_vacuum(path, tmp_path):
     await (await Database.open(path)).close()
     with sqlite3.connect(path, isolation_level=None) as older:
         older.execute("PRAGMA journal_mode = delete")
@@ -180,7 +180,7 @@ async def test_a_newer_database_is_refused_and_nothing_is_left_beside_it(path, t
     assert os.listdir(tmp_path) == ["visor.db"]
 
 
-async def test_a_newer_version_that_stands_only_in_the_write_ahead_file_is_seen(db, path, tmp_path):
+async def test_newer_version_in_the_write_ahead_log_is_seen(db, path, tmp_path):
     await db.write(one("PRAGMA user_version = 9000"))
     crashed = tmp_path / "crashed"
     crashed.mkdir()
@@ -191,13 +191,13 @@ async def test_a_newer_version_that_stands_only_in_the_write_ahead_file_is_seen(
     assert sorted(os.listdir(crashed)) == ["visor.db", "visor.db-wal"]
 
 
-async def test_a_missing_folder_is_told_with_a_hint(tmp_path):
+async def test_missing_folder_is_reported_with_a_hint(tmp_path):
     with pytest.raises(StorageError) as caught:
         await Database.open(str(tmp_path / "missing" / "visor.db"))
     assert "folder" in caught.value.hint
 
 
-async def test_a_full_disk_is_told_and_writing_goes_on_when_there_is_space_again(db):
+async def test_full_disk_is_reported_and_writes_resume_later(db):
     pages = await db.read(one("PRAGMA page_count"))
     await db.write(one(f"PRAGMA max_page_count = {pages}"))
     with pytest.raises(StorageError, match="disk is full"):
@@ -216,7 +216,7 @@ async def test_closing_leaves_one_file_and_a_second_close_does_nothing(path, tmp
     assert os.listdir(tmp_path) == ["visor.db"]
 
 
-async def test_a_closed_database_says_so(path):
+async def test_closed_database_raises(path):
     db = await Database.open(path)
     await db.close()
     with pytest.raises(StorageError, match="closed"):
@@ -232,7 +232,7 @@ async def test_a_checkpoint_moves_all_pages_into_the_file(db):
     assert after > before
 
 
-async def test_at_rest_it_holds_few_pages_and_still_knows_everything(db):
+async def test_shrink_memory_keeps_the_data(db):
     await db.write(one("CREATE TABLE heavy (data)"))
     await db.write(
         lambda connection: connection.executemany("INSERT INTO heavy VALUES (?)", [(bytes(9000),)] * 300).get
@@ -244,7 +244,7 @@ async def test_at_rest_it_holds_few_pages_and_still_knows_everything(db):
     assert await db.read(one("SELECT count(*) FROM heavy")) == 300
 
 
-async def test_a_killed_process_loses_nothing_it_was_told_is_stored(path):
+async def test_killed_process_loses_no_committed_write(path):
     script = (
         "import asyncio, os, sys\n"
         "from termvisor.store.sqlite.database import Database\n"

@@ -13,11 +13,11 @@ from termvisor.store.sqlite.error_messages import translate_errors
         (apsw.FullError, "disk is full"),
         (apsw.ReadOnlyError, "read-only"),
         (apsw.CantOpenError, "cannot be opened"),
-        (apsw.BusyError, "another program holds"),
-        (apsw.IOError, "does not answer"),
+        (apsw.BusyError, "is locked by another program"),
+        (apsw.IOError, "reading or writing"),
     ],
 )
-def test_each_trouble_is_told_in_our_words_with_the_path_and_a_hint(error, message):
+def test_sqlite_error_is_translated_with_path_and_hint(error, message):
     with pytest.raises(StorageError, match=message) as caught, translate_errors("/data/visor.db"):
         raise error("said SQLite")
     assert "/data/visor.db" in caught.value.message
@@ -25,11 +25,11 @@ def test_each_trouble_is_told_in_our_words_with_the_path_and_a_hint(error, messa
     assert caught.value.hint != StorageError.hint
 
 
-def test_what_the_system_refuses_is_trouble_too():
+def test_os_error_is_translated():
     with pytest.raises(StorageError, match="No space left"), translate_errors("/data/visor.db"):
         raise OSError(28, "No space left on device")
 
 
-def test_anything_else_is_our_bug():
+def test_other_sqlite_error_is_an_internal_error():
     with pytest.raises(InternalError), translate_errors("/data/visor.db"):
         raise apsw.SQLError("near FROM: syntax error")

@@ -29,7 +29,7 @@ def test_version_and_owner_are_read_from_the_file(tmp_path):
     assert header.is_termvisor
 
 
-def test_what_was_committed_but_not_yet_moved_counts(tmp_path):
+def test_header_in_the_write_ahead_log_counts(tmp_path):
     connection = database(tmp_path / "x", "PRAGMA user_version = 1", "PRAGMA journal_mode = wal")
     connection.execute("PRAGMA user_version = 2")
     connection.execute("CREATE TABLE later (x)")

@@ -16,7 +16,7 @@ def schema(connection):
     return connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
 
 
-def test_they_are_applied_in_the_order_of_their_numbers(folder):
+def test_migrations_are_applied_in_order(folder):
     connection = apsw.Connection(":memory:")
     apply_migrations(connection, str(folder))
     assert [each.version for each in list_migrations(str(folder))] == [1, 2]
@@ -24,7 +24,7 @@ def test_they_are_applied_in_the_order_of_their_numbers(folder):
     assert connection.pragma("user_version") == 2
 
 
-def test_a_second_time_changes_nothing(folder):
+def test_migrations_are_applied_once(folder):
     connection = apsw.Connection(":memory:")
     apply_migrations(connection, str(folder))
     before = schema(connection)
@@ -33,7 +33,7 @@ def test_a_second_time_changes_nothing(folder):
     assert connection.execute("SELECT count(*) FROM thing").get == 1
 
 
-def test_one_that_fails_leaves_what_was_before_it(folder):
+def test_failed_migration_is_rolled_back(folder):
     (folder / "0003_broken.sql").write_text("CREATE TABLE half (x); INSERT INTO nowhere VALUES (1);")
     connection = apsw.Connection(":memory:")
     with pytest.raises(apsw.SQLError, match="nowhere"):
@@ -43,7 +43,7 @@ def test_one_that_fails_leaves_what_was_before_it(folder):
     assert not connection.in_transaction
 
 
-def test_our_own_bring_an_empty_database_to_the_latest_version_twice_over():
+def test_shipped_migrations_create_the_latest_schema():
     connection = apsw.Connection(":memory:")
     apply_migrations(connection)
     before = schema(connection)
@@ -53,11 +53,11 @@ def test_our_own_bring_an_empty_database_to_the_latest_version_twice_over():
     assert {"server", "pane", "epoch", "gap", "block", "mark", "event"} <= {name for name, _ in before}
 
 
-def test_our_own_are_numbered_without_holes():
+def test_shipped_migrations_are_numbered_without_holes():
     assert [each.version for each in list_migrations()] == list(range(1, find_latest_version() + 1))
 
 
-def test_sends_and_answers_from_before_are_kept_in_the_order_of_their_time():
+def test_older_deliveries_and_votes_keep_their_order():
     connection = apsw.Connection(":memory:")
     connection.pragma("foreign_keys", True)
     for migration in list_migrations()[:6]:

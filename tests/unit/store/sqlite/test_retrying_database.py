@@ -1,4 +1,4 @@
-"""The watching side waits for a disk that takes nothing; ops are told at once; nobody waits for a damaged file."""
+"""Writes are retried on a full disk; permanent errors are raised at once."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 
 from termvisor.errors import StorageError
 from termvisor.store.sqlite.retrying_database import RETRY_DELAY_S, WriteRetry
-from termvisor.testing.fake_services import FakeClock, let_tasks_run
+from termvisor.testing.fake_clock import FakeClock, let_tasks_run
 
 
 def trouble(cause: Exception) -> StorageError:
@@ -27,7 +27,7 @@ class Disk:
         return answer
 
 
-async def test_it_tries_again_until_it_is_stored_and_says_meanwhile_what_is_wrong():
+async def test_write_is_retried_and_the_problem_is_reported_meanwhile():
     clock = FakeClock()
     patience, disk = WriteRetry(clock), Disk(trouble(apsw.FullError()), trouble(OSError(30, "read-only")), "stored")
     writing = asyncio.ensure_future(patience(disk.write))
@@ -39,12 +39,12 @@ async def test_it_tries_again_until_it_is_stored_and_says_meanwhile_what_is_wron
 
 
 @pytest.mark.parametrize("cause", [apsw.CorruptError(), apsw.NotADBError(), ValueError()])
-async def test_what_no_waiting_mends_is_told_at_once(cause):
+async def test_permanent_error_is_raised_at_once(cause):
     with pytest.raises(StorageError):
         await WriteRetry(FakeClock())(Disk(trouble(cause)).write)
 
 
-async def test_at_the_end_nobody_waits_any_longer():
+async def test_stop_retrying_raises_the_error():
     clock = FakeClock()
     patience = WriteRetry(clock)
     writing = asyncio.ensure_future(patience(Disk(trouble(apsw.IOError()), trouble(apsw.IOError())).write))
@@ -56,7 +56,7 @@ async def test_at_the_end_nobody_waits_any_longer():
         await writing
 
 
-async def test_the_waiting_store_is_the_same_memory(store, new_pane):
+async def test_retrying_store_uses_the_same_database(store, new_pane):
     waiting = store.with_write_retry(WriteRetry(FakeClock()))
     await waiting.output.open_epoch(await new_pane(), "pipe", 1)
     assert len(await store.output.list_open_epochs()) == len(await waiting.output.list_open_epochs()) == 1

@@ -1,4 +1,4 @@
-"""What is known of accounts, in the database."""
+"""Stored status of accounts."""
 
 from termvisor.model.agent.account import Account, Allowance
 
@@ -10,7 +10,7 @@ def allowance(left: float, at: int, span: str = "5h") -> Allowance:
     return Allowance(span=span, percent_remaining=left, resets_at=99, checked_at=at, source="signal", limit=7.0)
 
 
-async def test_what_was_heard_later_holds(store):
+async def test_newer_allowance_replaces_an_older_one(store):
     await store.accounts.record_allowances(WORK, [allowance(50, 5), allowance(60, 5, "weekly")])
     await store.accounts.record_allowances(WORK, [allowance(40, 6)])
     await store.accounts.record_allowances(WORK, [allowance(90, 4)])
@@ -28,14 +28,14 @@ async def test_one_account_of_a_service_is_in_use(store):
     assert [(one.is_in_use, one.last_used_at) for one in found] == [(True, 2), (False, 3), (True, 2)]
 
 
-async def test_trouble_is_kept_until_something_is_heard(store):
+async def test_check_problem_is_kept_until_the_next_success(store):
     await store.accounts.record_check(WORK, 3, "it failed")
     assert (await store.accounts.list_statuses([WORK]))[0].trouble == "it failed"
     await store.accounts.record_allowances(WORK, [allowance(40, 6)])
     assert (await store.accounts.list_statuses([WORK]))[0].trouble == ""
 
 
-async def test_nothing_of_how_it_logs_in_is_stored(store):
+async def test_credentials_are_not_stored(store):
     await store.accounts.set_in_use(WORK, 1)
     await store.accounts.record_allowances(WORK, [allowance(40, 6)])
     rows = await store._db.read(lambda connection: repr(list(connection.execute("SELECT * FROM account"))))

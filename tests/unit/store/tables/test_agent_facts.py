@@ -1,4 +1,4 @@
-"""Facts in their order, with what followed from them, whole or not at all."""
+"""Facts in order, stored in one transaction with the states, sessions and events computed from them."""
 
 import msgspec
 import pytest
@@ -47,11 +47,11 @@ def test_every_kind_of_fact_comes_back_as_it_was(fact):
     assert get_fact_time(back) == get_fact_time(fact)
 
 
-def test_what_is_as_usual_takes_no_room():
+def test_default_values_are_not_encoded():
     assert len(encode_fact(build_signal(300, None, kind="heartbeat"))) < 150
 
 
-def test_a_fact_of_a_later_version_is_told_and_left_out(caplog):
+def test_fact_of_a_later_version_is_logged_and_skipped(caplog):
     assert decode_fact(9, msgspec.msgpack.encode({"type": "Dreamt", "at": 1})) is None
     assert "fact 9 cannot be read" in caplog.text
 
@@ -65,7 +65,7 @@ async def test_facts_come_back_in_their_order_with_their_numbers(store):
     assert list(await store.agent_facts.find_signals([SignalId(2), SignalId(4), SignalId(99)])) == [2]
 
 
-async def test_a_turn_is_stored_whole_with_states_sessions_and_events(store, new_pane):
+async def test_batch_is_stored_with_states_sessions_and_events(store, new_pane):
     pane = await new_pane()
     session = AgentSession(id=1, runtime=ONE, pane=pane, agent="toy", started_at=100)
     turn = FactBatch(
@@ -85,7 +85,7 @@ async def test_a_turn_is_stored_whole_with_states_sessions_and_events(store, new
     assert await store.sessions.list_open() == [session]
 
 
-async def test_a_turn_that_fails_leaves_nothing(store, new_pane):
+async def test_failed_batch_stores_nothing(store, new_pane):
     await new_pane()
     with pytest.raises(InternalError):
         await store.agent_facts.add(FactBatch(facts=[(1, FACTS[0])], states=[published(PaneId(99))]))
@@ -93,13 +93,13 @@ async def test_a_turn_that_fails_leaves_nothing(store, new_pane):
     assert (kept.last_fact, await store.agent_facts.list_after(0)) == (0, [])
 
 
-async def test_a_number_that_was_given_is_never_taken_for_another_fact(store):
+async def test_fact_ids_are_never_reused(store):
     await store.agent_facts.add(FactBatch(facts=[(1, FACTS[0])]))
     with pytest.raises(InternalError):
         await store.agent_facts.add(FactBatch(facts=[(1, FACTS[1])]))
 
 
-async def test_an_ended_runtime_is_kept_as_history_and_its_number_too(store, new_pane):
+async def test_ended_agent_process_and_its_id_are_kept(store, new_pane):
     pane = await new_pane()
     await store.agent_facts.add(FactBatch(states=[published(pane)]))
     await store.agent_facts.add(FactBatch(states=[published(pane, version=2, ended_at=500)]))
@@ -107,7 +107,7 @@ async def test_an_ended_runtime_is_kept_as_history_and_its_number_too(store, new
     assert (kept.states, kept.last_runtime) == ((), RuntimeId(1))
 
 
-async def test_facts_age_only_up_to_the_copy(store):
+async def test_retention_deletes_facts_only_up_to_the_checkpoint(store):
     await store.agent_facts.add(
         FactBatch(facts=[*enumerate(FACTS, 1)], copy=FactCheckpoint(fact=4, at=500, value=None))
     )
@@ -117,6 +117,6 @@ async def test_facts_age_only_up_to_the_copy(store):
     assert (await store.agent_facts.load_state()).last_fact == 7
 
 
-async def test_without_a_copy_nothing_ages(store):
+async def test_without_a_checkpoint_no_fact_is_deleted(store):
     await store.agent_facts.add(FactBatch(facts=[*enumerate(FACTS, 1)]))
     assert sum([count async for _, count in store.maintenance.delete_older_rows(1 << 60, SIGNAL_TABLES)]) == 0

@@ -1,4 +1,4 @@
-"""A question is answered once, in time, for the very action it was asked about."""
+"""An approval is valid once, in time, and for one action."""
 
 import pytest
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ async def said(store, number: int, answer: str = "allow", who: str = "ann", at: 
     return await store.approvals.answer(number, ApprovalVote(who, answer, at), entry(at, stage="answered"))
 
 
-async def test_an_allowed_question_is_good_for_one_use(store):
+async def test_approval_is_valid_once(store):
     question = await asked(store)
     assert (await store.approvals.list()) == [question]
     assert (await said(store, question.id)).state == "allowed"
@@ -33,20 +33,20 @@ async def test_an_allowed_question_is_good_for_one_use(store):
     assert [one.stage for one in await store.audit.list()] == ["asked", "answered"]
 
 
-async def test_the_answer_is_bound_to_the_action(store):
+async def test_approval_is_bound_to_the_action_hash(store):
     question = await asked(store)
     await said(store, question.id)
     assert not await store.approvals.consume(question.id, "another", 30)
 
 
-async def test_an_unanswered_or_denied_question_is_of_no_use(store):
+async def test_open_or_denied_request_allows_nothing(store):
     question, other = await asked(store), await asked(store, action_hash="other")
     assert not await store.approvals.consume(question.id, "h", 30)
     assert (await said(store, other.id, "deny")).state == "denied"
     assert not await store.approvals.consume(other.id, "other", 30)
 
 
-async def test_time_runs_out_for_questions_and_for_answers(store):
+async def test_requests_and_approvals_expire(store):
     question = await asked(store)
     await said(store, question.id)
     assert not await store.approvals.consume(question.id, "h", 100)
@@ -57,16 +57,16 @@ async def test_time_runs_out_for_questions_and_for_answers(store):
     assert await store.approvals.expire(101) == []
 
 
-async def test_a_question_is_answered_once(store):
+async def test_request_is_answered_once(store):
     question = await asked(store)
     await said(store, question.id, "deny")
     with pytest.raises(Conflict, match="denied"):
         await said(store, question.id, "allow", who="bob")
-    with pytest.raises(BadRequest, match="no question 99"):
+    with pytest.raises(BadRequest, match="approval request 99 not found"):
         await said(store, 99)
 
 
-async def test_two_people_are_two_people(store):
+async def test_two_votes_must_come_from_two_users(store):
     question = await asked(store, needs=2)
     assert (await said(store, question.id, who="ann")).state == "open"
     assert (await said(store, question.id, who="ann")).state == "open"
@@ -74,7 +74,7 @@ async def test_two_people_are_two_people(store):
     assert (done.state, [voice.who for voice in done.voices]) == ("allowed", ["ann", "bob"])
 
 
-async def test_the_same_question_is_asked_once_while_it_is_open(store):
+async def test_same_action_has_one_open_request(store):
     first = await asked(store)
     assert (await asked(store, at=11)).id == first.id
     assert (await asked(store, at=11, actor=replace(ROBOT, uid=1))).id != first.id
@@ -82,7 +82,7 @@ async def test_the_same_question_is_asked_once_while_it_is_open(store):
     assert (await asked(store, at=30)).id != first.id
 
 
-async def test_permits_hold_until_they_end_or_are_revoked(store):
+async def test_permits_are_valid_until_they_expire_or_are_revoked(store):
     scope = PermitScope(kind="send_text", actor_kind="robot", uid=1000)
     permit = await store.permits.add(Permit(at=10, expires_at=50, scope=scope, who="ann"))
     assert await store.permits.list(49) == [permit]
@@ -92,19 +92,19 @@ async def test_permits_hold_until_they_end_or_are_revoked(store):
     assert await store.permits.list(30) == []
 
 
-async def test_who_said_yes_may_still_say_no(store):
+async def test_vote_can_change_from_allow_to_deny(store):
     question = await asked(store, needs=2)
     assert (await said(store, question.id)).state == "open"
     assert (await said(store, question.id, "deny", at=21)).state == "denied"
 
 
-async def test_an_edited_question_is_of_no_use(store):
+async def test_edited_request_allows_nothing(store):
     question = await asked(store)
     assert (await said(store, question.id, "edit")).state == "edited"
     assert not await store.approvals.consume(question.id, "h", 30)
 
 
-async def test_a_question_that_nobody_waits_for_is_withdrawn_and_cannot_be_answered(store):
+async def test_withdrawn_request_cannot_be_answered(store):
     question = await asked(store)
     assert (await store.approvals.withdraw(question.id)).state == "withdrawn"
     assert await store.approvals.withdraw(question.id) is None
@@ -112,7 +112,7 @@ async def test_a_question_that_nobody_waits_for_is_withdrawn_and_cannot_be_answe
         await said(store, question.id)
 
 
-async def test_what_an_earlier_daemon_left_open_is_withdrawn_by_its_kind(store):
+async def test_requests_left_by_an_earlier_daemon_are_withdrawn_by_kind(store):
     left, other = await asked(store, kind="answer_agent"), await asked(store, action_hash="other")
     await store.approvals.withdraw_leftover("answer_agent")
     assert [(await store.approvals.find(one.id)).state for one in (left, other)] == ["withdrawn", "open"]

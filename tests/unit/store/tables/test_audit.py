@@ -1,4 +1,4 @@
-"""The audit only grows, survives, and shows where somebody touched it."""
+"""The audit log only grows, survives a restart, and shows tampering."""
 
 import asyncio
 import contextlib
@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from termvisor.model.action.action import Actor
-from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak
-from termvisor.model.action.hash_chain import hash_entry
+from termvisor.model.action.audit import AuditEntry, AuditFilter
+from termvisor.model.action.hash_chain import ChainBreak, hash_entry
 from termvisor.model.ids import PaneId
 
 ME = Actor(kind="human", uid=1000, pid=42, name="visor")
@@ -41,7 +41,7 @@ def meddle(path: str, *statements: str) -> None:
     connection.close()
 
 
-async def test_entries_come_back_as_they_were_with_a_chain(filled):
+async def test_entries_are_read_back_with_their_hash_chain(filled):
     found = await filled.audit.list(limit=2)
     assert [(one.id, one.action, one.actor) for one in found] == [
         (4, {"text": "word 4"}, ME),
@@ -51,11 +51,11 @@ async def test_entries_come_back_as_they_were_with_a_chain(filled):
     assert await filled.audit.verify() is None
 
 
-async def test_an_empty_audit_is_whole(store):
+async def test_empty_audit_log_is_intact(store):
     assert await store.audit.verify() is None
 
 
-async def test_entries_are_found_by_pane_kind_story_and_time(filled):
+async def test_entries_are_filtered_by_pane_kind_correlation_and_time(filled):
     async def ids(**only) -> list[int]:
         return [one.id for one in await filled.audit.list(filters=AuditFilter(**only))]
 
@@ -67,7 +67,7 @@ async def test_entries_are_found_by_pane_kind_story_and_time(filled):
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit SET kind = 'kill'", "DELETE FROM audit WHERE id = 5"])
-async def test_the_database_itself_refuses_a_change(filled, path, statement):
+async def test_database_triggers_reject_a_change(filled, path, statement):
     with pytest.raises(apsw.ConstraintError, match="only ever added to"):
         apsw.Connection(path).execute(statement)
 
@@ -90,14 +90,14 @@ async def test_tampering_is_found_at_the_exact_entry(filled, path, statement, br
     assert isinstance(found, ChainBreak) and found.id == broken
 
 
-async def test_whoever_follows_is_woken_once_it_is_on_disk(filled):
+async def test_followers_are_notified_after_entries_are_on_disk(filled):
     with filled.audit.updates.subscribe() as news:
         await filled.audit.add([entry(6)])
         await news.get()
     assert (await filled.audit.list(after=5))[0].correlation == "c6"
 
 
-async def test_whoever_follows_is_woken_also_when_the_writer_no_longer_waits(filled):
+async def test_followers_are_notified_also_if_the_writer_was_cancelled(filled):
     with filled.audit.updates.subscribe() as news:
         async with asyncio.TaskGroup() as group:
             writing = group.create_task(filled.audit.add([entry(6)]))
@@ -107,19 +107,19 @@ async def test_whoever_follows_is_woken_also_when_the_writer_no_longer_waits(fil
     assert [one.correlation for one in await filled.audit.list(after=5)] == ["c6"]
 
 
-async def test_the_chain_can_be_read_as_it_is_kept(filled):
+async def test_chain_entries_are_read_as_stored(filled):
     links = await filled.audit.list_chain_entries(after=3)
     assert [link.id for link in links] == [4, 5]
     assert links[1].previous == links[0].hash == hash_entry(links[0].previous, links[0].entry)
 
 
-async def test_a_hash_that_was_kept_must_be_in_the_record(filled):
+async def test_expected_hash_must_be_in_the_chain(filled):
     (kept,) = await filled.audit.list(limit=1)
     assert await filled.audit.verify(kept.hash) is None
-    assert (await filled.audit.verify("f" * 64)).what == "no entry up to it has the hash that was kept"
+    assert (await filled.audit.verify("f" * 64)).what == "no entry up to it has the expected hash"
 
 
-async def test_entries_are_found_by_caller_outcome_and_what_they_undo(store):
+async def test_entries_are_filtered_by_caller_outcome_and_undone_action(store):
     robot = Actor(kind="robot", uid=1000, pid=7, name="builder")
     await store.audit.add([entry(1), entry(2, actor=robot, outcome="done"), entry(3, outcome="done", undoes="c2")])
 
@@ -132,7 +132,7 @@ async def test_entries_are_found_by_caller_outcome_and_what_they_undo(store):
     assert await ids(until=2) == [1, 2]
 
 
-async def test_entries_of_an_older_version_stay_as_they_were_and_stay_proven(store, path):
+async def test_entries_of_an_older_version_stay_unchanged_and_verifiable(store, path):
     """They know nothing of what was added to an entry since."""
     fields = msgspec.to_builtins(entry(1))
     text = msgspec.json.encode({name: value for name, value in fields.items() if name != "undoes"}).decode()

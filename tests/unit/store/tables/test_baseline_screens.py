@@ -1,9 +1,9 @@
-"""What panes showed when listening began."""
+"""The screen of a pane when its capture began."""
 
 from termvisor.model.terminal.screen import Screen
 
 
-async def test_a_first_screen_is_there_again_and_only_for_its_pane(store, new_pane):
+async def test_baseline_screen_is_read_back_for_its_pane(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     epoch = await store.output.open_epoch(pane, "pipe", 5)
     screen = Screen(

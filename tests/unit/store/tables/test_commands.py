@@ -32,7 +32,7 @@ def step(store, pane, epoch):
     return stored
 
 
-async def test_a_command_is_told_in_steps_and_keeps_its_id(store, pane, epoch, step):
+async def test_command_keeps_its_id_over_updates(store, pane, epoch, step):
     await step(MAKE, edges=[(CommandBoundary(10, 10, False), 1)], lines=("$ make", "one"))
     assert await store.commands.find(pane, "last") == ShellCommand(
         id=1,
@@ -66,14 +66,14 @@ async def test_a_command_without_output_ends_before_it_begins(store, pane, step)
     assert (done.first_line, done.last_line) == (2, 1)
 
 
-async def test_a_step_that_fails_tells_nothing(store, pane, epoch, step):
+async def test_failed_commit_stores_no_command(store, pane, epoch, step):
     await step()
     with pytest.raises(Exception, match="already beyond"):
         await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, commands=(MAKE,))])
     assert await store.commands.list() == []
 
 
-async def test_what_runs_in_an_epoch_that_closes_is_lost(store, pane, epoch, step):
+async def test_running_command_is_lost_when_its_epoch_closes(store, pane, epoch, step):
     await step(MAKE, edges=[(CommandBoundary(10, 10, False), 1)], lines=("$ make", "one"))
     await store.output.close_epoch(epoch, "stopped", 9, 40)
     (lost,) = await store.commands.list()
@@ -87,7 +87,7 @@ async def test_an_end_that_is_read_after_the_epoch_closed_still_counts(store, pa
     assert (await store.commands.find(pane, "last")).status == "finished"
 
 
-async def test_commands_are_listed_by_what_is_asked(store, pane, new_pane, step):
+async def test_commands_are_filtered(store, pane, new_pane, step):
     other = await new_pane("%2")
     theirs = await store.output.open_epoch(other, "pipe", 1)
     await step(
@@ -132,7 +132,7 @@ async def test_the_command_that_follows_a_line_is_found(store, pane, step):
     ]
 
 
-async def test_hostile_text_is_kept_as_far_as_it_is_text(store, pane, step):
+async def test_surrogates_in_a_command_are_replaced(store, pane, step):
     await step(replace(MAKE, line="a\0b \ud800 '; DROP TABLE command; --", cwd="\udfff"))
     command = await store.commands.find(pane, "last")
     assert (command.line, command.cwd) == ("a\0b ? '; DROP TABLE command; --", "?")

@@ -1,4 +1,4 @@
-"""A send is begun once for its key, goes on step by step, and ends once."""
+"""A delivery begins once for its key, advances in steps, and ends once."""
 
 import pytest
 from msgspec.structs import replace
@@ -18,14 +18,14 @@ async def begun(store, pane, key: str = "k") -> DeliveryRecord:
     return send
 
 
-async def test_a_key_begins_once_and_is_answered_with_what_it_began(store, pane):
+async def test_repeated_key_returns_the_first_delivery(store, pane):
     send = await begun(store, pane)
     again = await store.deliveries.begin(replace(send, begun_at=9), entry(9))
     assert again == replace(send, step_at=5)
     assert [one.at for one in await store.audit.list()] == [5]
 
 
-async def test_steps_are_kept_until_it_ends(store, pane):
+async def test_steps_are_recorded_until_the_outcome(store, pane):
     await begun(store, pane)
     await store.deliveries.record_step("k", "submitting", 6)
     assert [(one.step, one.step_at, one.status) for one in await store.deliveries.list_open()] == [
@@ -37,7 +37,7 @@ async def test_steps_are_kept_until_it_ends(store, pane):
     assert done is not None and (done.status, done.why) == ("delivered", "seen to leave")
 
 
-async def test_an_end_is_final(store, pane):
+async def test_outcome_is_final(store, pane):
     await begun(store, pane)
     await store.deliveries.end("k", "unknown", "", entry(7, stage="outcome"))
     await store.deliveries.end("k", "delivered", "", entry(8, stage="outcome"))
@@ -47,5 +47,5 @@ async def test_an_end_is_final(store, pane):
     assert [one.at for one in await store.audit.list()] == [5, 7]
 
 
-async def test_an_unknown_key_is_nobody(store):
+async def test_unknown_key_is_not_found(store):
     assert await store.deliveries.find_by_key("nobody") is None

@@ -37,7 +37,7 @@ async def test_a_detection_is_stored_with_the_event_that_it_is(store, new_pane):
     assert await store.detections.find_many([event.id, EventId(99)]) == {event.id: one}
 
 
-async def test_what_is_seen_again_is_counted_and_may_tell_more(store, new_pane):
+async def test_repeated_detection_is_counted_and_may_add_captures(store, new_pane):
     pane = await new_pane()
     (event,) = await store.detections.add([seen(pane)])
     assert await store.detections.add([seen(pane, 150, rule="signal.usage_limited", captures={"session": "s"})]) == []
@@ -48,20 +48,20 @@ async def test_what_is_seen_again_is_counted_and_may_tell_more(store, new_pane):
     assert (one.event, len(await store.events.list())) == (event.id, 1)
 
 
-async def test_another_pane_another_key_and_another_time_are_other_things(store, new_pane):
+async def test_other_pane_key_or_time_is_a_new_detection(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     again = [seen(pane), seen(other), seen(pane, key="usage.reached runtime:8"), seen(pane, 161)]
     assert len(await store.detections.add(again)) == 4
 
 
-async def test_what_comes_late_is_the_same_as_what_was_told_just_after_it(store, new_pane):
+async def test_late_detection_is_a_duplicate_of_one_just_after_it(store, new_pane):
     pane = await new_pane()
     await store.detections.add([seen(pane, 100)])
     assert await store.detections.add([seen(pane, 70)]) == []
     assert len(await store.detections.add([seen(pane, 20)])) == 1
 
 
-async def test_a_redraw_is_the_same_for_hours_and_a_fresh_text_is_not(store, new_pane):
+async def test_redraw_is_a_duplicate_for_hours_and_new_text_is_not(store, new_pane):
     pane, runtime = await new_pane(), RuntimeId(7)
     await store.detections.add([seen(pane, 0, runtime=runtime, trace="above and text")])
     hours = 2 * 3600
@@ -70,7 +70,7 @@ async def test_a_redraw_is_the_same_for_hours_and_a_fresh_text_is_not(store, new
     assert len(await store.detections.add([seen(pane, 3 * hours, runtime=RuntimeId(8), trace="above and text")])) == 1
 
 
-async def test_a_limit_that_is_shown_again_is_the_same_and_one_that_ends_later_is_not(store, new_pane):
+async def test_usage_limit_with_the_same_end_is_a_duplicate(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     first = {"agent": "codex", "runtime": RuntimeId(7), "evidence": {"resets_at": 9 * HOUR}}
     second = {"runtime": RuntimeId(8), "key": "usage.reached runtime:8", "evidence": {"resets_at": 9 * HOUR - 50 * NS}}
@@ -85,7 +85,7 @@ async def test_a_limit_that_is_shown_again_is_the_same_and_one_that_ends_later_i
     assert len(await store.detections.add([seen(pane, 12000, **later), seen(other, 4000, **second)])) == 2
 
 
-async def test_a_text_that_came_after_the_agent_s_own_word_is_known_when_it_is_drawn_again(store, new_pane):
+async def test_trace_of_a_text_after_the_agents_signal_is_stored(store, new_pane):
     pane = await new_pane()
     own = {"agent": "codex", "runtime": RuntimeId(7)}
     await store.detections.add([seen(pane, 100, source="signal", rule="signal.usage_limited", **own)])
@@ -94,7 +94,7 @@ async def test_a_text_that_came_after_the_agent_s_own_word_is_known_when_it_is_d
     assert len(await store.detections.add([seen(pane, 8000, trace="b2", **own)])) == 1
 
 
-async def test_who_handles_it_first_stands(store, new_pane):
+async def test_first_handling_is_kept(store, new_pane):
     (event,) = await store.detections.add([seen(await new_pane())])
     mine = DetectionHandling(at=1, by="workflow:handle_usage_limits", action="paused", run=3)
     assert await store.detections.handle(event.id, mine) == mine
@@ -135,7 +135,7 @@ async def test_filters(store, new_pane, only, rules):
     assert [one.rule for one in await found(store, **only)] == rules
 
 
-async def test_what_is_muted_is_stored_and_counts_as_handled(store, new_pane):
+async def test_muted_detection_is_stored_as_handled(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     mute = await store.detections.add_mute(
         DetectionMute(what="usage.*", pane=pane, at=0, until=500 * NS, by="person:1000")
@@ -180,7 +180,7 @@ async def test_globs_mean_the_same_in_the_store_as_elsewhere(store, new_pane, gl
     assert len(await store.detections.list_unhandled()) == 2 - count
 
 
-async def test_a_report_is_its_own_event_each_time(store, new_pane):
+async def test_detection_with_its_own_event_is_never_a_duplicate(store, new_pane):
     pane = await new_pane()
     event = Event(at=1, kind="user_var", pane=pane, data={"name": "visor-x"})
     one = Detection(at=1, type="user_var", rule="user_var.visor-x", pane=pane, source="user_var", key="same")
@@ -189,14 +189,14 @@ async def test_a_report_is_its_own_event_each_time(store, new_pane):
     assert [one.event for one in await found(store)] == [event.id for event in stored]
 
 
-async def test_lone_surrogates_stop_nobody(store, new_pane):
+async def test_lone_surrogates_are_replaced_in_detections(store, new_pane):
     pane = await new_pane()
     odd = seen(pane, captures={"what": "\ud800"}, context="\ud800", key="\ud800")
     assert len(await store.detections.add([odd])) == 1
     assert [one.captures for one in await found(store)] == [{"what": "?"}]
 
 
-async def test_old_detections_leave_by_when_they_were_last_seen(store, new_pane):
+async def test_old_detections_are_deleted_by_their_last_time(store, new_pane):
     pane = await new_pane()
     await store.detections.add([seen(pane, 100), seen(pane, 300, key="other"), seen(pane, 130)])
     aged = next(aged for aged in HISTORY_TABLES if aged.table == "detection")

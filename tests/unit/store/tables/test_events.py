@@ -35,7 +35,7 @@ async def test_without_a_cursor_the_newest_come_with_one_the_next(store):
     assert await ids(store, limit=0) == []
 
 
-async def test_they_can_be_of_one_pane_and_since_a_time(store, new_pane):
+async def test_events_are_filtered_by_pane_and_time(store, new_pane):
     first, second = await new_pane("%1"), await new_pane("%2")
     await store.events.add([event(at, first if at % 2 else second) for at in range(1, 9)])
     assert await ids(store, pane=first) == [1, 3, 5, 7]
@@ -79,7 +79,7 @@ async def crowded(store, new_pane):
     return store
 
 
-async def test_they_can_be_of_one_kind_however_rare_it_is(crowded):
+async def test_events_are_filtered_by_a_rare_kind(crowded):
     assert await ids(crowded, kind="gap_recorded") == [1, 6002, 12003]
     assert await ids(crowded, kind="gap_recorded", limit=1) == [12003]
     assert await ids(crowded, kind="gap_recorded", since=3) == [6002, 12003]
@@ -108,7 +108,7 @@ async def test_one_kind_is_read_page_by_page_with_a_cursor(crowded):
     ],
     ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
 )
-async def test_no_question_reads_every_event_or_sorts_them(store, asked, plan):
+async def test_no_query_scans_or_sorts_all_events(store, asked, plan):
     await store.events.add([event(at) for at in range(10)])
     run = []
     await store._db.read(lambda connection: setattr(connection, "exec_trace", lambda *ran: not run.append(ran[1:])))

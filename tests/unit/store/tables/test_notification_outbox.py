@@ -1,4 +1,4 @@
-"""What is owed is on disk until it came to an end."""
+"""Pending notifications stay on disk until they are finished."""
 
 from termvisor.clock import SystemClock
 from termvisor.model.action.action import Notify
@@ -13,7 +13,7 @@ def owed(number: int) -> PendingNotification:
     )
 
 
-async def test_the_next_daemon_owes_what_was_begun_and_not_ended(tmp_path):
+async def test_pending_notifications_survive_a_restart(tmp_path):
     path = str(tmp_path / "visor.db")
     store = await Store.open(path, SystemClock())
     assert await store.notification_outbox.read_cursor() is None
@@ -30,13 +30,13 @@ async def test_the_next_daemon_owes_what_was_begun_and_not_ended(tmp_path):
     await store.close()
 
 
-async def test_several_may_become_one(store):
+async def test_several_notifications_are_replaced_by_one(store):
     await store.notification_outbox.add_pending(EventId(2), [owed(1), owed(2)])
     await store.notification_outbox.finish(await store.notification_outbox.list_pending(), [owed(3)])
     assert [one.action.title for one in await store.notification_outbox.list_pending()] == ["n3"]
 
 
-async def test_who_wants_none_is_owed_none(store):
+async def test_clear_deletes_notifications_and_cursor(store):
     await store.notification_outbox.add_pending(EventId(2), [owed(1)])
     await store.notification_outbox.clear()
     assert (await store.notification_outbox.read_cursor(), await store.notification_outbox.list_pending()) == (None, [])

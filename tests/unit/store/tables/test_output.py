@@ -37,7 +37,7 @@ async def test_epochs_of_a_pane_come_in_their_order_and_ids_rise(store, new_pane
     assert [epoch.id for epoch in await store.output.list_epochs(pane)] == [ids[0], ids[2]]
 
 
-async def test_an_open_gap_ends_when_its_pane_is_heard_again(store, new_pane):
+async def test_open_gap_ends_when_its_pane_is_captured_again(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     before = await store.output.open_epoch(pane, "pipe", 1)
     gap = await store.output.record_gap(

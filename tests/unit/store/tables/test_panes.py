@@ -55,8 +55,8 @@ async def test_the_newest_facts_are_listed(store, new_pane):
     assert listed.first_seen_at == 10
 
 
-async def test_facts_of_a_pane_that_was_never_seen_are_our_bug(store):
-    with pytest.raises(InternalError, match="no pane 99"):
+async def test_updating_an_unknown_pane_is_an_internal_error(store):
+    with pytest.raises(InternalError, match="pane 99 not found"):
         await store.panes.update(PaneId(99), FACTS, at=1)
 
 
@@ -79,7 +79,7 @@ async def test_a_pane_that_is_seen_again_is_not_gone(store, new_pane):
     assert (listed.id, listed.gone_at) == (pane, None)
 
 
-async def test_what_was_heard_of_a_pane_is_counted(store, new_pane, write_lines):
+async def test_captured_bytes_lines_and_gaps_are_counted(store, new_pane, write_lines):
     pane, quiet = await new_pane("%1"), await new_pane("%2")
     await write_lines(pane, "one", "two", at=100, until=120)
     await write_lines(pane, "three", at=130)

@@ -50,7 +50,7 @@ async def test_numbers_go_on_over_blocks_batches_and_epochs(store, pane, epoch):
     ]
 
 
-async def test_a_step_back_is_refused_and_the_whole_batch_with_it(store, pane, epoch, new_pane):
+async def test_offset_going_back_rejects_the_whole_batch(store, pane, epoch, new_pane):
     other = await new_pane("%2")
     theirs = await store.output.open_epoch(other, "pipe", 1)
     await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=10, blocks=(block(epoch, "a"),))])
@@ -66,7 +66,7 @@ async def test_a_step_back_is_refused_and_the_whole_batch_with_it(store, pane, e
     assert await store.check_integrity(thorough=True) == "ok"
 
 
-async def test_standing_still_is_allowed(store, pane, epoch):
+async def test_unchanged_offset_is_allowed(store, pane, epoch):
     step = EpochUpdate(pane=pane, epoch=epoch, committed=10)
     assert await store.output.commit([step, step]) == CommitResult({pane: 0})
 
@@ -88,7 +88,7 @@ async def test_a_block_without_lines_stores_nothing(store, pane, epoch):
     assert await texts(store, pane) == ["a"]
 
 
-async def test_hostile_characters_are_kept_as_far_as_they_are_text(store, pane, epoch):
+async def test_surrogates_in_lines_are_replaced(store, pane, epoch):
     lines = ("nul \0 inside", "\x1b[31m \u2028 \x85 \x0b", "lone \ud800 surrogate", "'; DROP TABLE block; --")
     await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=(block(epoch, *lines),))])
     assert await texts(store, pane) == [*lines[:2], "lone ? surrogate", lines[3]]

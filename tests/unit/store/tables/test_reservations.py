@@ -1,4 +1,4 @@
-"""A pane has one holder at a time."""
+"""A pane has one active reservation at a time."""
 
 from termvisor.clock import SystemClock
 from termvisor.model.action.approval import Reservation
@@ -27,7 +27,7 @@ async def test_its_owner_may_hold_it_longer(store, new_pane):
     assert (longer.id, longer.expires_at) == (first.id, 90)
 
 
-async def test_one_that_an_earlier_daemon_stored_is_known_and_a_new_one_at_once(tmp_path):
+async def test_stored_and_new_reservations_are_found_after_a_restart(tmp_path):
     path = str(tmp_path / "visor.db")
     store = await Store.open(path, SystemClock())
     pane, _ = await store.panes.find_or_add(PANE, FACTS, at=1)

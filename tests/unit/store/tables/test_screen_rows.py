@@ -1,4 +1,4 @@
-"""What repainting screens showed, as it is stored: once, found again, with the screens it stood in."""
+"""Rows of full-screen programs are stored once, with the screens that showed them."""
 
 import pytest
 from msgspec.structs import replace
@@ -64,7 +64,7 @@ async def test_a_screen_is_stored_when_something_new_stood_in_it_and_reads_as_it
     assert screen.alternate
 
 
-async def test_what_is_typed_and_what_is_a_line_of_the_stream_is_no_sighting(store, pane):
+async def test_input_area_and_stream_lines_are_not_sightings(store, pane):
     (stored,) = await store.sightings.add([glance(pane, 10, ">secret plan", "<printed", "")])
     assert stored.screen is None
     assert await kept(store, pane) == []
@@ -92,7 +92,7 @@ async def test_every_row_of_a_stored_screen_was_seen_at_its_time(store, pane):
     assert await kept(store, pane) == [("a", 10, 30), ("b", 10, 10), ("c", 30, 30)]
 
 
-async def test_numbers_are_not_given_again(store, pane):
+async def test_sighting_ids_are_not_reused(store, pane):
     await store.sightings.add([glance(pane, 10, "a", "b")])
     await store.sightings._db.write(
         lambda connection: connection.execute("DELETE FROM screen; DELETE FROM sighting").fetchall()
@@ -112,7 +112,7 @@ async def test_sightings_are_counted_by_pane(store, pane, new_pane):
     assert (await store.sightings.count_sightings(pane), await store.sightings.count_sightings(other)) == (2, 1)
 
 
-async def test_what_is_seen_again_is_not_new(store, pane):
+async def test_time_of_the_newest_row_ignores_known_rows(store, pane):
     assert await store.sightings.find_newest_time(pane) == 0
     await store.sightings.add([glance(pane, 10, "hello"), glance(pane, 20, "hello", "more"), glance(pane, 30, "hello")])
     assert await store.sightings.find_newest_time(pane) == 20

@@ -17,7 +17,7 @@ async def test_blocks_that_match_come_newest_first(store, new_pane, write_lines)
     assert found == ["apple two", "apple one"]
 
 
-async def test_the_pane_is_a_word_of_the_index(store, new_pane, write_lines):
+async def test_pane_is_a_column_of_the_index(store, new_pane, write_lines):
     first, second = await new_pane("%1"), await new_pane("%2")
     await write_lines(first, f"apple {second}")
     await write_lines(second, "apple")
@@ -35,7 +35,7 @@ async def test_the_best_are_scored_among_the_newest_only(store, new_pane, write_
     assert [number for _, number in sorted(scored)] == [3, 2]
 
 
-async def test_a_time_names_the_shelves_of_blocks_that_may_hold_it(store, new_pane):
+async def test_time_range_returns_the_buckets_that_may_contain_it(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     blocks = tuple(
@@ -127,7 +127,7 @@ async def test_neighbours_of_a_row_are_those_of_its_screen(store, shown):
     }
 
 
-async def test_what_epochs_began_with_is_found_among_the_blocks(store, new_pane):
+async def test_blocks_of_baseline_screens_have_id_ranges(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     blocks = tuple(

@@ -1,4 +1,4 @@
-"""The conversations of agents, as they are asked for."""
+"""Queries and updates of agent sessions."""
 
 from msgspec.structs import replace
 
@@ -28,7 +28,7 @@ async def test_the_newest_are_listed_oldest_first(store, new_pane):
     assert [one.id for one in await store.sessions.list_open()] == [2]
 
 
-async def test_one_that_goes_on_is_written_again_as_it_is_now(store, new_pane):
+async def test_open_session_is_updated_in_place(store, new_pane):
     first = session(1, await new_pane(), external_id="")
     await store.agent_facts.add(FactBatch(sessions=[first]))
     later = replace(
@@ -39,9 +39,9 @@ async def test_one_that_goes_on_is_written_again_as_it_is_now(store, new_pane):
     assert await store.sessions.list_open() == []
 
 
-async def test_what_is_missing_of_one_that_is_over_is_filled_in_and_nothing_else(store, new_pane):
+async def test_missing_fields_of_an_ended_session_are_filled_in(store, new_pane):
     over = session(
-        1, await new_pane(), external_id="", usage=TokenUsage(total=5), told=TokenUsage(total=5), ended_at=300
+        1, await new_pane(), external_id="", usage=TokenUsage(total=5), reported_usage=TokenUsage(total=5), ended_at=300
     )
     going_on = session(2, await new_pane("%2"))
     await store.agent_facts.add(FactBatch(sessions=[over, going_on]))

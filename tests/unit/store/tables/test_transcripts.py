@@ -1,4 +1,4 @@
-"""What was said is kept once, found by its words, and ages like all else."""
+"""Transcript messages are stored once, searchable, and deleted by retention."""
 
 import pytest
 
@@ -34,13 +34,13 @@ async def found(store, text: str, **question) -> list[str]:
     return [hit.line.text for hit in hits]
 
 
-async def test_the_same_words_are_kept_once(store, say):
+async def test_same_message_is_stored_once(store, say):
     assert [await say("mend the build"), await say("mend the build")] == [1, 0]
     assert await say("mend the build", session="another") == 1
     assert len(await found(store, "mend")) == 2
 
 
-async def test_a_hit_says_who_spoke_and_with_whom(store, say):
+async def test_search_hit_has_role_and_agent(store, say):
     await say("first\nmend the build\nlast")
     (hit,) = (await search(store, SearchQuery(text="build", context=1), NOW)).hits
     assert (hit.line.text, hit.line.source, hit.role, hit.agent) == ("mend the build", "transcript", "user", "codex")
@@ -63,14 +63,14 @@ async def test_a_hit_says_who_spoke_and_with_whom(store, say):
     ],
 )
 @pytest.mark.parametrize("rank", ["recency", "relevance"])
-async def test_filters_choose_among_what_was_said_and_printed(store, say, write_lines, query, expected, rank):
+async def test_filters_apply_to_messages_and_output(store, say, write_lines, query, expected, rank):
     await write_lines(say.pane, "make build", at=NOW - 60 * NS)
     await say("mend the build", at=NOW - 50 * NS)
     await say("i mend the build", "assistant", at=NOW - 40 * NS)
     assert sorted(await found(store, query, rank=rank)) == sorted(expected)
 
 
-async def test_what_was_said_ages_with_its_words(store, say):
+async def test_old_messages_are_deleted_with_their_index_entries(store, say):
     await say("long ago", at=NOW - 100 * NS)
     await say("just now")
     aged = next(one for one in HISTORY_TABLES if one.table == "utterance")
@@ -81,19 +81,19 @@ async def test_what_was_said_ages_with_its_words(store, say):
     assert await store.check_integrity(thorough=True) == "ok"
 
 
-async def test_the_index_can_be_made_anew(store, say):
+async def test_message_index_can_be_rebuilt(store, say):
     await say("mend the \ud800build")
     assert [table async for table in store.maintenance.rebuild_indexes()]
     assert len(await found(store, "mend")) == 1
 
 
-async def test_the_newest_words_have_a_time(store, say):
+async def test_newest_message_time_of_a_pane(store, say):
     assert await store.transcripts.find_newest_time(say.pane) == 0
     await say("one", at=NOW + 5)
     assert await store.transcripts.find_newest_time(say.pane) == NOW + 5
 
 
-async def test_what_is_detected_in_words_is_told_once_with_them(store, say):
+async def test_detections_in_messages_are_stored_once(store, say):
     said = TranscriptMessage(
         pane=say.pane, runtime=RuntimeId(1), agent="codex", session="s", role="user", key="k", at=NOW, text="deploy"
     )

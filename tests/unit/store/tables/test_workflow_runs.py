@@ -1,4 +1,4 @@
-"""The journal of workflows."""
+"""The journal of workflow runs."""
 
 from msgspec.structs import replace
 
@@ -31,7 +31,7 @@ async def test_the_cursor_never_goes_back(store):
     assert await store.workflow_runs.read_cursor() == 4
 
 
-async def test_a_step_is_replaced_by_what_came_of_it_and_steps_are_in_order(store):
+async def test_step_result_replaces_the_step_and_steps_are_in_order(store):
     run = await store.workflow_runs.add(RUN)
     second, first = RunStep(number=1, kind="note", at=2), RunStep(number=0, kind="act", name="send", given="{}", at=1)
     await store.workflow_runs.save_step(run.id, second)
@@ -50,7 +50,7 @@ async def test_a_run_that_ended_is_never_changed_again(store):
     assert await store.workflow_runs.list_open() == []
 
 
-async def test_runs_are_listed_by_what_is_asked_for(store):
+async def test_runs_are_filtered(store):
     first = await store.workflow_runs.add(RUN)
     second = await store.workflow_runs.add(
         replace(RUN, workflow="v", pane=PaneId(3), status="paused", event=None, at=50)
@@ -64,7 +64,7 @@ async def test_runs_are_listed_by_what_is_asked_for(store):
     assert await store.workflow_runs.list_open() == [first, second]
 
 
-async def test_what_is_said_to_a_run_is_kept_in_order(store):
+async def test_signals_of_a_run_are_stored_in_order(store):
     run = await store.workflow_runs.add(RUN)
     said = [
         await store.workflow_runs.add_signal(RunSignal(run=run.id, at=at, word="go", value="v", by="human:1"))
@@ -74,7 +74,7 @@ async def test_what_is_said_to_a_run_is_kept_in_order(store):
     assert [one.id for one in said] == [1, 2]
 
 
-async def test_the_steps_and_signals_of_a_run_leave_with_it(store):
+async def test_steps_and_signals_are_deleted_with_their_run(store):
     run = await store.workflow_runs.add(RUN)
     await store.workflow_runs.save_step(run.id, RunStep(number=0, kind="note", at=1))
     await store.workflow_runs.add_signal(RunSignal(run=run.id, at=1, word="go"))

@@ -1,4 +1,4 @@
-"""A request that only a dialog shows is answered by policy or person, and by no key that does not fit it."""
+"""A permission dialog is answered by policy or person, with keys that fit it."""
 
 import pytest
 
@@ -35,20 +35,20 @@ def said(scene: WorkflowScene) -> list[str]:
     return [one.choice for one in scene.gate.executed if isinstance(one, AnswerDialog)]
 
 
-async def test_what_is_allowed_is_answered_once_and_the_run_that_asks_asks():
+async def test_an_allowed_dialog_is_answered_once_with_approval_in_mode_ask():
     scene = scene_of()
     scene.modes.modes["answer_permission"] = "ask"
     run = await lived(scene)
-    assert (run.why, said(scene)) == ("allowed, this once; opencode is running", ["allow"])
+    assert (run.why, said(scene)) == ("allowed once; opencode is running", ["allow"])
     assert scene.gate.received_preconditions[0].asks
 
 
 @pytest.mark.parametrize("error", [Refused("no", details={"why": "denied"}), Refused("the policy says no")])
-async def test_a_clear_no_is_told_to_the_agent(error):
+async def test_a_denial_is_answered_in_the_dialog(error):
     scene = scene_of()
     scene.gate.errors = [error]
     run = await lived(scene)
-    assert (run.why.startswith("refused"), said(scene)) == (True, ["deny"])
+    assert (run.why.startswith("denied"), said(scene)) == (True, ["deny"])
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ async def test_a_clear_no_is_told_to_the_agent(error):
         Conflict("no keys for that", details={"why": "no_such_choice"}),
     ],
 )
-async def test_on_any_doubt_the_dialog_stands_and_the_person_is_told(error):
+async def test_without_a_decision_the_dialog_stays_open_and_a_person_is_notified(error):
     scene = scene_of()
     scene.gate.errors = [error]
     run = await lived(scene)
-    assert (said(scene), "nothing was answered" in run.why) == ([], True)
+    assert (said(scene), "not answered" in run.why) == ([], True)
     assert isinstance(scene.gate.executed[0], Notify)
 
 
@@ -73,7 +73,7 @@ async def test_an_agent_that_waits_no_longer_is_left_alone():
     assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
-async def test_a_no_that_comes_too_late_presses_nothing():
+async def test_a_late_denial_presses_nothing():
     scene = scene_of()
     real = scene.gate.run
 
@@ -87,7 +87,7 @@ async def test_a_no_that_comes_too_late_presses_nothing():
 
 
 @pytest.mark.parametrize("errors", [[], [Refused("no", details={"why": "denied"})]])
-async def test_a_key_of_which_nobody_knows_whether_it_was_pressed_is_no_answer(errors):
+async def test_an_uncertain_key_press_fails_the_run(errors):
     scene = scene_of()
     scene.gate.errors, scene.gate.outcome = errors, Outcome(status="unknown", why="interrupted")
     run = await lived(scene)

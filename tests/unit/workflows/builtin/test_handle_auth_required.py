@@ -1,4 +1,4 @@
-"""A login is shown to a person and seen to succeed; nothing is ever typed for it."""
+"""A login is shown to a person and verified; nothing is typed."""
 
 import pytest
 
@@ -100,7 +100,7 @@ async def test_a_missing_code_is_waited_for_twice_then_the_run_pauses_and_ends_w
     assert run.why == "codex is logged in, and running"
 
 
-async def test_one_that_goes_on_is_logged_in_once_it_was_answered():
+async def test_an_agent_that_continues_is_logged_in_once_the_flag_is_cleared():
     scene = scene_of()
     async with run_engine(scene):
         find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
@@ -114,7 +114,7 @@ async def test_one_that_goes_on_is_logged_in_once_it_was_answered():
 
 
 @pytest.mark.parametrize("captures", [{}, {"url": TOLD["url"]}], ids=["no code", "an address alone"])
-async def test_one_that_tells_of_its_login_before_it_stops_does_not_go_on_by_stopping(captures):
+async def test_stopping_after_the_login_report_does_not_end_the_pause(captures):
     scene = scene_of(state="running")
     async with run_engine(scene):
         find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures=captures)
@@ -135,7 +135,7 @@ async def test_one_that_tells_of_its_login_before_it_stops_does_not_go_on_by_sto
     ],
     ids=["whole", "cut"],
 )
-async def test_an_address_without_a_code_is_told_at_once_if_it_is_whole(url, words):
+async def test_an_address_without_a_code_is_shown_if_it_is_complete(url, words):
     scene = scene_of(agent="gemini")
     async with run_engine(scene):
         find(scene, captures={"url": url})
@@ -145,7 +145,7 @@ async def test_an_address_without_a_code_is_told_at_once_if_it_is_whole(url, wor
     assert [get_action_kind(one) for one in scene.gate.executed] == ["notify"]
 
 
-async def test_a_code_that_comes_while_one_waits_is_told_by_its_own_run():
+async def test_a_code_that_appears_later_has_a_run_of_its_own():
     scene = scene_of()
     scene.gate.after_action = logs_in(scene)
     async with run_engine(scene):
@@ -172,17 +172,17 @@ async def test_a_person_who_stops_it_ends_it_and_a_way_that_fails_does_not():
     async with run_engine(scene):
         find(scene)
         run = await wait_until_ended(scene)
-    assert (run.status, run.why) == ("cancelled", "a person sees to the login")
+    assert (run.status, run.why) == ("cancelled", "a person takes care of the login")
 
 
 @pytest.mark.parametrize(
     ("facts", "status", "why"),
     [
-        ({"auth_needed": False, "screen": ("› ",)}, "completed", "nothing asks for a login any more"),
-        ({"agent": "", "runtime": RUNTIME}, "cancelled", "the agent has left the pane"),
+        ({"auth_needed": False, "screen": ("› ",)}, "completed", "no login is needed any more"),
+        ({"agent": "", "runtime": RUNTIME}, "cancelled", "the agent has exited"),
     ],
 )
-async def test_what_is_past_is_not_answered(facts, status, why):
+async def test_a_past_login_request_is_ignored(facts, status, why):
     scene = scene_of(**facts)
     async with run_engine(scene):
         find(scene)
@@ -190,7 +190,7 @@ async def test_what_is_past_is_not_answered(facts, status, why):
     assert (run.status, run.why, scene.gate.executed) == (status, why, [])
 
 
-async def test_nothing_but_words_to_people_ever_leaves_it():
+async def test_the_workflow_never_types_anything():
     scene = scene_of()
     scene.gate.after_action = logs_in(scene)
     async with run_engine(scene):

@@ -1,4 +1,4 @@
-"""The agent reads its notes again after a compaction: once, and only where that is still wanted."""
+"""The agent is prompted once after a compaction, if that is still current."""
 
 import pytest
 
@@ -36,22 +36,22 @@ def sent(scene: WorkflowScene) -> list[str]:
 
 
 @pytest.mark.parametrize("agent", REFRESH_PROMPTS)
-async def test_each_agent_hears_its_own_words_once_and_the_event_is_handled(agent):
+async def test_each_agent_gets_its_own_prompt_once_and_the_event_is_handled(agent):
     scene = scene_of(agent)
     run = await lived(scene)
-    assert (run.status, run.why) == ("completed", "the prompt was sent and taken up (running)")
+    assert (run.status, run.why) == ("completed", "the prompt was sent and the agent started to work (running)")
     assert sent(scene) == [REFRESH_PROMPTS[agent]]
     assert scene.detections.handling_by_event[1].by == "workflow:handle_compaction"
 
 
-async def test_the_settings_or_the_project_have_other_words():
+async def test_the_settings_or_the_project_override_the_prompt():
     scene = scene_of()
     scene.preferences.stored_preferences = PreferenceValues(values={"compaction_prompt": "Read NOTES.md."})
     assert (await lived(scene)).status == "completed"
     assert sent(scene) == ["Read NOTES.md."]
 
 
-async def test_what_is_wrong_with_the_projects_words_is_noted():
+async def test_a_problem_with_the_projects_prompt_is_noted():
     scene = scene_of()
     scene.preferences.stored_preferences = PreferenceValues(trouble=".termvisor.toml: too large")
     await lived(scene)
@@ -59,25 +59,25 @@ async def test_what_is_wrong_with_the_projects_words_is_noted():
     assert "too large" in notes[0]
 
 
-async def test_an_agents_own_word_that_it_has_compacted_is_enough():
+async def test_a_compaction_reported_by_the_agent_is_enough():
     scene = scene_of(screen=())
     assert (await lived(scene, rule="signal.compacting", source="signal", context="")).status == "completed"
 
 
-async def test_one_that_works_on_takes_the_prompt_into_its_queue():
+async def test_a_working_agent_queues_the_prompt():
     scene = scene_of(state="running")
     scene.pane_observer.change_pane(scene.pane, compacting=False)
     run = await lived(scene)
-    assert run.why == "the prompt was sent; the agent takes it with its work"
+    assert run.why == "the prompt was sent; the agent has queued it"
 
 
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({"screen": ("something else",)}, "the compaction is past: the text is no longer there"),
+        ({"screen": ("something else",)}, "the compaction is over: the text is no longer there"),
         ({"agent": "", "runtime": None, "is_alternate": True}, "another program has the screen"),
-        ({"agent": "", "runtime": None}, "its agent has left the pane"),
-        ({"compacting": True}, "the agent compacts again"),
+        ({"agent": "", "runtime": None}, "its agent has exited"),
+        ({"compacting": True}, "the agent is compacting again"),
     ],
 )
 async def test_it_steps_back(facts, why):
@@ -94,7 +94,7 @@ async def test_for_a_person_who_types_there_it_steps_back_at_once():
     scene = scene_of()
     scene.gate.errors = [Conflict("somebody typed there", details={"why": "human_typing"})]
     run = await lived(scene)
-    assert (run.status, run.why) == ("cancelled", "a person has the pane: somebody typed there")
+    assert (run.status, run.why) == ("cancelled", "a person uses the pane: somebody typed there")
     assert sent(scene) == []
 
 
@@ -111,8 +111,8 @@ async def test_a_text_that_may_have_arrived_is_not_sent_again():
     assert (run.status, len(sent(scene))) == ("failed", 1)
 
 
-async def test_a_prompt_that_is_not_taken_up_is_told():
+async def test_a_prompt_without_an_effect_fails_the_run():
     scene = scene_of()
     scene.gate.after_action = lambda _: None
     run = await lived(scene)
-    assert (run.status, run.why) == ("failed", "the prompt was sent, and the agent was not seen to take it up")
+    assert (run.status, run.why) == ("failed", "the prompt was sent, but the agent did not start to work")

@@ -1,4 +1,4 @@
-"""What a session used and how it goes on is put on record; its pane may be gone by then."""
+"""Token usage and resume id of an ended session are stored, also if its pane is gone."""
 
 import pytest
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ async def lived(scene: WorkflowScene, **more):
         return await wait_until_ended(scene)
 
 
-async def test_the_tokens_that_were_printed_are_kept_and_the_way_back_is_said():
+async def test_printed_tokens_are_stored_and_the_resume_command_is_noted():
     scene = scene_of(OVER)
     run = await lived(scene)
     assert run.why == "session 12 of codex is over (completed): 100,117 tokens; `visor revive 12` takes it up again"
@@ -44,7 +44,7 @@ async def test_the_tokens_that_were_printed_are_kept_and_the_way_back_is_said():
     assert scene.detections.handling_by_event[1].by == "workflow:handle_session_end"
 
 
-async def test_one_that_takes_its_time_to_end_is_waited_for():
+async def test_a_slow_exit_is_awaited():
     scene = scene_of(replace(OVER, is_over=False))
     async with run_engine(scene):
         scene.add_detection("session.summary", runtime=RUNTIME, agent="codex", captures=TOLD)
@@ -54,7 +54,7 @@ async def test_one_that_takes_its_time_to_end_is_waited_for():
     assert run.why.startswith("session 12 of codex is over (completed): 100,117 tokens")
 
 
-async def test_the_resume_hint_names_a_session_that_told_no_name():
+async def test_the_resume_hint_gives_the_missing_session_id():
     scene = scene_of(replace(OVER, session="", resume=()))
     async with run_engine(scene):
         scene.add_detection("session.summary", runtime=RUNTIME, captures=TOLD)
@@ -85,11 +85,11 @@ async def test_the_session_that_is_named_counts_not_the_one_that_follows_it():
 @pytest.mark.parametrize(
     ("known", "status", "why"),
     [
-        ((), "cancelled", "no conversation is on record here"),
-        ((replace(OVER, is_over=False),), "completed", "session 12 goes on"),
+        ((), "cancelled", "no session of this pane found"),
+        ((replace(OVER, is_over=False),), "completed", "session 12 is still open"),
     ],
 )
-async def test_there_may_be_nothing_to_keep(known, status, why):
+async def test_a_missing_or_open_session_is_left_alone(known, status, why):
     run = await lived(scene_of(*known))
     assert (run.status, run.why) == (status, why)
 
@@ -98,6 +98,6 @@ def test_only_whole_numbers_are_counts():
     assert parse_token_counts({"total": "1,2", "input": "many", "output": "-3", "cached": "9" * 40}) == {"total": 12}
 
 
-def test_what_was_not_told_is_not_made_up():
+def test_unknown_values_are_left_out():
     bare = replace(OVER, resume=(), end_reason="", cost=0.5)
     assert render_ending(bare) == "session 12 of codex is over: tokens unknown, $0.50; nothing takes it up again"

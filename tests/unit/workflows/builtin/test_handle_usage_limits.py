@@ -1,4 +1,4 @@
-"""A usage limit: a plan within a moment, nothing typed before its end, and then once."""
+"""A usage limit: a plan at once, nothing typed before its end, and then one prompt."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from termvisor.errors import Conflict, NeedsApproval
 from termvisor.model.action.action import AnswerDialog, SendText
 from termvisor.model.ids import RuntimeId
 from termvisor.model.workflow.run import Run, RunId
-from termvisor.testing.fake_services import let_tasks_run
+from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.handle_usage_limits import AUTO_CONTINUE_TEXT, WORKFLOW
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
@@ -84,7 +84,7 @@ async def test_it_pauses_with_a_plan_at_once_and_goes_on_once_at_the_end():
     assert desk.done == ["proceed."]
 
 
-async def test_where_only_the_minute_is_told_it_waits_for_the_minute_to_pass():
+async def test_a_reset_time_without_seconds_is_rounded_up_to_the_minute():
     desk = Desk()
     minute = 60 * NS
     even = desk.ends_at // minute * minute
@@ -104,7 +104,7 @@ async def test_a_minute_that_has_begun_is_not_past():
         assert (await desk.until("paused")).due_at == minute + 60 * NS
 
 
-async def test_an_agent_that_tells_its_limit_before_it_stops_is_waited_for():
+async def test_an_agent_that_reports_its_limit_before_it_stops_is_awaited():
     desk = Desk(state="running")
     async with run_engine(desk.scene):
         desk.find()
@@ -116,12 +116,12 @@ async def test_an_agent_that_tells_its_limit_before_it_stops_is_waited_for():
         assert desk.done == []
 
 
-async def test_an_agent_that_finishes_what_it_has_at_hand_is_looked_for_again():
+async def test_an_agent_that_finishes_its_work_first_is_checked_again():
     desk = Desk(state="running")
     async with run_engine(desk.scene):
         desk.find()
         await advance_time(desk.scene, 1.0, 50)
-        assert (desk.run.status, desk.run.why) == ("waiting", "it waits for a time")
+        assert (desk.run.status, desk.run.why) == ("waiting", "waiting for a time")
         desk.now(state="error")
         run = await desk.until("paused")
         assert (run.due_at, desk.done) == (desk.ends_at + 5 * NS, [])
@@ -133,10 +133,10 @@ async def test_an_agent_that_works_on_in_spite_of_its_limit_is_left_alone():
         desk.find()
         await advance_time(desk.scene, 1.0, 800)
         run = await wait_until_ended(desk.scene)
-    assert (run.status, run.why, desk.done) == ("cancelled", "the agent works on", [])
+    assert (run.status, run.why, desk.done) == ("cancelled", "the agent is still working", [])
 
 
-async def test_what_the_text_says_counts_where_the_agent_says_nothing():
+async def test_the_reset_time_of_the_event_is_used_if_the_agent_reports_none():
     desk = Desk(resets_at=None, usage_limited=False, screen=("■ You’ve hit your usage limit.",))
     row = {"rule": "codex.usage.reached", "source": "stream", "context": "■ You’ve hit your usage limit."}
     async with run_engine(desk.scene):
@@ -144,7 +144,7 @@ async def test_what_the_text_says_counts_where_the_agent_says_nothing():
         assert (await desk.until("paused")).due_at == desk.ends_at + 5 * NS
 
 
-async def test_an_agent_of_which_nothing_is_heard_yet_is_waited_for():
+async def test_an_agent_without_signals_yet_is_awaited():
     desk = Desk()
     async with run_engine(desk.scene):
         desk.find()
@@ -159,7 +159,7 @@ async def test_an_agent_of_which_nothing_is_heard_yet_is_waited_for():
 
 
 @pytest.mark.parametrize("auto_resume", [True, False])
-async def test_where_the_end_is_past_already_it_goes_on_at_once_if_it_may(auto_resume):
+async def test_a_past_reset_time_continues_the_agent_at_once(auto_resume):
     desk = Desk()
     desk.now(resets_at=desk.scene.clock.now() - 10 * 60 * NS)
     desk.scene.preferences.set_values(auto_resume=auto_resume)
@@ -174,7 +174,7 @@ async def test_where_the_end_is_past_already_it_goes_on_at_once_if_it_may(auto_r
             assert "ended at 2026-01-01 11:50:00 UTC" in desk.run.plan
 
 
-async def test_an_end_that_is_past_does_not_have_it_go_on_in_a_pane_that_a_person_took():
+async def test_a_past_reset_time_does_not_continue_in_a_changed_pane():
     desk = Desk(state="waiting_approval")
     desk.now(resets_at=desk.scene.clock.now() - 10 * 60 * NS)
     async with run_engine(desk.scene):
@@ -184,7 +184,7 @@ async def test_an_end_that_is_past_does_not_have_it_go_on_in_a_pane_that_a_perso
 
 
 @pytest.mark.parametrize("ends_at", [None, 1])
-async def test_without_an_end_or_with_one_of_another_day_a_person_decides(ends_at):
+async def test_without_a_recent_reset_time_a_person_decides(ends_at):
     desk = Desk(resets_at=ends_at)
     async with run_engine(desk.scene) as engine:
         desk.find()
@@ -198,12 +198,12 @@ async def test_without_an_end_or_with_one_of_another_day_a_person_decides(ends_a
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({"state": "running"}, "the pane is not as it was left: codex is running"),
-        ({"runtime": RuntimeId(5)}, "the pane is not as it was left: another agent is in the pane"),
-        ({"agent": "", "runtime": None}, "the pane is not as it was left: its agent has left the pane"),
+        ({"state": "running"}, "the pane changed during the pause: codex is running"),
+        ({"runtime": RuntimeId(5)}, "the pane changed during the pause: another agent is in the pane"),
+        ({"agent": "", "runtime": None}, "the pane changed during the pause: its agent has exited"),
     ],
 )
-async def test_when_somebody_goes_on_meanwhile_it_steps_back_at_once(facts, why):
+async def test_a_change_during_the_pause_steps_back_at_once(facts, why):
     desk = Desk()
     async with run_engine(desk.scene):
         desk.find()
@@ -215,9 +215,9 @@ async def test_when_somebody_goes_on_meanwhile_it_steps_back_at_once(facts, why)
 
 @pytest.mark.parametrize(
     ("facts", "part"),
-    [({"session": "other"}, "in another conversation"), ({"state": "waiting_approval"}, "codex is waiting_approval")],
+    [({"session": "other"}, "in another session"), ({"state": "waiting_approval"}, "codex is waiting_approval")],
 )
-async def test_a_pane_that_is_not_as_it_was_left_is_not_touched(facts, part):
+async def test_a_changed_pane_is_not_touched(facts, part):
     desk = Desk()
     async with run_engine(desk.scene):
         desk.find()
@@ -230,7 +230,7 @@ async def test_a_pane_that_is_not_as_it_was_left_is_not_touched(facts, part):
 
 
 @pytest.mark.parametrize("why", ["human_typing", "composer_not_empty"])
-async def test_for_a_person_who_types_there_it_steps_back(why):
+async def test_a_typing_user_makes_it_step_back(why):
     desk = Desk()
     desk.scene.gate.errors = [Conflict("somebody types", details={"why": why})]
     async with run_engine(desk.scene):
@@ -238,7 +238,7 @@ async def test_for_a_person_who_types_there_it_steps_back(why):
         await desk.until("paused")
         await desk.end_of_limit()
         run = await wait_until_ended(desk.scene)
-    assert (run.status, run.why, desk.done) == ("cancelled", "a person has the pane: somebody types", [])
+    assert (run.status, run.why, desk.done) == ("cancelled", "a person uses the pane: somebody types", [])
 
 
 async def test_it_is_switched_off_in_the_middle_of_a_pause():
@@ -267,7 +267,7 @@ async def test_pause_on_limit_is_honoured_before_and_in_the_middle():
         await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.why) == (
             "cancelled",
-            "the pane is not as it was left: pause_on_limit is off",
+            "the pane changed during the pause: pause_on_limit is off",
         )
 
 
@@ -295,11 +295,11 @@ async def test_an_agent_that_goes_on_by_itself_is_not_driven():
         await advance_time(desk.scene, 30.0, HOUR // 30)
         desk.now(state="running", usage_limited=False, resets_at=None)
         run = await wait_until_ended(desk.scene)
-    assert (run.status, run.why) == ("completed", "the limit is over and the agent went on by itself")
+    assert (run.status, run.why) == ("completed", "the limit is over and the agent continued by itself")
     assert desk.done == []
 
 
-async def test_one_that_said_so_and_does_not_is_left_to_a_person():
+async def test_an_agent_that_does_not_continue_by_itself_is_left_to_a_person():
     desk = Desk("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm",))
     async with run_engine(desk.scene):
         desk.find()
@@ -335,7 +335,7 @@ async def test_a_limit_that_was_moved_is_waited_for():
     assert (run.due_at, desk.done) == (later + 5 * NS, [])
 
 
-async def test_a_question_that_nobody_answers_leaves_the_plan_to_a_person():
+async def test_an_expired_approval_leaves_the_plan_to_a_person():
     desk = Desk()
     desk.scene.gate.errors = [NeedsApproval("question 3 expired", details={"question": 3})]
     async with run_engine(desk.scene):
@@ -354,7 +354,7 @@ async def test_a_question_that_nobody_answers_leaves_the_plan_to_a_person():
         ("gemini", "● 1. Keep trying", ["Keep trying"]),
     ],
 )
-async def test_an_agents_own_dialog_about_the_limit_is_left_first(agent, choice, done):
+async def test_the_agents_own_limit_dialog_is_closed_first(agent, choice, done):
     state = "waiting_input" if agent == "gemini" else "error"
     desk = Desk(agent, screen=(choice,), state=state)
 
@@ -371,7 +371,7 @@ async def test_an_agents_own_dialog_about_the_limit_is_left_first(agent, choice,
     assert desk.done == done
 
 
-async def test_an_agent_that_has_left_is_taken_up_again_at_the_prompt():
+async def test_an_agent_that_exited_is_resumed_at_the_prompt():
     desk = Desk("", runtime=None, state="unknown", usage_limited=False, resets_at=None, activity="prompt")
     desk.now(screen=("ERROR: You've hit your usage limit.",))
     row = {"rule": "codex.usage.reached", "source": "stream", "context": "ERROR: You've hit your usage limit."}
@@ -392,11 +392,11 @@ async def test_an_agent_that_has_left_is_taken_up_again_at_the_prompt():
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({"state": "running", "usage_limited": False}, "the agent works on"),
+        ({"state": "running", "usage_limited": False}, "the agent is still working"),
         ({"state": "idle", "usage_limited": False}, "the limit is over: the flag usage_limited is no longer there"),
     ],
 )
-async def test_a_limit_that_is_over_when_the_run_has_its_turn_is_nothing(facts, why):
+async def test_a_limit_that_is_over_before_the_run_starts_is_ignored(facts, why):
     desk = Desk()
     desk.now(**facts)
     async with run_engine(desk.scene):
@@ -405,7 +405,7 @@ async def test_a_limit_that_is_over_when_the_run_has_its_turn_is_nothing(facts, 
     assert (run.status, run.why, desk.done) == ("cancelled", why, [])
 
 
-async def test_it_goes_on_after_the_daemon_was_killed_in_the_pause():
+async def test_the_run_continues_after_the_daemon_was_killed_in_the_pause():
     desk = Desk()
     async with run_engine(desk.scene):
         desk.find()

@@ -1,4 +1,4 @@
-"""Another account is taken only where one is set, fits, and knows the conversation; the agent leaves cleanly before."""
+"""Another account is used only if it is configured, suitable and shares sessions; the agent exits cleanly before."""
 
 import pytest
 
@@ -58,7 +58,7 @@ async def test_the_agent_leaves_and_comes_back_under_the_other_account():
         (AccountSelection(account="openai/work"), "openai/work does not know this conversation"),
     ],
 )
-async def test_without_an_account_that_fits_it_pauses_as_ever(selected, words):
+async def test_without_a_suitable_account_the_run_pauses(selected, words):
     desk, _ = desk_with(selected)
     async with run_engine(desk.scene):
         desk.find()
@@ -67,7 +67,7 @@ async def test_without_an_account_that_fits_it_pauses_as_ever(selected, words):
     assert run.due_at is not None and desk.scene.gate.executed == []
 
 
-async def test_an_agent_that_cannot_be_asked_to_leave_stays():
+async def test_an_agent_that_cannot_be_asked_to_exit_stays():
     desk, _ = desk_with(WORK)
     desk.scene.gate.errors = [Conflict("its screen does not show that it rests", details={"why": "at_work"})]
     async with run_engine(desk.scene):
@@ -77,7 +77,7 @@ async def test_an_agent_that_cannot_be_asked_to_leave_stays():
     assert desk.scene.gate.executed == []
 
 
-async def test_nobody_is_asked_for_an_account_where_none_is_set():
+async def test_no_account_is_selected_without_the_setting():
     desk, accounts = desk_with(WORK)
     desk.scene.preferences.set_values(failover_profile="")
     async with run_engine(desk.scene):
@@ -86,7 +86,7 @@ async def test_nobody_is_asked_for_an_account_where_none_is_set():
     assert accounts.asked == 0
 
 
-async def test_an_account_that_does_not_start_is_told_and_the_run_pauses():
+async def test_a_failed_start_under_the_account_is_reported_and_the_run_pauses():
     desk, _ = desk_with(WORK)
 
     def fails(action) -> None:
@@ -102,7 +102,7 @@ async def test_an_account_that_does_not_start_is_told_and_the_run_pauses():
     assert [one.text for one in desk.scene.gate.executed[1:]] == ["visor accounts exec openai/work -- codex resume abc"]
 
 
-async def test_a_start_that_nobody_allows_leaves_a_plan():
+async def test_a_denied_start_leaves_a_plan():
     desk, _ = desk_with(WORK)
     real = desk.scene.gate.run
 

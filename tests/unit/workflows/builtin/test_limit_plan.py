@@ -37,10 +37,10 @@ def test_a_plan_is_four_lines_that_a_person_can_act_on():
         ({}, "By hand: type 'proceed.' in the pane"),
         ({"resets_at": NOON}, "ended at 2026-01-01 12:00:00 UTC"),
         ({"goes_on_by_itself": True}, "codex goes on by itself; nothing is sent"),
-        ({"trouble": "it was refused"}, "Trouble: it was refused\nWhen:"),
+        ({"problem": "it was refused"}, "Trouble: it was refused\nWhen:"),
     ],
 )
-def test_what_is_not_known_or_not_done_is_said(facts, part):
+def test_unknown_values_are_stated_in_the_plan(facts, part):
     assert part in render_plan(LimitSituation(**KNOWN, **facts))
 
 

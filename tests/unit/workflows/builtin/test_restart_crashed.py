@@ -1,4 +1,4 @@
-"""An agent that crashed comes back with its conversation, and never in a loop."""
+"""A crashed agent is restarted with its session, and never in a loop."""
 
 import pytest
 from msgspec.structs import replace
@@ -48,16 +48,16 @@ async def lived(scene: WorkflowScene, crashes: int = 1):
         return await wait_until_ended(scene)
 
 
-async def test_its_conversation_is_taken_up_again_in_the_same_pane_and_seen_to_be_that_one():
+async def test_the_session_is_resumed_in_the_same_pane_and_verified():
     scene = scene_of()
     run = await lived(scene)
-    assert (run.status, run.why) == ("completed", "claude_code is up again with session 5e55")
+    assert (run.status, run.why) == ("completed", "claude_code is running again with session 5e55")
     assert [(one.pane, one.text) for one in scene.gate.executed] == [(scene.pane, "claude --resume 5e55")]
     assert scene.gate.received_preconditions[0].into == "prompt"
 
 
 @pytest.mark.parametrize(("crashes", "typed"), [(2, 1), (3, 0), (5, 0)])
-async def test_the_third_crash_within_ten_minutes_is_told_and_not_answered(crashes, typed):
+async def test_the_third_crash_within_ten_minutes_only_notifies(crashes, typed):
     scene = scene_of()
     run = await lived(scene, crashes)
     assert sum(isinstance(one, SendText) for one in scene.gate.executed) == typed
@@ -74,11 +74,11 @@ async def test_old_crashes_do_not_count():
     scene.runs.event_cursor = 5
     async with run_engine(scene):
         scene.add_detection("agent.crashed", runtime=RUNTIME)
-        assert (await wait_until_ended(scene)).why.startswith("claude_code is up again")
+        assert (await wait_until_ended(scene)).why.startswith("claude_code is running again")
 
 
 @pytest.mark.parametrize("facts", [{"activity": "command"}, {"activity": "unknown"}, {"is_alternate": True}])
-async def test_where_the_prompt_is_not_sure_it_comes_back_in_a_new_window(facts):
+async def test_without_a_known_prompt_the_session_is_resumed_in_a_new_window(facts):
     scene = scene_of(**facts)
 
     def after(action) -> None:
@@ -87,15 +87,15 @@ async def test_where_the_prompt_is_not_sure_it_comes_back_in_a_new_window(facts)
 
     scene.gate.after_action = after
     run = await lived(scene)
-    assert (run.status, run.why) == ("completed", "claude_code is up again with session 5e55, in pane 8")
+    assert (run.status, run.why) == ("completed", "claude_code is running again with session 5e55, in pane 8")
     (started,) = scene.gate.executed
     assert (started.command, started.cwd, started.where) == (CRASHED.resume, "/src", "window")
 
 
-async def test_a_window_in_which_it_is_not_seen_to_come_up_is_told():
+async def test_a_window_without_the_session_is_reported():
     scene = scene_of(activity="unknown")
     run = await lived(scene)
-    assert "not seen to come up" in run.why
+    assert "did not report session" in run.why
     assert [type(one) for one in scene.gate.executed] == [Spawn, Notify]
     assert scene.gate.executed[0].keeps_failure
 
@@ -103,10 +103,10 @@ async def test_a_window_in_which_it_is_not_seen_to_come_up_is_told():
 async def test_a_pane_in_which_an_agent_is_again_is_left_alone():
     scene = scene_of(agent="codex")
     run = await lived(scene)
-    assert (run.status, run.why, scene.gate.executed) == ("cancelled", "codex is in the pane again", [])
+    assert (run.status, run.why, scene.gate.executed) == ("cancelled", "codex runs in the pane again", [])
 
 
-async def test_an_agent_that_told_no_session_cannot_come_back():
+async def test_an_agent_without_a_session_id_is_not_resumed():
     scene = scene_of()
     scene.sessions.stored_sessions = [replace(CRASHED, resume=())]
     run = await lived(scene)
@@ -116,28 +116,28 @@ async def test_an_agent_that_told_no_session_cannot_come_back():
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (Refused("no", details={"why": "denied"}), "a person said no"),
-        (NeedsApproval("asked"), "nobody answered in time"),
+        (Refused("no", details={"why": "denied"}), "a person denied it"),
+        (NeedsApproval("asked"), "no answer in time"),
         (Refused("the policy forbids it"), "the policy forbids it"),
     ],
 )
-async def test_what_is_not_allowed_is_not_done(error, why):
+async def test_a_declined_restart_is_not_executed(error, why):
     scene = scene_of()
     scene.gate.errors = [error]
     run = await lived(scene)
     assert (run.status, run.why, scene.gate.executed) == ("cancelled", why, [])
 
 
-async def test_one_that_does_not_come_up_is_told_and_not_tried_again():
+async def test_a_failed_restart_is_reported_and_not_retried():
     scene = scene_of(comes="")
     run = await lived(scene)
-    assert run.why == "claude_code did not come up again; it is not tried once more"
+    assert run.why == "claude_code did not start again; it is not retried"
     assert [type(one) for one in scene.gate.executed] == [SendText, Notify]
 
 
-async def test_one_that_comes_up_with_another_conversation_is_said():
+async def test_a_restart_with_another_session_is_reported():
     scene = scene_of(comes="0ther")
-    assert "it has not said" in (await lived(scene)).why
+    assert "it has not reported" in (await lived(scene)).why
 
 
 def test_the_command_goes_to_the_folder_of_the_session():

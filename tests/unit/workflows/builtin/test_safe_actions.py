@@ -1,4 +1,4 @@
-"""What stands against an act says who has the pane."""
+"""Refusals by people, other programs and transient reasons; uncertain results."""
 
 import pytest
 
@@ -27,7 +27,7 @@ async def run_with(*errors):
         return await wait_until_ended(scene), scene
 
 
-async def test_what_passes_is_tried_again_and_looked_at_again():
+async def test_a_transient_refusal_is_checked_and_retried():
     run, scene = await run_with(MuxError("busy"), MuxError("busy"))
     assert (run.status, len(scene.gate.executed)) == ("completed", 1)
     assert [step.kind for step in scene.runs.steps_by_run[1].values()].count("note") == 3
@@ -36,27 +36,27 @@ async def test_what_passes_is_tried_again_and_looked_at_again():
 @pytest.mark.parametrize(
     ("why", "status", "words"),
     [
-        ("human_typing", "cancelled", "a person has the pane"),
+        ("human_typing", "cancelled", "a person uses the pane"),
         ("unknown_screen", "cancelled", "another program has the screen"),
         ("dialog_open", "failed", "it was refused"),
     ],
 )
-async def test_what_does_not_pass_ends_it_at_once(why, status, words):
+async def test_a_permanent_refusal_ends_it_at_once(why, status, words):
     run, scene = await run_with(Conflict("it was refused", details={"why": why}))
     assert (run.status, scene.gate.executed) == (status, [])
     assert words in run.why
 
 
-async def test_what_does_not_pass_in_time_fails():
+async def test_too_many_transient_refusals_fail():
     run, scene = await run_with(*(MuxError("busy") for _ in range(4)))
     assert (run.status, run.why, scene.gate.executed) == ("failed", "busy", [])
 
 
 @pytest.mark.parametrize("status", ["unknown", "typed_not_submitted"])
-def test_a_text_of_which_nothing_is_known_is_no_ground_to_build_on(status):
+def test_an_uncertain_result_is_an_error(status):
     with pytest.raises(NotDone, match="not known whether it was taken"):
-        safe_actions.require_certain(ActionStepResult(status=status, why="not_seen", text="it was never seen"))
+        ActionStepResult(status=status, why="not_seen", text="it was never seen").require_certain()
 
 
-def test_a_text_that_arrived_is():
-    safe_actions.require_certain(ActionStepResult(status="delivered"))
+def test_a_delivered_result_is_certain():
+    ActionStepResult(status="delivered").require_certain()

@@ -1,4 +1,4 @@
-"""An agent that gets nowhere is shown to a person, and nudged once they agree."""
+"""A stuck agent is shown to a person and nudged once they agree."""
 
 import pytest
 
@@ -49,15 +49,15 @@ async def test_a_person_sees_the_screen_and_the_code_and_then_it_is_nudged():
     assert scene.code_search.requested_names[0][0] == "parse_rule"
 
 
-async def test_a_nudge_that_is_not_proven_is_said_and_never_sent_again():
+async def test_an_uncertain_nudge_is_reported_and_not_repeated():
     scene = scene_of()
     scene.gate.outcome = Outcome(status="unknown", why="not_confirmed")
     run = await lived(scene)
-    assert (run.status, "nothing proves" in run.why) == ("completed", True)
+    assert (run.status, "not known whether it arrived" in run.why) == ("completed", True)
     assert sum(isinstance(one, SendText) for one in scene.gate.executed) == 1
 
 
-async def test_a_run_whose_acts_are_asked_about_asks_once():
+async def test_in_mode_ask_only_the_action_requires_approval():
     scene = scene_of("ask")
     await lived(scene)
     assert [type(one) for one in scene.gate.executed] == [Notify, SendText]
@@ -65,11 +65,11 @@ async def test_a_run_whose_acts_are_asked_about_asks_once():
 
 
 @pytest.mark.parametrize("error", [Refused("no", details={"why": "denied"})])
-async def test_a_no_leaves_it_alone(error):
+async def test_a_declined_nudge_is_not_sent(error):
     scene = scene_of()
     scene.gate.errors = [error]
     run = await lived(scene)
-    assert (run.status, run.why, scene.gate.executed) == ("cancelled", "a person leaves it alone", [])
+    assert (run.status, run.why, scene.gate.executed) == ("cancelled", "a person declined the nudge", [])
 
 
 async def test_a_person_who_types_there_is_not_disturbed():
@@ -86,7 +86,7 @@ async def test_one_that_goes_on_by_itself_is_left_alone(facts):
     assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
-async def test_without_a_program_for_code_it_is_said_plainly():
+async def test_a_missing_ast_grep_is_reported():
     scene = scene_of()
     scene.code_search.result = CodeSearchResult(trouble="ast-grep is not installed, so no code was searched")
     await lived(scene)

@@ -1,12 +1,12 @@
-"""How many runs work at once."""
+"""Slots for concurrent runs."""
 
 import asyncio
 
-from termvisor.testing.fake_services import let_tasks_run
+from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.workflows.engine.concurrency import RunSlot, RunSlots
 
 
-async def test_places_are_given_in_the_order_in_which_they_were_asked_for():
+async def test_slots_are_assigned_in_the_order_of_the_requests():
     slots, came = RunSlots(lambda: 1), []
 
     async def work(name: str) -> None:
@@ -23,7 +23,7 @@ async def test_places_are_given_in_the_order_in_which_they_were_asked_for():
     assert slots.in_use == 0
 
 
-async def test_a_seat_is_taken_once_and_given_back_once():
+async def test_a_slot_is_acquired_once_and_released_once():
     slots = RunSlots(lambda: 2)
     seat = RunSlot(slots)
     for _ in range(2):
@@ -37,7 +37,7 @@ async def test_a_seat_is_taken_once_and_given_back_once():
     assert slots.in_use == 1
 
 
-async def test_who_gives_up_waiting_takes_no_place():
+async def test_a_cancelled_waiter_gets_no_slot():
     slots = RunSlots(lambda: 1)
     first, second, third = RunSlot(slots), RunSlot(slots), RunSlot(slots)
     await first.acquire()
@@ -52,7 +52,7 @@ async def test_who_gives_up_waiting_takes_no_place():
     assert slots.in_use == 1
 
 
-async def test_a_place_that_came_in_the_moment_of_giving_up_goes_to_the_next():
+async def test_a_slot_assigned_at_the_cancellation_goes_to_the_next_waiter():
     slots = RunSlots(lambda: 1)
     first, second = RunSlot(slots), RunSlot(slots)
     await first.acquire()

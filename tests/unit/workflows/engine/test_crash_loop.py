@@ -1,4 +1,4 @@
-"""A run that takes every daemon with it is held in the end; one that daemons only happened to end in is not."""
+"""A run that crashes several daemons is paused; one during which daemons merely ended is not."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ async def thinks(context) -> None:
     await asyncio.Event().wait()
 
 
-async def test_what_thinks_while_three_daemons_end_is_held_and_lives_again_when_a_person_says_so():
+async def test_a_run_between_two_steps_is_paused_after_three_daemon_crashes_and_can_be_resumed():
     scene = await lived(thinks, 2)
     assert scene.runs.stored_runs[RunId(1)].status == "running"
     async with run_engine(scene) as engine:
@@ -39,7 +39,7 @@ async def test_what_thinks_while_three_daemons_end_is_held_and_lives_again_when_
         assert scene.runs.stored_runs[RunId(1)].status == "running"
 
 
-async def test_what_waits_while_many_daemons_end_goes_on():
+async def test_a_waiting_run_continues_after_many_daemon_crashes():
     async def waits(context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=6000))
 
@@ -47,7 +47,7 @@ async def test_what_waits_while_many_daemons_end_goes_on():
     assert scene.runs.stored_runs[RunId(1)].status == "running"
 
 
-async def test_what_somebody_else_says_counts_for_nothing():
+async def test_signals_of_other_senders_do_not_count_as_crashes():
     scene = await lived(thinks, 0)
     async with run_engine(scene) as engine:
         await advance_time(scene)

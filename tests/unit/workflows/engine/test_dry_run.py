@@ -1,4 +1,4 @@
-"""A rehearsal shows every step and does nothing."""
+"""A dry run shows every step and executes nothing."""
 
 import asyncio
 
@@ -45,7 +45,7 @@ async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
         "act",
     ]
     assert ending.steps[-1].verdict.answer == "ask"
-    assert ending.steps[4].assumed == "a person says yes"
+    assert ending.steps[4].assumed == "a person answers yes"
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
         (asyncio.CancelledError("mine"), "it would fail: CancelledError: mine"),
     ],
 )
-async def test_how_it_would_end_is_told(error, told):
+async def test_a_dry_run_reports_how_the_run_would_end(error, told):
     async def work(_context) -> None:
         raise error
 
     assert (await rehearsed(work)).why == told
 
 
-async def test_an_endless_one_ends():
+async def test_an_endless_dry_run_ends():
     async def work(context) -> None:
         while True:
             await context.note("again")
@@ -74,7 +74,7 @@ async def test_an_endless_one_ends():
     assert "ends after 100 steps" in ending.why
 
 
-async def test_what_was_waited_for_is_so_for_whoever_looks_then():
+async def test_an_awaited_state_is_assumed_in_later_observations():
     async def work(context) -> str:
         while (await context.observe(0)).state != "idle":
             await context.wait_state("idle", timeout=3)

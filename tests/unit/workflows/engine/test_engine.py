@@ -1,4 +1,4 @@
-"""The engine: events become runs, and every run comes to an end."""
+"""The workflow engine: starting, cancelling, pausing, resuming and ending runs."""
 
 import asyncio
 
@@ -40,7 +40,7 @@ async def greets(context: Context) -> str:
     return "greeted"
 
 
-async def test_an_event_starts_the_workflow_that_fits_it_and_counts_as_handled_when_it_is_done():
+async def test_an_event_starts_the_matching_workflow_and_is_handled_when_it_completes():
     scene = WorkflowScene(workflow(greets))
     async with run_engine(scene):
         found = scene.add_detection()
@@ -78,7 +78,7 @@ async def test_one_workflow_answers_an_event_by_priority_and_the_others_are_note
         ("session.compaction", {"evidence": {"proven": False}}),
     ],
 )
-async def test_what_does_not_fit_is_too_old_or_unproven_starts_nothing(event, more):
+async def test_an_event_that_does_not_match_is_old_or_unproven_starts_nothing(event, more):
     scene = WorkflowScene(workflow(greets))
     async with run_engine(scene):
         scene.add_detection(event, **more)
@@ -96,7 +96,7 @@ async def test_a_workflow_that_is_off_is_not_started():
     assert scene.runs.stored_runs == {}
 
 
-async def test_switching_off_is_honoured_by_a_run_that_is_under_way():
+async def test_switching_a_workflow_off_stops_its_open_run():
     async def slowly(context: Context) -> None:
         await context.wait_for(WaitFor(text="go", timeout=60))
         await context.send("hello")
@@ -112,7 +112,7 @@ async def test_switching_off_is_honoured_by_a_run_that_is_under_way():
     assert scene.gate.executed == []
 
 
-async def test_a_run_in_mode_ask_wants_every_act_asked_about_and_no_notification():
+async def test_mode_ask_requires_approval_for_every_action_but_notifications():
     async def both(context: Context) -> None:
         await context.notify("title", "text")
         await context.send("hello")
@@ -157,7 +157,7 @@ async def test_a_workflow_that_leaves_its_pane_alone_does_not_wait_for_it():
         assert (await wait_until_ended(scene, other.id)).status == "completed"
 
 
-async def test_no_more_runs_work_at_once_than_may_and_those_that_sleep_do_not_count():
+async def test_concurrent_runs_are_limited_and_sleeping_runs_do_not_count():
     async def works(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
@@ -178,7 +178,7 @@ async def test_no_more_runs_work_at_once_than_may_and_those_that_sleep_do_not_co
         assert second.id in scene.runs.steps_by_run
 
 
-async def test_a_workflow_that_throws_fails_its_run_and_disturbs_no_other():
+async def test_a_workflow_that_raises_fails_only_its_own_run():
     async def throws(_context: Context) -> None:
         raise KeyError("mine")
 
@@ -229,7 +229,7 @@ async def test_a_run_may_step_back():
     assert (run.status, run.why) == ("cancelled", "nothing to do")
 
 
-async def test_an_act_that_meets_a_person_typing_is_tried_again_within_its_budget():
+async def test_an_action_refused_because_a_user_types_is_retried():
     scene = WorkflowScene(workflow(greets))
     busy = StaleSnapshot("somebody types", details={"outcome": "refused", "why": "human_typing"})
     scene.gate.errors = [busy, busy]
@@ -244,7 +244,7 @@ async def test_an_act_that_meets_a_person_typing_is_tried_again_within_its_budge
     ]
 
 
-async def test_an_act_that_is_denied_ends_the_run_with_the_reason_and_is_not_tried_again():
+async def test_a_denied_action_ends_the_run_and_is_not_retried():
     scene = WorkflowScene(workflow(greets))
     scene.gate.errors = [Refused("the policy says no: quiet hours", details={"outcome": "denied"})] * 9
     async with run_engine(scene):
@@ -254,7 +254,7 @@ async def test_an_act_that_is_denied_ends_the_run_with_the_reason_and_is_not_tri
     assert len(scene.gate.received_preconditions) == 1
 
 
-async def test_a_persons_no_cancels_the_run():
+async def test_a_persons_denial_cancels_the_run():
     scene = WorkflowScene(workflow(greets))
     scene.gate.errors = [Refused("a person said no (question 1)", details={"why": "denied"})]
     async with run_engine(scene):
@@ -263,7 +263,7 @@ async def test_a_persons_no_cancels_the_run():
     assert run.status == "cancelled"
 
 
-async def test_a_workflow_may_catch_what_was_not_done():
+async def test_a_workflow_may_catch_a_refused_action():
     async def careful(context: Context) -> str:
         try:
             await context.send("hello")
@@ -320,7 +320,7 @@ async def test_a_run_of_a_version_that_is_no_longer_installed_fails_with_a_hint(
     async with run_engine(scene):
         run = await wait_until_ended(scene)
     assert run.status == "failed"
-    assert run.why.startswith("refresh was changed after this run began, and the run stood at step 0 (wait_for signal)")
+    assert run.why.startswith("refresh was changed after this run started; the run stopped at step 0 (wait_for signal)")
     assert "`visor workflow run refresh 1 --force` starts it again" in run.why
     assert [step.status for step in await scene.runs.list_steps(run.id)] == ["skipped"]
 
@@ -366,7 +366,7 @@ async def test_a_run_that_waits_for_its_turn_can_be_cancelled_at_once():
             await engine.cancel(RunId(99), "", "human:1")
 
 
-async def test_a_person_holds_a_run_and_lets_it_go_on_also_after_a_restart():
+async def test_a_run_is_paused_and_resumed_by_a_person_also_after_a_restart():
     async def waits(context: Context) -> str:
         await context.wait_for(WaitFor(signal="go", timeout=6000))
         await context.send("hello")
@@ -388,7 +388,7 @@ async def test_a_person_holds_a_run_and_lets_it_go_on_also_after_a_restart():
     assert len(scene.gate.executed) == 1
 
 
-async def test_a_run_that_is_held_in_its_own_pause_goes_back_to_it():
+async def test_a_run_paused_by_a_person_during_its_own_pause_returns_to_it():
     async def limited(context: Context) -> str:
         return (await context.pause("resume at noon", await context.now() + 3600 * NS)).why
 
@@ -407,7 +407,7 @@ async def test_a_run_that_is_held_in_its_own_pause_goes_back_to_it():
         assert (await wait_until_ended(scene)).why == "due"
 
 
-async def test_a_run_that_was_not_taken_up_yet_is_not_said_to_have_ended():
+async def test_a_run_that_is_not_resumed_yet_is_reported_as_unavailable():
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=6000))
 
@@ -415,11 +415,11 @@ async def test_a_run_that_was_not_taken_up_yet_is_not_said_to_have_ended():
     async with run_engine(scene):
         scene.add_detection()
         await advance_time(scene)
-    with pytest.raises(Unavailable, match="not taken up yet"):
+    with pytest.raises(Unavailable, match="not resumed yet"):
         await scene.build_engine().cancel(RunId(1), "", "human:1")
 
 
-async def test_a_run_that_asks_says_what_a_person_must_say():
+async def test_a_waiting_run_names_the_possible_answers():
     async def asks(context: Context) -> None:
         await context.ask_person("Go on?", ("go", "stop"), 600)
 
@@ -428,7 +428,7 @@ async def test_a_run_that_asks_says_what_a_person_must_say():
     async with run_engine(scene):
         scene.add_detection()
         await advance_time(scene)
-        assert scene.runs.stored_runs[RunId(1)].why == "a person must say go or stop: `visor inbox` asks"
+        assert scene.runs.stored_runs[RunId(1)].why == "waiting for an answer (go or stop): see `visor inbox`"
 
 
 @pytest.mark.parametrize("is_due", [True, False])
@@ -453,7 +453,7 @@ async def test_a_safe_pause_has_a_plan_counts_as_handled_and_ends_at_its_time_or
     assert run.why == ("due" if is_due else "resumed")
 
 
-async def test_a_run_whose_act_waits_for_a_persons_yes_is_shown_as_waiting_and_takes_no_place():
+async def test_a_run_that_waits_for_approval_is_shown_as_waiting_and_has_no_slot():
     scene = WorkflowScene(workflow(greets, takes_pane=False))
     scene.max_concurrent, scene.gate.hangs = 1, True
     async with run_engine(scene) as engine:
@@ -473,7 +473,7 @@ async def test_a_run_whose_act_waits_for_a_persons_yes_is_shown_as_waiting_and_t
         scene.approval_bus.publish(question)
         await advance_time(scene, 1000.0)
         assert engine.open_runs[0].status == "waiting"
-        assert "question 7" in engine.open_runs[0].why
+        assert "request 7" in engine.open_runs[0].why
         scene.gate.hangs = False
         second = await engine.start_run(asked_for(scene))
         assert (await wait_until_ended(scene, second.id)).status == "completed"
@@ -507,7 +507,7 @@ async def questioned() -> WorkflowScene:
 
 
 @pytest.mark.parametrize("how", ["cancel", "hold"])
-async def test_what_a_run_asked_is_not_left_in_the_inbox_when_it_ends_or_is_held(how):
+async def test_the_approval_requests_of_an_ended_or_paused_run_are_withdrawn(how):
     scene = WorkflowScene(workflow(asking))
     scene.gate.hangs = True
     async with run_engine(scene) as engine:
@@ -520,12 +520,12 @@ async def test_what_a_run_asked_is_not_left_in_the_inbox_when_it_ends_or_is_held
         assert scene.gate.withdrawn_correlations == [f"{run.correlation}.1"]
 
 
-async def test_a_daemon_that_ends_leaves_its_questions_open():
+async def test_a_daemon_that_exits_leaves_its_approval_requests_open():
     scene = await questioned()
     assert scene.gate.withdrawn_correlations == []
 
 
-async def test_who_is_switched_off_while_a_person_is_asked_does_nothing_more():
+async def test_a_workflow_switched_off_during_an_approval_does_nothing_more():
     scene = await questioned()
     async with run_engine(scene):
         await advance_time(scene)
@@ -536,7 +536,7 @@ async def test_who_is_switched_off_while_a_person_is_asked_does_nothing_more():
     assert scene.gate.withdrawn_correlations == [f"{run.correlation}.1"]
 
 
-async def test_who_is_switched_off_while_no_daemon_ran_does_nothing_more():
+async def test_a_workflow_switched_off_while_no_daemon_ran_does_nothing_more():
     scene = await questioned()
     scene.modes.modes["refresh"] = "off"
     async with run_engine(scene):

@@ -1,4 +1,4 @@
-"""What a call means is decided from the journal alone."""
+"""Matching calls with the journal."""
 
 import pytest
 
@@ -52,20 +52,20 @@ def test_a_call_beyond_the_journal_is_new():
     assert match_step([], 0, SEND) == UnrecordedStep(0)
 
 
-def test_a_call_that_was_answered_gets_the_same_answer():
+def test_a_recorded_call_returns_its_recorded_result():
     found = match_step([step(SEND, came=ActionStepResult(status="delivered"))], 0, SEND)
     assert found == RecordedStep(ActionStepResult(status="delivered"))
 
 
 @pytest.mark.parametrize("status", ["running", "retry"])
-def test_a_call_that_was_begun_is_found_out_about(status):
+def test_a_started_call_without_a_result_is_interrupted(status):
     assert isinstance(match_step([step(SEND, status=status)], 0, SEND), InterruptedStep)
 
 
 @pytest.mark.parametrize(
     "error", [NotDone("no", details={"status": "refused", "why": "reserved"}), TimedOut("too late")]
 )
-def test_a_call_that_failed_fails_in_the_same_words(error):
+def test_a_failed_call_raises_the_same_error(error):
     found = match_step([step(SEND, status="failed", text=encode_error(error))], 0, SEND)
     assert isinstance(found, RecordedStep)
     assert type(found.error) is type(error)
@@ -73,13 +73,13 @@ def test_a_call_that_failed_fails_in_the_same_words(error):
 
 
 @pytest.mark.parametrize("other", [ActionCall(wish=SendTextRequest(text="other")), NoteCall(text="hello"), ClockCall()])
-def test_another_call_in_its_place_is_a_divergence_that_names_the_step(other):
+def test_a_different_call_is_a_divergence_that_names_the_step(other):
     with pytest.raises(Diverged, match="step 0 was act send") as told:
         match_step([step(SEND, came=ActionStepResult(status="delivered"))], 0, other)
     assert told.value.details == {"step": 0}
 
 
-def test_a_secret_in_a_call_is_kept_redacted_and_still_the_same_call():
+def test_a_redacted_secret_does_not_make_a_call_diverge():
     secret = ActionCall(
         wish=SendTextRequest(text="export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
     )
@@ -88,8 +88,8 @@ def test_a_secret_in_a_call_is_kept_redacted_and_still_the_same_call():
     assert isinstance(match_step([kept], 0, secret), RecordedStep)
 
 
-def test_an_answer_that_cannot_be_read_is_a_divergence():
-    with pytest.raises(Diverged, match="cannot be read"):
+def test_a_result_that_cannot_be_decoded_is_a_divergence():
+    with pytest.raises(Diverged, match="cannot be decoded"):
         match_step([step(ClockCall(), text="[]")], 0, ClockCall())
 
 
@@ -99,7 +99,7 @@ def test_a_run_that_ends_before_its_journal_does_diverged():
     assert "ended before step 0" in str(find_unreached_step(steps, 0))
 
 
-def test_the_work_its_end_and_the_cleanup_are_told_apart():
+def test_the_journal_is_split_into_work_end_and_cleanup():
     end = RunEnd(status="failed", why="no")
     last = RunStep(number=1, kind=END_STEP_KIND, came=encode_redacted(end), status="completed", at=0)
     first, after = step(ClockCall()), step(NoteCall(text="tidy"), 2)
@@ -107,14 +107,14 @@ def test_the_work_its_end_and_the_cleanup_are_told_apart():
     assert split_journal([first, last, after]) == ([first], end, [after])
 
 
-def test_time_spent_is_that_of_work_and_not_of_waiting_for_people():
+def test_waiting_for_people_is_not_work_time():
     worked = RunStep(number=0, kind="act", at=0, ended_at=3 * NS, status="completed")
     asked = RunStep(number=1, kind="ask_person", at=0, ended_at=500 * NS, status="completed")
     jumped = RunStep(number=2, kind="observe", at=9 * NS, ended_at=1 * NS, status="completed")
     assert sum_work_seconds([worked, asked, jumped]) == 3.0
 
 
-def test_a_step_is_named_for_what_it_wants():
+def test_a_step_has_the_name_of_its_call():
     assert (get_step_kind(SEND), describe_call(SEND)) == ("act", "send")
     assert describe_call(WaitFor(quiet=2.0)) == "quiet"
     assert encode_call(WaitFor(text="x")) == '{"text":"x","type":"wait_for"}'

@@ -1,4 +1,4 @@
-"""Calls of a live run: on record before they are taken, and what comes of them before it is heard."""
+"""Journaled execution of calls: steps are stored before they run, results before they are returned."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from termvisor.clock import NS
 from termvisor.errors import Diverged, NotDone, StorageError, TimedOut
 from termvisor.model.workflow.run import Run, RunId, RunStep
-from termvisor.testing.fake_services import FakeClock, let_tasks_run
+from termvisor.testing.fake_clock import FakeClock, let_tasks_run
 from termvisor.testing.workflow_scene import FakeRunStore
 from termvisor.workflows.calls import (
     ActionCall,
@@ -49,14 +49,14 @@ def journaled(*answers, steps=()) -> tuple[JournaledExecutor, FakeRunStore, Scri
     return JournaledExecutor(RUN, steps, runs, means, clock), runs, means, clock
 
 
-async def test_a_step_is_on_record_as_running_when_it_is_taken_and_as_completed_when_it_is_heard():
+async def test_a_step_is_stored_as_running_before_it_is_executed_and_as_completed_before_its_result_is_returned():
     effects, runs, means, _ = journaled(EmptyResult())
     await effects.execute(NoteCall(text="hello"))
     assert means.journaled == ["running"]
     assert [step.status for step in await runs.list_steps(RUN.id)] == ["completed"]
 
 
-async def test_what_the_workflow_hears_is_what_the_journal_will_tell_again():
+async def test_a_result_is_the_same_live_and_in_a_replay():
     secret = "token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
     effects, runs, _, _ = journaled(ActionStepResult(status="done", text=secret))
     heard = await effects.execute(KEYS)
@@ -65,7 +65,7 @@ async def test_what_the_workflow_hears_is_what_the_journal_will_tell_again():
     assert "0123456789abcdef" not in heard.text
 
 
-async def test_a_failure_is_on_record_and_is_raised_again_in_a_replay():
+async def test_a_failure_is_stored_and_raised_again_in_a_replay():
     effects, runs, _, _ = journaled(TimedOut("late"))
     with pytest.raises(TimedOut):
         await effects.execute(ClockCall())
@@ -74,7 +74,7 @@ async def test_a_failure_is_on_record_and_is_raised_again_in_a_replay():
         await again.execute(ClockCall())
 
 
-async def test_tries_end_with_the_budget():
+async def test_retries_end_with_the_retry_policy():
     busy = [NotDone("busy", details={"status": "refused", "why": "human_typing"}) for _ in range(3)]
     effects, runs, means, clock = journaled(*busy)
     async with asyncio.TaskGroup() as group:
@@ -94,7 +94,7 @@ async def _caught(work):
         return error
 
 
-async def test_a_divergence_closes_the_run_whatever_it_catches():
+async def test_a_divergence_closes_the_run_even_if_it_is_caught():
     effects, _, _, _ = journaled(steps=[RunStep(number=0, kind="now", given='{"type":"now"}', status="running", at=0)])
     for call in (NoteCall(text="x"), ClockCall()):
         with pytest.raises(Diverged, match="step 0"):
@@ -115,7 +115,7 @@ async def test_two_calls_at_once_are_a_divergence():
     async with asyncio.TaskGroup() as group:
         group.create_task(_diverged(effects.execute(ClockCall())))
         await let_tasks_run()
-        with pytest.raises(Diverged, match="one thing at a time"):
+        with pytest.raises(Diverged, match="one step at a time"):
             await effects.execute(ClockCall())
         held.set()
 
@@ -124,7 +124,7 @@ async def _diverged(work) -> None:
     await work
 
 
-async def test_what_cannot_be_stored_is_not_done():
+async def test_a_step_that_cannot_be_stored_is_not_executed():
     effects, runs, means, _ = journaled(EmptyResult())
 
     async def full(*_given):
@@ -137,7 +137,7 @@ async def test_what_cannot_be_stored_is_not_done():
 
 
 @pytest.mark.parametrize(("now", "remains"), [(0, 60.0), (20 * NS, 40.0), (90 * NS, 0.0), (-500 * NS, 60.0)])
-def test_what_is_left_of_a_wait_is_reckoned_from_the_journal_and_no_clock_makes_it_longer(now, remains):
+def test_the_remaining_wait_is_computed_from_the_journal_and_never_grows(now, remains):
     assert (
         compute_remaining_seconds(StepExecution(run=RUN, step=RunStep(number=0, kind="wait_for", at=0)), 60.0, now)
         == remains

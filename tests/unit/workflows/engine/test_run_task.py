@@ -1,4 +1,4 @@
-"""One stretch of a run: its end is a step, its cleanup is done once."""
+"""Execution of a run: its end is a step, its cleanup runs once."""
 
 import asyncio
 from contextlib import suppress
@@ -37,7 +37,7 @@ async def test_a_run_that_diverges_fails_and_names_the_step_and_does_nothing():
     assert scene.gate.executed == []
 
 
-async def test_what_cannot_be_stored_is_lived_again_later():
+async def test_a_run_is_repeated_after_a_storage_error():
     async def work(context) -> str:
         await context.send("hello")
         return "done"
@@ -58,7 +58,7 @@ async def test_what_cannot_be_stored_is_lived_again_later():
     assert len(scene.gate.executed) == 1
 
 
-async def test_a_cleanup_that_fails_changes_no_end_and_work_that_ended_is_not_done_again():
+async def test_a_failed_cleanup_does_not_change_the_end_and_the_work_is_not_repeated():
     worked = []
 
     async def work(context) -> str:
@@ -78,7 +78,7 @@ async def test_a_cleanup_that_fails_changes_no_end_and_work_that_ended_is_not_do
     assert [step.kind for step in await scene.runs.list_steps(RunId(1))] == ["note", END_STEP_KIND, "act"]
 
 
-async def test_a_run_has_so_much_time_for_its_work():
+async def test_a_run_ends_at_its_work_timeout():
     async def slow(context) -> None:
         for _ in range(9):
             await context.wait_for(WaitFor(quiet=8.0, timeout=60))
@@ -90,7 +90,7 @@ async def test_a_run_has_so_much_time_for_its_work():
         await engine.start_run(asked_for(scene))
         run = await wait_until_ended(scene)
     assert run.status == "failed"
-    assert "longer than it may" in run.why
+    assert "exceeded its timeout" in run.why
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ async def test_a_run_has_so_much_time_for_its_work():
         (asyncio.CancelledError("mine"), "CancelledError: mine"),
     ],
 )
-async def test_work_that_wants_to_end_more_than_itself_ends_its_own_run_alone(raised: BaseException, why: str):
+async def test_a_workflow_that_raises_system_exit_ends_only_its_own_run(raised: BaseException, why: str):
     async def work(context) -> None:
         await context.note("x")
         raise raised
@@ -116,7 +116,7 @@ async def test_work_that_wants_to_end_more_than_itself_ends_its_own_run_alone(ra
     assert run.status == "failed"
 
 
-async def test_what_a_workflow_gives_back_is_a_text():
+async def test_a_workflow_returns_a_text():
     async def work(context) -> dict:
         return {"not": "a text"}
 
@@ -125,10 +125,10 @@ async def test_what_a_workflow_gives_back_is_a_text():
         await engine.start_run(asked_for(scene))
         run = await wait_until_ended(scene)
     assert run.status == "failed"
-    assert run.why == "TypeError: a workflow gives back a text or nothing, not dict"
+    assert run.why == "TypeError: a workflow returns a text or None, not dict"
 
 
-async def test_work_that_does_not_end_when_it_is_told_to_keeps_its_run_from_nothing(monkeypatch):
+async def test_work_that_ignores_its_cancellation_does_not_keep_its_run_open(monkeypatch):
     monkeypatch.setattr("termvisor.workflows.engine.run_task.CANCEL_GRACE_S", 0.01)
 
     async def work(context) -> None:
@@ -149,7 +149,7 @@ async def test_work_that_does_not_end_when_it_is_told_to_keeps_its_run_from_noth
     assert (run.status, run.why) == ("cancelled", "enough")
 
 
-async def test_work_that_does_not_hear_that_it_is_over_is_ended_and_others_have_their_turn():
+async def test_work_that_catches_every_error_is_ended_and_other_runs_continue():
     async def one(context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
@@ -170,7 +170,7 @@ async def test_work_that_does_not_hear_that_it_is_over_is_ended_and_others_have_
     assert run.why.startswith("step 0 was wait_for signal")
 
 
-async def test_a_loop_without_an_end_ends(monkeypatch):
+async def test_an_endless_loop_ends(monkeypatch):
     monkeypatch.setattr("termvisor.workflows.engine.journaled_calls.MAX_STEPS", 20)
 
     async def endless(context) -> None:

@@ -1,4 +1,4 @@
-"""Workflows out of files: what is right runs, what is wrong is told with its line."""
+"""Loading workflow files, and errors with line numbers."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def read(text: str, file: str = "w.yaml"):
     return WorkflowFileParser(parse_source(file, text)).parse_workflow()
 
 
-def test_the_example_of_the_guide_is_understood_as_written():
+def test_the_example_of_the_guide_is_parsed():
     found = read(EXAMPLE)
     assert (found.name, found.mode, found.trigger.events) == (
         "custom_compaction_prompt",
@@ -66,7 +66,7 @@ def test_the_example_of_the_guide_is_understood_as_written():
     assert [step.split()[0] for step in found.steps] == ["wait_stable", "send", "wait_for"]
 
 
-def test_everything_that_a_file_may_say():
+def test_every_key_of_a_file_is_parsed():
     found = read(FULL)
     assert (found.mode, found.priority, found.timeout) == ("off", 7, 600.0)
     assert (found.trigger.severity, found.trigger.fresh_for, found.trigger.rules) == ("warning", 3600.0, ("codex.*",))
@@ -74,7 +74,7 @@ def test_everything_that_a_file_may_say():
     assert '"command":["make","-C","my dir","test"]' in found.steps[8]
 
 
-def test_toml_says_the_same():
+def test_toml_gives_the_same_workflow():
     assert [step.split()[0] for step in read(TOML, "w.toml").steps] == ["send", "wait_for"]
 
 
@@ -88,66 +88,72 @@ def test_another_content_is_another_version_and_the_same_is_the_same():
     [
         (
             "name: x\nsteps:\n  - send: a\n  - wait_stabel: 2s\n",
-            "w.yaml:4: there is no step 'wait_stabel'; did you",
+            "w.yaml:4: unknown step 'wait_stabel'; did you",
         ),
-        ("name: x\nsteps:\n  - zzz: 2s\n", "w.yaml:3: there is no step 'zzz'; known are wait_stable"),
+        ("name: x\nsteps:\n  - zzz: 2s\n", "w.yaml:3: unknown step 'zzz'; known are wait_stable"),
         ("name: x\n", "w.yaml:1: `steps` is missing"),
         ("steps: [{send: a}]\n", "w.yaml:1: `name` is missing"),
-        ("name: X Y\nsteps: [{send: a}]\n", "w.yaml:1: a name has small letters"),
-        ("name: x\nsteps: []\n", "w.yaml:2: a list of steps is needed here"),
+        ("name: X Y\nsteps: [{send: a}]\n", "w.yaml:1: a name has lower-case letters"),
+        ("name: x\nsteps: []\n", "w.yaml:2: a list of steps is required here"),
         ("name: x\nsteps:\n  - send: a\n    keys: b\n", "w.yaml:3: a step is one name"),
-        ("name: x\ntriger: {}\nsteps: [{send: a}]\n", "w.yaml:2: there is no name 'triger'; did you mean trigger?"),
+        ("name: x\ntriger: {}\nsteps: [{send: a}]\n", "w.yaml:2: unknown name 'triger'; did you mean trigger?"),
         ("name: x\ntrigger: {agent: a}\nsteps: [{send: a}]\n", "w.yaml:2: `event` is missing"),
         ("name: x\nsteps:\n  - wait_stable: soon\n", "w.yaml:3: not a duration: 'soon'"),
-        ("name: x\nsteps:\n  - wait_stable: 99d\n", "w.yaml:3: a duration is more than nothing and at most a week"),
+        ("name: x\nsteps:\n  - wait_stable: 99d\n", "w.yaml:3: a duration must be more than 0 and at most a week"),
         ("name: x\nsteps:\n  - wait_for: {text: a, prompt: true}\n", "w.yaml:3: wait for exactly one of"),
-        ("name: x\nsteps:\n  - wait_for: {state: idel}\n", "w.yaml:3: there is no state 'idel'; did you mean idle?"),
-        ("name: x\nsteps:\n  - wait_for: {pattern: '(?=a)'}\n", "w.yaml:3: not a pattern that we can use"),
-        ("name: x\nsteps:\n  - send: 'rm {{ file }}'\n", "w.yaml:3: captures may stand in ask, notify and note"),
+        ("name: x\nsteps:\n  - wait_for: {state: idel}\n", "w.yaml:3: unknown state 'idel'; did you mean idle?"),
+        ("name: x\nsteps:\n  - wait_for: {pattern: '(?=a)'}\n", "w.yaml:3: pattern expression is not supported"),
+        ("name: x\nsteps:\n  - send: 'rm {{ file }}'\n", "w.yaml:3: captures are allowed in ask, notify and note"),
         ("name: x\nsteps:\n  - run: 'a \"'\n", "w.yaml:3: not a command line"),
         ("name: x\nsteps:\n  - branch: {then: [{send: a}]}\n", "w.yaml:3: a branch has `if` and `then`"),
-        ("name: x\nsteps:\n  - branch: {if: {}, then: [{send: a}]}\n", "w.yaml:3: a condition says what must hold"),
-        ("name: x\nsteps:\n  - ask: {question: a, choices: [b]}\n", "w.yaml:3: two different choices are needed"),
-        ("name: x\nmode: maybe\nsteps: [{send: a}]\n", "w.yaml:2: there is no value 'maybe'; known are off, ask, on"),
-        ("name: x\nsteps:\n  - send: [a]\n", "w.yaml:3: a text is needed here"),
-        ("name: x\npriority: high\nsteps: [{send: a}]\n", "w.yaml:2: a number is needed here"),
-        ("", "w.yaml:1: it is empty; it may hold: name, summary"),
-        ("name: x\nsteps:\n  - keys: Ctrl-C\n", "w.yaml:3: there is no key 'Ctrl-C'; did you mean C-c?"),
-        ("name: x\nsteps:\n  - keys: [Up, Entr]\n", "w.yaml:3: there is no key 'Entr'; did you mean Enter?"),
-        ("name: x\nsteps:\n  - keys: escape\n", "w.yaml:3: there is no key 'escape'; did you mean Escape?"),
+        ("name: x\nsteps:\n  - branch: {if: {}, then: [{send: a}]}\n", "w.yaml:3: a condition needs at least one of"),
+        (
+            "name: x\nsteps:\n  - ask: {question: a, choices: [b]}\n",
+            "w.yaml:3: at least two different choices are required",
+        ),
+        ("name: x\nmode: maybe\nsteps: [{send: a}]\n", "w.yaml:2: unknown value 'maybe'; known are off, ask, on"),
+        ("name: x\nsteps:\n  - send: [a]\n", "w.yaml:3: a text is required here"),
+        ("name: x\npriority: high\nsteps: [{send: a}]\n", "w.yaml:2: a number is required here"),
+        ("", "w.yaml:1: the file is empty; allowed names: name, summary"),
+        ("name: x\nsteps:\n  - keys: Ctrl-C\n", "w.yaml:3: unknown key 'Ctrl-C'; did you mean C-c?"),
+        ("name: x\nsteps:\n  - keys: [Up, Entr]\n", "w.yaml:3: unknown key 'Entr'; did you mean Enter?"),
+        ("name: x\nsteps:\n  - keys: escape\n", "w.yaml:3: unknown key 'escape'; did you mean Escape?"),
         ("name: x\nsteps:\n  - keys: '  '\n", "w.yaml:3: name at least one key"),
         ("name: x\nsteps:\n  - keys: []\n", "w.yaml:3: name at least one key"),
-        ("name: x\nsteps:\n  - run: []\n", "w.yaml:3: a command is needed here"),
-        ("name: x\nsteps:\n  - run: {command: ls, cwd: src}\n", "w.yaml:3: a folder is written from the root on"),
-        ("name: x\nsteps:\n  - wait_for: {prompt: false}\n", "w.yaml:3: `prompt: true` waits for a shell's prompt"),
-        ("name: x\nsteps:\n  - ask: {question: a, choices: [yes, no]}\n", "w.yaml:3: a text is needed here: put it in"),
-        ("name: x\nsteps:\n  - note:\n", "w.yaml:3: a text is needed here"),
+        ("name: x\nsteps:\n  - run: []\n", "w.yaml:3: a command is required here"),
+        ("name: x\nsteps:\n  - run: {command: ls, cwd: src}\n", "w.yaml:3: an absolute path is required"),
+        ("name: x\nsteps:\n  - wait_for: {prompt: false}\n", "w.yaml:3: `prompt: true` waits for a shell prompt"),
+        (
+            "name: x\nsteps:\n  - ask: {question: a, choices: [yes, no]}\n",
+            "w.yaml:3: a text is required here: quote it",
+        ),
+        ("name: x\nsteps:\n  - note:\n", "w.yaml:3: a text is required here"),
         (
             "name: x\nsteps:\n  - ask: ok?\n  - branch:\n      if: {answer: yse}\n      then: [{note: a}]\n",
-            "w.yaml:5: there is no choice 'yse'; did you mean yes?",
+            "w.yaml:5: unknown choice 'yse'; did you mean yes?",
         ),
         (
             "name: x\nsteps:\n  - branch: {if: {answer: maybe}, then: [{note: a}]}\n  - ask: ok?\n",
-            "w.yaml:3: no `ask` comes before it",
+            "w.yaml:3: there is no `ask` before it",
         ),
-        ("- a\n", "w.yaml:1: names with values are needed here"),
-        ("name: x\nsteps: [{send: a\n", "w.yaml:3: not YAML: while parsing a flow mapping"),
-        ("name: &a x\nsteps: [{send: *a}]\n", "w.yaml:1: aliases and deep nesting are not known here"),
-        ("name: x\nname: y\n", "w.yaml:2: name stands here twice"),
+        ("- a\n", "w.yaml:1: a mapping is required here"),
+        ("name: x\nsteps: [{send: a\n", "w.yaml:3: invalid YAML: while parsing a flow mapping"),
+        ("name: &a x\nsteps: [{send: *a}]\n", "w.yaml:1: aliases and deep nesting are not supported"),
+        ("name: x\nname: y\n", "w.yaml:2: duplicate name name"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(text, told):
+def test_an_error_names_file_and_line(text, told):
     with pytest.raises(ConfigError) as error:
         read(text)
     assert told in error.value.message
 
 
-def test_toml_tells_the_line_of_the_step():
-    with pytest.raises(ConfigError, match=r"w.toml:5: there is no step 'sned'"):
+def test_an_error_in_toml_names_the_line_of_the_step():
+    with pytest.raises(ConfigError, match=r"w.toml:5: unknown step 'sned'"):
         read(TOML.replace("wait_for = ", "sned = "), "w.toml")
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path):
+def test_an_unreadable_file_is_an_error(tmp_path):
     with pytest.raises(ConfigError, match="No such file"):
         load_workflow_file(str(tmp_path / "none.yaml"))
 
@@ -157,7 +163,7 @@ def test_a_file_of_too_many_steps_is_refused():
         read("name: x\nsteps:\n" + "  - send: a\n" * 201)
 
 
-def test_of_what_a_file_speaks_is_told_with_its_place():
+def test_references_of_a_file_have_their_location():
     text = "name: x\ntrigger:\n  event: [a.b, c.d]\n  agent: codex\nsteps:\n  - wait_for: {rule: e.f}\n"
     found = read(f"{text}  - branch: {{if: {{agent: toy}}, then: [{{note: a}}]}}\n")
     assert [(one.kind, one.word, one.place) for one in found.names] == [
@@ -169,5 +175,5 @@ def test_of_what_a_file_speaks_is_told_with_its_place():
     ]
 
 
-def test_without_a_summary_its_steps_are_one():
+def test_the_default_summary_lists_the_steps():
     assert read(EXAMPLE).summary == "wait_stable, send, wait_for"

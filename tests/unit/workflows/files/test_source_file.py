@@ -1,4 +1,4 @@
-"""Files of steps as they are written."""
+"""Parsing of YAML and TOML workflow files."""
 
 import os
 
@@ -23,13 +23,13 @@ def test_keys_of_toml_have_lines_too():
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("w.toml", "\na =", "w.toml:2: not TOML: Invalid value"),
-        ("w.yaml", "a: [", "w.yaml:1: not YAML"),
+        ("w.toml", "\na =", "w.toml:2: invalid TOML: Invalid value"),
+        ("w.yaml", "a: [", "w.yaml:1: invalid YAML"),
         ("w.yaml", "a: 1\n---\nb: 2\n", "w.yaml:2: .*expected a single document"),
         ("w.yaml", "[" * 1000, "nested too deep|w.yaml:1"),
     ],
 )
-def test_what_is_no_file_of_its_kind_is_told(name, text, told):
+def test_invalid_syntax_is_an_error(name, text, told):
     with pytest.raises(ConfigError, match=told):
         parse_source(name, text)
 
@@ -39,25 +39,25 @@ def test_a_list_of_toml_that_is_written_in_place_has_lines_too():
     assert found.format_location(("steps", 1, "sned")) == "w.toml:4"
 
 
-def test_what_is_no_plain_file_is_not_waited_for(tmp_path):
+def test_a_named_pipe_does_not_block(tmp_path):
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
-    with pytest.raises(ConfigError, match="it cannot be read: it is not a plain file"):
+    with pytest.raises(ConfigError, match="cannot be read: not a regular file"):
         read_source(str(pipe))
-    with pytest.raises(ConfigError, match="it cannot be read: Is a directory"):
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         read_source(str(tmp_path))
 
 
-def test_what_cannot_be_read_says_why(tmp_path):
+def test_an_unreadable_file_says_why(tmp_path):
     (tmp_path / "w.yaml").write_bytes(b"name: \xff\n")
-    with pytest.raises(ConfigError, match=r"it is not text in UTF-8 \(byte 7\)"):
+    with pytest.raises(ConfigError, match=r"not UTF-8 text \(byte 7\)"):
         read_source(str(tmp_path / "w.yaml"))
-    with pytest.raises(ConfigError, match="it cannot be read: No such file or directory"):
+    with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
         read_source(str(tmp_path / "none.yaml"))
 
 
 def test_an_endless_file_is_refused(tmp_path):
     path = tmp_path / "w.yaml"
     path.write_text("a: " + "x" * 300_000)
-    with pytest.raises(ConfigError, match="no longer than"):
+    with pytest.raises(ConfigError, match="longer than"):
         read_source(str(path))

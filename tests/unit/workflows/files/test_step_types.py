@@ -1,4 +1,4 @@
-"""The steps of a file, run on the engine."""
+"""The steps of workflow files, executed by the engine."""
 
 import pytest
 
@@ -37,7 +37,7 @@ async def test_the_steps_are_taken_in_their_order():
     assert (text.text, keys.keys, notice.text, notice.title) == ("hello", ("C-c", "Enter"), "at noon", "mine")
 
 
-async def test_a_run_steps_back_when_what_started_it_is_over():
+async def test_a_run_steps_back_when_its_event_is_over():
     scene = WorkflowScene()
     head = "name: mine\nmode: 'on'\ntrigger: {event: session.compaction}\nsteps: [{send: hello}]"
     scene.registry = WorkflowScene(WorkflowFileParser(parse_source("w.yaml", head)).parse_workflow()).registry
@@ -50,7 +50,7 @@ async def test_a_run_steps_back_when_what_started_it_is_over():
 
 
 @pytest.mark.parametrize("step", ["keys: Enter", "run: make"])
-async def test_what_may_or_may_not_have_been_done_ends_the_run(step):
+async def test_an_uncertain_action_ends_the_run(step):
     scene = WorkflowScene()
     scene.gate.outcome = Outcome(status="unknown", why="interrupted")
     run, _ = await played(f"  - {step}\n  - keys: C-c\n", scene, EVENT)
@@ -58,7 +58,7 @@ async def test_what_may_or_may_not_have_been_done_ends_the_run(step):
 
 
 @pytest.mark.parametrize(("errors", "status"), [([], "completed"), ([Refused("the policy says no")], "failed")])
-async def test_a_way_to_tell_somebody_that_does_not_work_is_no_reason_to_stop(errors, status):
+async def test_a_failed_notification_does_not_stop_the_run(errors, status):
     scene = WorkflowScene()
     scene.gate.errors, scene.gate.outcome = errors, Outcome(status="failed", why="nobody_attached")
     run, _ = await played("  - notify: hello\n  - note: x\n", scene, EVENT)
@@ -66,7 +66,7 @@ async def test_a_way_to_tell_somebody_that_does_not_work_is_no_reason_to_stop(er
 
 
 @pytest.mark.parametrize("status", ["unknown", "typed_not_submitted"])
-async def test_a_text_of_which_nobody_knows_whether_it_was_taken_ends_the_run(status):
+async def test_an_uncertain_text_ends_the_run(status):
     scene = WorkflowScene()
     scene.gate.outcome = Outcome(status=status)
     run, _ = await played("  - send: hello\n  - keys: C-c\n", scene, EVENT)

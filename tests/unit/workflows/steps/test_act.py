@@ -1,4 +1,4 @@
-"""Acts of runs: what the record says of an attempt, and what is made of a wish."""
+"""Actions of runs: recorded results of attempts, and actions built from pane requests."""
 
 import pytest
 from msgspec.structs import replace
@@ -53,7 +53,7 @@ def send(status: str | None) -> DeliveryRecord:
         ([entry("intent")], send("typed_not_submitted"), "typed_not_submitted"),
     ],
 )
-def test_the_record_says_what_came_of_an_attempt(story, sent, status):
+def test_the_audit_log_gives_the_result_of_an_attempt(story, sent, status):
     deed = read_recorded_result(story, sent, "c")
     assert (deed.status if deed else None) == status
 
@@ -66,20 +66,20 @@ def test_the_record_says_what_came_of_an_attempt(story, sent, status):
         ([entry("asked"), entry("answered", "deny")], None, ("denied", "denied")),
     ],
 )
-def test_what_was_not_done_stays_undone(story, sent, told):
+def test_a_refused_attempt_stays_refused(story, sent, told):
     with pytest.raises(NotDone) as error:
         read_recorded_result(story, sent, "c")
     assert (error.value.status, error.value.why) == told
 
 
-def test_an_answer_of_before_the_crash_counts():
+def test_an_answer_before_the_crash_counts():
     call = AskPersonCall(question="?", choices=("go", "later", "no"))
     assert read_recorded_answer([entry("asked")], call) is None
     assert read_recorded_answer([entry("answered", "allow")], call).choice == "go"
     assert read_recorded_answer([entry("answered", "deny")], call).choice == "no"
 
 
-def test_a_wish_becomes_an_action_for_the_pane_as_it_is():
+def test_a_pane_request_becomes_an_action_for_the_current_pane():
     view = WorkflowScene().services.add_pane(build_shell_facts(alternate=True))
     text, terms = build_pane_action(SendTextRequest(text="hi"), view, is_agent=True)
     assert text == SendText(pane=view.id, text="hi", into_screen=True)
@@ -96,7 +96,7 @@ def test_a_wish_becomes_an_action_for_the_pane_as_it_is():
     assert beside.beside == view.id
 
 
-def test_what_a_run_asks_about_is_more_than_a_look_or_a_word():
+def test_read_only_actions_and_notifications_need_no_approval():
     pane = PaneId(1)
     assert needs_approval(SendText(pane=pane, text="x"))
     assert not needs_approval(SetTitle(pane=pane, title="x"))
@@ -119,7 +119,7 @@ async def test_a_run_without_a_pane_cannot_act_on_it():
 
 
 @pytest.mark.parametrize("is_resumed", [False, True])
-async def test_a_notice_that_failed_was_not_done_also_when_it_is_looked_up_after_a_crash(is_resumed):
+async def test_a_failed_notification_is_not_done_also_after_a_crash(is_resumed):
     scene = WorkflowScene()
     scene.gate.outcome = Outcome(status="failed", why="nobody_attached", text="nobody is attached")
     run = Run(id=RunId(1), workflow="w", at=1, correlation="c", pane=scene.pane)

@@ -1,4 +1,4 @@
-"""Steps that look at the pane or wait for a time."""
+"""Dispatch of steps: trigger checks, sleeps and questions."""
 
 import pytest
 
@@ -63,7 +63,7 @@ async def test_a_sleep_is_by_the_wall_clock():
     assert (await run_once(sleeps)).why == "3"
 
 
-async def test_a_question_is_answered_by_a_persons_word_to_the_run_and_by_nobody_elses():
+async def test_a_question_is_answered_by_a_persons_signal_only():
     async def asks(context) -> str:
         return (await context.ask_person("which way?", ("left", "right"))).choice
 

@@ -1,4 +1,4 @@
-"""A run looks back: what it is told is in its journal, and the same again after a crash."""
+"""Steps that recall detections, find sessions and search code."""
 
 from termvisor.clock import NS
 from termvisor.model.ids import RuntimeId, SessionId
@@ -13,7 +13,7 @@ def scene_with(work) -> WorkflowScene:
     return WorkflowScene(Workflow(name="refresh", summary="", run=work))
 
 
-async def told(work, prepare=lambda scene: None) -> str:
+async def run_work(work, prepare=lambda scene: None) -> str:
     scene = scene_with(work)
     prepare(scene)
     async with run_engine(scene) as engine:
@@ -24,29 +24,29 @@ async def told(work, prepare=lambda scene: None) -> str:
 async def test_detections_are_recalled_by_type_and_age():
     async def work(context) -> str:
         found = await context.recall("usage.*", 60)
-        return f"{[one.type for one in found.found]} {found.captured('left')}"
+        return f"{[detection.type for detection in found.found]} {found.find_capture('left')}"
 
     def prepare(scene) -> None:
         now = scene.clock.now()
         scene.add_detection("usage.warning", at=now - 90 * NS, captures={"left": "25"})
         scene.add_detection("usage.warning", at=now - 20 * NS, captures={"left": "10"})
         scene.add_detection("usage.reached", at=now - 10 * NS)
-        scene.find("session.start", at=now)
+        scene.add_detection("session.start", at=now)
 
-    assert await told(work, prepare) == "['usage.warning', 'usage.reached'] 10"
+    assert await run_work(work, prepare) == "['usage.warning', 'usage.reached'] 10"
 
 
-async def test_a_conversation_is_found_and_completed():
+async def test_a_session_is_found_and_completed():
     async def work(context) -> str:
-        one = await context.last_session(RuntimeId(4))
-        kept = await context.keep(one.id, "0196", {"total": 5})
+        session = await context.last_session(RuntimeId(4))
+        kept = await context.update_session(session.id, "0196", {"total": 5})
         nobody = await context.last_session(RuntimeId(5))
         return f"{kept.session} {kept.tokens['total']} {nobody.id}"
 
     def prepare(scene) -> None:
-        scene.sessions.known = [SessionRecord(id=SessionId(3), runtime=RuntimeId(4), is_over=True)]
+        scene.sessions.stored_sessions = [SessionRecord(id=SessionId(3), runtime=RuntimeId(4), is_over=True)]
 
-    assert await told(work, prepare) == "0196 5 0"
+    assert await run_work(work, prepare) == "0196 5 0"
 
 
 async def test_code_is_searched_in_the_folder_of_the_pane():
@@ -54,9 +54,9 @@ async def test_code_is_searched_in_the_folder_of_the_pane():
         return str((await context.search_code("parse_rule")).places)
 
     def prepare(scene) -> None:
-        scene.code_search.found = CodeSearchResult(places=("a.py:1: x",))
+        scene.code_search.result = CodeSearchResult(places=("a.py:1: x",))
 
-    assert await told(work, prepare) == "('a.py:1: x',)"
+    assert await run_work(work, prepare) == "('a.py:1: x',)"
 
 
 def test_the_newest_capture_counts():

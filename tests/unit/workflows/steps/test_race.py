@@ -1,4 +1,4 @@
-"""The first of two ways counts."""
+"""The first of several awaitables wins."""
 
 import asyncio
 
@@ -30,7 +30,7 @@ async def test_the_first_error_is_raised_as_it_is():
         await race(never(), wrong())
 
 
-async def test_who_waits_can_give_up():
+async def test_a_race_can_be_cancelled():
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await race(never(), never())

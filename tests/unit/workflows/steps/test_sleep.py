@@ -1,4 +1,4 @@
-"""A pause ends when its time comes, when a person says so, or when what was left is no longer so."""
+"""A pause ends when it is due, when a person resumes it, or when the pane or a setting changes."""
 
 import pytest
 
@@ -18,11 +18,11 @@ from tests.unit.workflows.running_engine import advance_time, run_engine, wait_u
     [
         ({"agent": "codex", "runtime": 4, "state": "error"}, ""),
         ({"agent": "codex", "runtime": 5, "state": "error"}, "another agent is in the pane"),
-        ({}, "its agent has left the pane"),
+        ({}, "its agent has exited"),
         ({"agent": "codex", "runtime": 4, "state": "running"}, "codex is running"),
     ],
 )
-def test_what_is_no_longer_as_it_was_left(seen, words):
+def test_a_change_of_the_pane_is_described(seen, words):
     call = PauseCall(plan="wait", runtime=RuntimeId(4), unless=("running",))
     assert describe_pane_change(call, Observation(at=1, pane=PaneId(1), **seen)) == words
 
@@ -30,20 +30,20 @@ def test_what_is_no_longer_as_it_was_left(seen, words):
 def scene_with(**pause) -> WorkflowScene:
     async def pauses(context) -> str:
         until = await context.now() + 60 * NS
-        paused = await context.pause_as(PauseCall(plan="wait", until=until, **pause))
+        paused = await context.pause_until_changed(PauseCall(plan="wait", until=until, **pause))
         return f"{paused.why} {paused.text}".strip()
 
     return WorkflowScene(Workflow(name="refresh", summary="", run=pauses))
 
 
-async def test_without_a_change_its_time_comes():
+async def test_without_a_change_the_pause_ends_when_due():
     scene = scene_with(unless=("running",), needs=("auto_resume",))
     async with run_engine(scene) as engine:
         await engine.start_run(asked_for(scene))
         assert (await wait_until_ended(scene)).why == "due"
 
 
-async def test_a_pane_that_changes_ends_it_at_once():
+async def test_a_changed_pane_ends_the_pause_at_once():
     scene = scene_with(unless=("running",))
     async with run_engine(scene) as engine:
         await engine.start_run(asked_for(scene))
@@ -54,23 +54,23 @@ async def test_a_pane_that_changes_ends_it_at_once():
         assert scene.clock.now() == began
 
 
-async def test_a_multiplexer_that_does_not_answer_ends_nothing(monkeypatch):
+async def test_an_unresponsive_tmux_does_not_end_the_pause(monkeypatch):
     scene = scene_with(unless=("running",))
-    real, troubles = scene.pane_observer.observe, [MuxError("the control client ended")] * 2
+    real, errors = scene.pane_observer.observe, [MuxError("the control client ended")] * 2
 
     async def observe(pane, lines):
-        if troubles and scene.runs.steps_by_run:
-            raise troubles.pop()
+        if errors and scene.runs.steps_by_run:
+            raise errors.pop()
         return await real(pane, lines)
 
     monkeypatch.setattr(scene.pane_observer, "observe", observe)
     async with run_engine(scene) as engine:
         await engine.start_run(asked_for(scene))
         run = await wait_until_ended(scene)
-    assert (run.status, run.why, troubles) == ("completed", "due", [])
+    assert (run.status, run.why, errors) == ("completed", "due", [])
 
 
-async def test_a_setting_that_it_needs_ends_it_at_once():
+async def test_a_needed_setting_that_is_switched_off_ends_the_pause():
     scene = scene_with(needs=("auto_resume",))
     async with run_engine(scene) as engine:
         await engine.start_run(asked_for(scene))
@@ -80,7 +80,7 @@ async def test_a_setting_that_it_needs_ends_it_at_once():
         assert (await wait_until_ended(scene)).why == "changed auto_resume is off"
 
 
-async def test_a_workflow_that_is_switched_off_does_not_wait_until_it_acts():
+async def test_a_workflow_that_is_switched_off_is_cancelled_during_its_pause():
     scene = scene_with()
     async with run_engine(scene) as engine:
         await engine.start_run(asked_for(scene))

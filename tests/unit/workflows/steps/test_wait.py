@@ -1,4 +1,4 @@
-"""Waiting for something in a pane."""
+"""Waiting for a condition in a pane."""
 
 import pytest
 
@@ -37,7 +37,7 @@ async def test_a_text_that_comes_and_one_that_came_before_the_first_act():
     assert await waited(scene, WaitFor(text="go")) == "text: go on"
 
 
-async def test_the_row_that_shows_what_was_typed_is_not_its_answer():
+async def test_the_echo_of_the_typed_text_does_not_match():
     scene = WorkflowScene()
     scene.gate.after_action = lambda _action: scene.services.print_lines(scene.pane, "$ make test", "test passed")
     scene.gate.outcome = type(scene.gate.outcome)(status="delivered", lines=0)
@@ -62,7 +62,7 @@ async def test_a_pattern_a_state_a_prompt_and_quiet():
     assert await waited(scene, WaitFor(quiet=5.0)) == "quiet: "
 
 
-async def test_what_a_repainting_screen_shows_counts():
+async def test_the_screen_of_a_repainting_program_counts():
     scene = WorkflowScene()
     happens = lambda: scene.pane_observer.change_pane(scene.pane, agent="codex", screen=("old", "❯"))  # noqa: E731
     assert await waited(scene, WaitFor(text="❯"), happens) == "text: ❯"
@@ -89,15 +89,15 @@ async def test_a_signal_counts_once_also_when_it_came_before():
         assert (await wait_until_ended(scene)).why == "one then TimedOut"
 
 
-async def test_what_does_not_come_ends_the_run():
+async def test_a_timeout_ends_the_run():
     scene = WorkflowScene()
-    assert await waited(scene, WaitFor(text="never", timeout=5)) == "what the run waited for did not come within 5 s"
+    assert await waited(scene, WaitFor(text="never", timeout=5)) == "timed out after 5 s waiting for text"
 
 
-async def test_exactly_one_thing_is_waited_for():
-    assert "exactly one thing" in await waited(WorkflowScene(), WaitFor(text="a", prompt=True))
+async def test_exactly_one_condition_is_required():
+    assert "exactly one of" in await waited(WorkflowScene(), WaitFor(text="a", prompt=True))
 
 
-def test_a_pattern_that_cannot_be_understood_is_told():
+def test_an_invalid_pattern_is_an_error():
     with pytest.raises(BadRequest):
         build_text_matcher(WaitFor(pattern="(?=x)"))

@@ -1,7 +1,7 @@
-"""Claude Code, by Anthropic.
+"""Adapter for Claude Code, by Anthropic.
 
-It speaks in a registry file for each process (best, and without any set-up), in hooks, in its transcript, and by OSC
-7501 where the terminal asked for it. Its screens are known as well, as an independent witness.
+Evidence sources: a registry file for each process (the best one, without any setup), hooks, the transcript, OSC 7501 if
+the terminal requested it, and its screens as independent evidence.
 """
 
 from termvisor.agents.adapters.adapter import FULL_CAPABILITIES
@@ -32,7 +32,7 @@ ADAPTER = ComposedAdapter(
     ),
     env_names=log_locations.ENV_NAMES,
     process_finder=process_match.find_process,
-    title_matcher=title.title_matches,
+    title_matcher=title.matches_title,
     path_lister=log_locations.list_watched_paths,
     readers={
         "registry": registry.read_registry,

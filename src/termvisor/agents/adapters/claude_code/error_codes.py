@@ -1,4 +1,4 @@
-"""Claude Code's own names of errors, and what each says beside the state."""
+"""Map error codes of Claude Code to flags."""
 
 import re
 
@@ -16,20 +16,20 @@ LOGIN_ERRORS = frozenset(
         "cloud_credential_error",
     }
 )
-"""Errors that only a person with the account can mend."""
+"""Errors that the user resolves by logging in or contacting the vendor."""
 AUTHENTICATED_ERRORS = frozenset({"rate_limit", "invalid_request", "model_not_found", "max_output_tokens"})
-"""Errors of a request that was let in: whoever made it is logged in."""
+"""Errors of authenticated requests: they prove that the user is logged in."""
 _POSSIBLE_LIMIT_ERRORS = ("rate_limit", "")
 _LIMIT_MESSAGE = re.compile(
     r"\b(?:hit|reached) your (?!fast\b).{0,40}\b(?:limit|shared budget)\b|\busage limit reached\b"
     r"|\bout of (?:extra usage|usage)\b",
     re.IGNORECASE,
 )
-"""`You've hit your 5-hour limit`. A refused request alone (429) is none: it may be tried again at once."""
+"""`You've hit your 5-hour limit`. Status 429 alone is no usage limit: the request may be retried at once."""
 
 
 def build_error_flags(error: str, message: str, now: int) -> FlagUpdate:
-    """``error`` is the name, empty where only the words are known."""
+    """Return the flags for an error. ``error`` is its code; empty if only the message is known."""
     flags = error_classifier.build_error_flags(
         _classify_error(error, message), message, now, error_classifier.find_zoned_reset_time
     )

@@ -1,7 +1,7 @@
-"""The hooks: what Claude Code tells a command that its settings name, at each step of a turn.
+"""Read Claude Code hook events.
 
-They have holes: an interrupt and a refusal by Escape fire none. What happens inside a sub-agent is told with its id
-and is no news of the agent itself, except that a permission is wanted.
+Hooks do not report everything: no hook fires for an interrupt or a denial with Escape. Events inside a sub-agent have
+its id and do not change the state of the agent, except for permission requests.
 """
 
 import re
@@ -44,7 +44,7 @@ STATELESS_EVENTS = frozenset(
         "PreModelSwitch",
     }
 )
-"""Known, and without news of the state."""
+"""Known events that do not change the state."""
 QUESTION_TOOL = "AskUserQuestion"
 MANUAL_END_REASONS = frozenset({"prompt_input_exit", "logout", "clear", "resume"})
 STATES_BY_NOTIFICATION: dict[str, StateName] = {
@@ -53,9 +53,9 @@ STATES_BY_NOTIFICATION: dict[str, StateName] = {
     "elicitation_dialog": "waiting_input",
     "elicitation_url_dialog": "waiting_input",
 }
-"""Notices that say what the agent waits for. `permission_prompt` does not: it comes for questions, too, and late."""
+"""Notifications that name what the agent waits for. Not `permission_prompt`: it comes for questions, too, and late."""
 _EVENT_NAME_CHARS = 64
-"""Characters of a line in which its event is named."""
+"""The event name is within this many characters of a spool line."""
 _TASK_NOTIFICATION = re.compile(r"\A\s*<task-notification>\s*<task-id>([\w-]{1,64})</task-id>")
 
 
@@ -65,7 +65,7 @@ class ClaudeBackgroundTask(Struct, frozen=True):
 
 
 class ClaudeHookPayload(Struct, frozen=True):
-    """The payload; of each event only some of it is there."""
+    """The payload fields of all events; each event has some of them."""
 
     session_id: str = ""
     transcript_path: str = ""
@@ -97,6 +97,7 @@ class ClaudeHookLine(Struct, frozen=True):
 
 
 def read_hook(record: SourceRecord) -> list[AgentStatement]:
+    """Parse one line of the hook spool."""
     if (
         f'"{status_line.STATUS_LINE_EVENT}"' in record.text[:_EVENT_NAME_CHARS]
         and (hook := parse_hook_event(record)) is not None
@@ -105,34 +106,34 @@ def read_hook(record: SourceRecord) -> list[AgentStatement]:
     try:
         line = msgspec.json.decode(record.text, type=ClaudeHookLine)
     except JSON_ERRORS:
-        return [build_unknown_statement("a hook's line of another form")]
+        return [build_unknown_statement("malformed hook line")]
     if line.event in STATELESS_EVENTS:
         return []
-    tell = EVENT_READERS.get(line.event)
-    if tell is None:
-        return [build_unknown_statement(f"the hook event {line.event}")]
-    return add_context(tell(line.payload, record.at), at=line.at * NS_PER_MS, session=line.payload.session_id)
+    read_event = EVENT_READERS.get(line.event)
+    if read_event is None:
+        return [build_unknown_statement(f"hook event {line.event}")]
+    return add_context(read_event(line.payload, record.at), at=line.at * NS_PER_MS, session=line.payload.session_id)
 
 
 def _read_session_start(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    about = build_payload(model=event.model, transcript=event.transcript_path, began_by=event.source)
+    payload = build_payload(model=event.model, transcript=event.transcript_path, began_by=event.source)
     title = event.session_title or None
     if event.source == "compact":
-        yield AgentStatement(kind="note", title=title, payload=about)
+        yield AgentStatement(kind="note", title=title, payload=payload)
     else:
-        yield AgentStatement(state="idle", title=title, payload=about)
+        yield AgentStatement(state="idle", title=title, payload=payload)
 
 
 def _read_session_end(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    """The process may live on (`/clear`), so this is no exit."""
-    end = "manual" if event.reason in MANUAL_END_REASONS else ""
-    yield AgentStatement(kind="note", payload=build_payload(end_reason=end, left_by=event.reason))
+    # Not an exit: after `/clear` the process continues with another session.
+    end_reason = "manual" if event.reason in MANUAL_END_REASONS else ""
+    yield AgentStatement(kind="note", payload=build_payload(end_reason=end_reason, left_by=event.reason))
 
 
 def _read_prompt(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    """A task that ended in the background prompts the agent by itself."""
-    if found := _TASK_NOTIFICATION.match(event.prompt):
-        yield AgentStatement(kind="task_ended", task=found[1])
+    # A background task that ends sends a prompt to the agent by itself.
+    if match := _TASK_NOTIFICATION.match(event.prompt):
+        yield AgentStatement(kind="task_ended", task=match[1])
         yield AgentStatement(
             state="running", payload=build_payload(prompted_by="task", transcript=event.transcript_path)
         )
@@ -143,14 +144,14 @@ def _read_prompt(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
 
 
 def _read_tool_use(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    started = event.tool_response.get("backgroundTaskId") if isinstance(event.tool_response, dict) else None
-    if isinstance(started, str) and started:
-        yield AgentStatement(kind="task_began", task=started)
-    about = build_payload(tool=event.tool_name, command=_summarize_tool_input(event.tool_input), error=event.error)
+    task = event.tool_response.get("backgroundTaskId") if isinstance(event.tool_response, dict) else None
+    if isinstance(task, str) and task:
+        yield AgentStatement(kind="task_began", task=task)
+    payload = build_payload(tool=event.tool_name, command=_summarize_tool_input(event.tool_input), error=event.error)
     if event.agent_id:
-        yield AgentStatement(kind="note", payload={**about, "inside": event.agent_id})
+        yield AgentStatement(kind="note", payload={**payload, "inside": event.agent_id})
     else:
-        yield AgentStatement(state="idle" if event.is_interrupt else "running", payload=about)
+        yield AgentStatement(state="idle" if event.is_interrupt else "running", payload=payload)
 
 
 def _read_permission_request(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
@@ -160,18 +161,18 @@ def _read_permission_request(event: ClaudeHookPayload, _: int) -> Iterable[Agent
 
 
 def _read_permission_denied(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    """The agent goes on without it."""
+    # No state: the agent continues without the tool.
     yield AgentStatement(kind="note", payload=build_payload(tool=event.tool_name, denied=event.reason))
 
 
 def _read_notification(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    about = build_payload(message=event.message, notice=event.notification_type)
+    payload = build_payload(message=event.message, notice=event.notification_type)
     state = STATES_BY_NOTIFICATION.get(event.notification_type)
     if state is not None:
-        yield AgentStatement(state=state, payload=about)
+        yield AgentStatement(state=state, payload=payload)
     else:
         flags = FlagUpdate(auth_needed=False if event.notification_type == "auth_success" else None)
-        yield AgentStatement(kind="note", flags=flags, payload=about)
+        yield AgentStatement(kind="note", flags=flags, payload=payload)
 
 
 def _read_elicitation(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
@@ -183,18 +184,18 @@ def _read_elicitation_result(event: ClaudeHookPayload, _: int) -> Iterable[Agent
 
 
 def _read_stop(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    """The turn is over; what still runs in the background will begin another."""
-    given = event.background_tasks
-    tasks = None if given is None else tuple(task.id for task in given if task.status in ("running", "pending"))
+    tasks = None
+    if event.background_tasks is not None:
+        tasks = tuple(task.id for task in event.background_tasks if task.status in ("running", "pending"))
     yield AgentStatement(
         state="completed", tasks=tasks, payload=build_payload(last_message=event.last_assistant_message)
     )
 
 
 def _read_stop_failure(event: ClaudeHookPayload, now: int) -> Iterable[AgentStatement]:
-    about = build_payload(error=event.error, message=event.last_assistant_message, details=event.error_details)
+    payload = build_payload(error=event.error, message=event.last_assistant_message, details=event.error_details)
     yield AgentStatement(
-        state="error", flags=build_error_flags(event.error, event.last_assistant_message, now), payload=about
+        state="error", flags=build_error_flags(event.error, event.last_assistant_message, now), payload=payload
     )
 
 
@@ -204,7 +205,7 @@ def _read_subagent_start(event: ClaudeHookPayload, _: int) -> Iterable[AgentStat
 
 
 def _read_subagent_stop(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    """A compaction is done by a sub-agent without a type that nobody was told of; its end is no news either."""
+    # A compaction uses a sub-agent without a type whose start is not reported; ignore its end, too.
     if event.agent_id and event.agent_type:
         yield AgentStatement(kind="task_ended", task=event.agent_id, payload=build_payload(agent_type=event.agent_type))
 
@@ -216,7 +217,7 @@ def _read_pre_compact(event: ClaudeHookPayload, _: int) -> Iterable[AgentStateme
 
 
 def _read_post_compact(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatement]:
-    """By hand it is all there was to do; by itself it was in the middle of a turn."""
+    # A manual compaction is the whole turn; an automatic one happens within a turn.
     state: StateName = "idle" if event.trigger == "manual" else "running"
     yield AgentStatement(state=state, flags=FlagUpdate(compacting=False), payload=build_payload(trigger=event.trigger))
 
@@ -226,16 +227,16 @@ def _read_model_switch(event: ClaudeHookPayload, _: int) -> Iterable[AgentStatem
 
 
 def _summarize_tool_input(tool_input: Any) -> str:
-    """What a tool is about to do, in a line: its command, or the file or address that it is about."""
+    """Return a tool call in one line: its command, or the file or URL it uses."""
     if not isinstance(tool_input, Mapping):
         return ""
-    found = (tool_input.get(name) for name in ("command", "file_path", "notebook_path", "url", "query", "description"))
-    return next((one for one in found if isinstance(one, str) and one), "")
+    values = (tool_input.get(name) for name in ("command", "file_path", "notebook_path", "url", "query", "description"))
+    return next((value for value in values if isinstance(value, str) and value), "")
 
 
 def _find_question(tool_input: Any) -> str:
-    asked = tool_input.get("questions") if isinstance(tool_input, Mapping) else None
-    first = asked[0] if isinstance(asked, list) and asked else None
+    questions = tool_input.get("questions") if isinstance(tool_input, Mapping) else None
+    first = questions[0] if isinstance(questions, list) and questions else None
     question = first.get("question") if isinstance(first, Mapping) else None
     return question if isinstance(question, str) else ""
 

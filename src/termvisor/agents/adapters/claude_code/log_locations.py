@@ -1,4 +1,4 @@
-"""Where a Claude Code process leaves word on disk."""
+"""Find the files that a Claude Code process writes: its registry entry and the transcripts of its project."""
 
 import posixpath
 import re
@@ -9,20 +9,20 @@ from termvisor.model.agent.signal import ProcessHint
 
 ENV_NAMES = ("HOME", "CLAUDE_CONFIG_DIR")
 _MAX_FOLDER_NAME_CHARS = 200
-"""Of a folder's name; for a longer path it puts a checksum behind."""
+"""Longest folder name; Claude Code appends a checksum to a longer one."""
 _NON_ALPHANUMERIC = re.compile(r"[^a-zA-Z0-9]")
 
 
 def find_config_folder(process: ProcessInfo) -> str:
-    """Empty where it cannot be known."""
-    if own := process.env.get("CLAUDE_CONFIG_DIR", ""):
-        return posixpath.normpath(posixpath.join(process.cwd, own))
+    """Return the configuration folder; empty if unknown."""
+    if folder := process.env.get("CLAUDE_CONFIG_DIR", ""):
+        return posixpath.normpath(posixpath.join(process.cwd, folder))
     home = process.env.get("HOME", "")
     return posixpath.join(home, ".claude") if home else ""
 
 
 def encode_project_folder(cwd: str) -> str:
-    """How it calls the folder of all transcripts of a working directory; empty where the name is too long to tell."""
+    """Return the name of the folder with the transcripts of a working directory; empty if it is too long."""
     name = _NON_ALPHANUMERIC.sub("-", cwd)
     return name if len(name) <= _MAX_FOLDER_NAME_CHARS else ""
 
@@ -43,19 +43,20 @@ def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
 
 
 def _list_transcript_paths(folder: str, project: str, cwd: str) -> list[WatchedPath]:
-    """Of all sessions in this directory: which one is its own changes with `/clear`. So they name no process.
+    """Return the transcripts of all sessions in this directory, without a process: `/clear` changes the session.
 
-    Sub-agents write files of their own, in a folder below that of their session.
+    Sub-agents write their own files in a subfolder of the session.
     """
-    where = posixpath.join(folder, "projects", project)
+    transcripts = posixpath.join(folder, "projects", project)
+    hint = ProcessHint(cwd=cwd)
     return [
-        WatchedPath(source="transcript", kind="lines", folder=where, pattern="*.jsonl", hint=ProcessHint(cwd=cwd)),
+        WatchedPath(source="transcript", kind="lines", folder=transcripts, pattern="*.jsonl", hint=hint),
         WatchedPath(
             source=SUBAGENT_SOURCE,
             kind="lines",
-            folder=where,
+            folder=transcripts,
             pattern="agent-*.jsonl",
             is_deep=True,
-            hint=ProcessHint(cwd=cwd),
+            hint=hint,
         ),
     ]

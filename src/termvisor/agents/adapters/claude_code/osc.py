@@ -1,6 +1,6 @@
-"""OSC 7501, the program status: ``state=blocked:app=claude-code:kind=permission:msg=<base64>``.
+"""Read OSC 7501, the program status: ``state=blocked:app=claude-code:kind=permission:msg=<base64>``.
 
-Claude Code prints it only in a terminal that answered its question for it at the start.
+Claude Code prints it only in a terminal that has confirmed support for it at the start.
 """
 
 import binascii
@@ -16,15 +16,16 @@ STATES_BY_OSC: dict[str, StateName] = {"idle": "idle", "working": "running", "do
 
 
 def read_osc(record: SourceRecord) -> list[AgentStatement]:
-    parts = dict(part.partition("=")[::2] for part in record.text.split(":"))
-    if "state" not in parts or parts.get("app", APP_NAME) != APP_NAME:
+    """Parse one mark; those of other programs are ignored."""
+    fields = dict(part.partition("=")[::2] for part in record.text.split(":"))
+    if "state" not in fields or fields.get("app", APP_NAME) != APP_NAME:
         return []
-    told = _build_statement(parts, _decode_message(parts.get("msg", "")), record.at)
-    return [told or build_unknown_statement(f"OSC 7501 {record.text}")]
+    statement = _build_statement(fields, _decode_message(fields.get("msg", "")), record.at)
+    return [statement or build_unknown_statement(f"OSC 7501 {record.text}")]
 
 
-def _build_statement(parts: dict[str, str], message: str, now: int) -> AgentStatement | None:
-    name, kind = parts["state"], parts.get("kind", "")
+def _build_statement(fields: dict[str, str], message: str, now: int) -> AgentStatement | None:
+    name, kind = fields["state"], fields.get("kind", "")
     if name == "clear":
         return AgentStatement(kind="source_down")
     if name == "blocked":
@@ -34,8 +35,8 @@ def _build_statement(parts: dict[str, str], message: str, now: int) -> AgentStat
     if name not in STATES_BY_OSC:
         return None
     flags = build_error_flags("", message, now) if name == "error" else FlagUpdate()
-    about = build_payload(error=message) if name == "error" else build_payload(message=message)
-    return AgentStatement(state=STATES_BY_OSC[name], flags=flags, payload=about)
+    payload = build_payload(error=message) if name == "error" else build_payload(message=message)
+    return AgentStatement(state=STATES_BY_OSC[name], flags=flags, payload=payload)
 
 
 def _decode_message(text: str) -> str:

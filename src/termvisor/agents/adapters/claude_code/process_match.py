@@ -1,7 +1,7 @@
-"""Which process of a pane is a Claude Code that somebody works with.
+"""Recognize the Claude Code process of a pane.
 
-It is a native program called `claude`; installed by npm, a script for node starts it or is it. A file or a session that
-happens to be called so is none, nor is one of its commands that ends by itself (`claude mcp list`).
+It is a native program `claude`; the npm package starts it by a node script, or is one. A file named `claude`, and a
+subcommand that holds no conversation (`claude mcp list`), is not an agent.
 """
 
 import posixpath
@@ -45,22 +45,23 @@ NON_AGENT_COMMANDS = frozenset(
         "upgrade",
     }
 )
-"""Its commands that have no conversation."""
+"""Subcommands that start no conversation."""
 _INFO_OPTIONS = frozenset({"-h", "--help", "-v", "--version"})
 _PRINT_OPTIONS = frozenset({"-p", "--print"})
 SESSION_RESUME = SessionResume(("claude", "--resume", "{}"))
-"""Only in the folder in which the session began."""
+"""Works only in the folder in which the session was started."""
 
 
 def find_process(processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-    """The program itself rather than the script that starts it; one with a face rather than one that prints."""
-    found = [process for process in processes if _is_claude(process) and _is_agent(get_arguments(process))]
-    return min(found, key=lambda one: (_is_unattended(one), is_run_as_script(one)), default=None)
+    """Return the agent process: interactive rather than printing, the program rather than its start script."""
+    agents = [process for process in processes if _is_claude(process) and _is_agent(get_arguments(process))]
+    return min(agents, key=lambda process: (_is_unattended(process), is_run_as_script(process)), default=None)
 
 
 def get_arguments(process: ProcessInfo) -> tuple[str, ...]:
-    words = get_script_arguments(process, _SCRIPT_PATTERN)
-    return process.argv[1:] if words is None else words
+    """Return the arguments without the program, or without the runtime and the script."""
+    arguments = get_script_arguments(process, _SCRIPT_PATTERN)
+    return process.argv[1:] if arguments is None else arguments
 
 
 def find_resumed_session(process: ProcessInfo) -> str:
@@ -68,7 +69,7 @@ def find_resumed_session(process: ProcessInfo) -> str:
 
 
 def is_run_as_script(process: ProcessInfo) -> bool:
-    """Whether an engine runs it as a script; npm's own processes only start it."""
+    """Return True if a script runtime such as node runs it."""
     return get_script_arguments(process, _SCRIPT_PATTERN) is not None
 
 
@@ -77,17 +78,18 @@ def _is_claude(process: ProcessInfo) -> bool:
 
 
 def _is_native(process: ProcessInfo) -> bool:
-    """By what the kernel calls it; by its own name only where that agrees or is not told."""
-    first = process.argv[0].removesuffix(" (deleted)") if process.argv else ""
-    called = posixpath.basename(first)
-    is_named = called in (PROGRAM_NAME, f"{PROGRAM_NAME}.exe") or _INSTALLED_PATH.search(first) is not None
+    """Return True by the kernel's process name; argv, which a process may change, counts only if both agree."""
+    path = process.argv[0].removesuffix(" (deleted)") if process.argv else ""
+    name = posixpath.basename(path)
+    is_named = name in (PROGRAM_NAME, f"{PROGRAM_NAME}.exe") or _INSTALLED_PATH.search(path) is not None
     if not process.program:
         return is_named
-    return process.program == PROGRAM_NAME or (is_named and process.program == called[:15])
+    # The kernel truncates process names to 15 characters.
+    return process.program == PROGRAM_NAME or (is_named and process.program == name[:15])
 
 
 def _is_agent(arguments: Sequence[str]) -> bool:
-    """The first word is an errand, or else the prompt."""
+    # The first argument is a subcommand or the prompt.
     first = next(iter(arguments), "")
     return first not in NON_AGENT_COMMANDS and not _INFO_OPTIONS.intersection(arguments)
 

@@ -1,9 +1,9 @@
-"""The session registry: one file a process, ``~/.claude/sessions/<pid>.json``, rewritten with every change of state.
+"""Read the Claude Code session registry: one file per process, ``~/.claude/sessions/<pid>.json``.
 
-It knows no errors and no ends of turns; both look idle there. Its first words, before any status, have no time of
-their own: they count as old as the process, for the first status may be written while they are read. A process that was
-killed leaves its file behind, and the next one with the same pid may find it: so the start of the process must agree,
-too. One that leaves in good order removes it a moment before it ends.
+It is rewritten at every change of state, but shows errors and completed turns as idle. The first version has no status
+and no time; it counts as old as the process, because the first status may be written while it is read. A killed process
+leaves its file behind, so the start time of the process must match as well as the pid. A process that exits normally
+removes its file shortly before.
 """
 
 import msgspec
@@ -17,12 +17,14 @@ from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.agent.state import StateName
 
 STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "busy": "running", "shell": "running"}
-"""``shell``: the turn is over, but a command that it started still runs, and its end begins a turn by itself."""
+"""``shell``: the turn has ended, but a background command is running whose end starts another turn."""
 APPROVAL_WAITS = frozenset({"permission prompt", "sandbox request"})
-"""What a `waiting` agent asks leave for; everything else that it waits for is an answer."""
+"""Values of ``waitingFor`` that need an approval; all others need input."""
 
 
 class ClaudeRegistryEntry(Struct, frozen=True, rename="camel"):
+    """The content of a registry file."""
+
     pid: int
     session_id: str = ""
     proc_start: str = ""
@@ -37,25 +39,25 @@ class ClaudeRegistryEntry(Struct, frozen=True, rename="camel"):
 
 
 def read_registry(record: SourceRecord) -> list[AgentStatement]:
+    """Parse a registry file; an empty text means that it was removed."""
     if not record.text:
         return [AgentStatement(kind="source_down")]
     try:
         entry = msgspec.json.decode(record.text, type=ClaudeRegistryEntry)
     except JSON_ERRORS:
-        return [build_unknown_statement("a session registry file of another form")]
+        return [build_unknown_statement("malformed session registry file")]
     if not _is_about_process(entry, record.hint):
         return []
-    told = add_context(
+    return add_context(
         [_build_statement(entry)],
         at=(max(entry.updated_at, entry.status_updated_at) or entry.started_at) * NS_PER_MS,
         session=entry.session_id,
         hint=replace(record.hint, pid=entry.pid, pid_started=_parse_process_start(entry)),
     )
-    return told
 
 
 def _is_about_process(entry: ClaudeRegistryEntry, hint: ProcessHint) -> bool:
-    """Whether it speaks of the process that was meant, and not of a dead one with the same number."""
+    """Return False for the file of a dead process whose pid was reused."""
     is_pid = not hint.pid or hint.pid == entry.pid
     started = _parse_process_start(entry)
     return is_pid and (not hint.pid_started or not started or hint.pid_started == started)
@@ -67,13 +69,13 @@ def _parse_process_start(entry: ClaudeRegistryEntry) -> int:
 
 def _build_statement(entry: ClaudeRegistryEntry) -> AgentStatement:
     title = entry.name if entry.name and entry.name_source != "derived" else None
-    about = build_payload(version=entry.version, status=entry.status, waiting_for=entry.waiting_for)
+    payload = build_payload(version=entry.version, status=entry.status, waiting_for=entry.waiting_for)
     if not entry.status:
-        return AgentStatement(kind="note", title=title, payload=about)
+        return AgentStatement(kind="note", title=title, payload=payload)
     state = _find_state(entry)
     if state is None:
-        return AgentStatement(state="unknown", reason="unsupported_signal", title=title, payload=about)
-    return AgentStatement(state=state, title=title, payload=about)
+        return AgentStatement(state="unknown", reason="unsupported_signal", title=title, payload=payload)
+    return AgentStatement(state=state, title=title, payload=payload)
 
 
 def _find_state(entry: ClaudeRegistryEntry) -> StateName | None:

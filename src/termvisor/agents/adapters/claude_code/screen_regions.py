@@ -1,13 +1,13 @@
-"""The parts of Claude Code's screen: where the composer stands, what was said last above it, what is below.
+"""Split Claude Code screens into regions: the last blocks of the conversation, the composer, the footer, or a dialog.
 
-    ● The last words of the turn, or a dialog that stands in for all below
-    ✻ Churned for 13s · done 7:42 PM          the last block: a row at the margin, and all that is indented under it
+    ● The last text of the turn, or a dialog in place of everything below
+    ✻ Churned for 13s · done 7:42 PM          the last block: a row at the margin and the indented rows below it
     ──────────────────────────────
-    ❯ what is being written                   the composer, between two rules
+    ❯ text being written                      the composer, between two horizontal rules
     ──────────────────────────────
       ⏸ manual mode on · esc to interrupt     the footer: indented rows, and nothing below them
 
-A picture of such a screen in another program has that program's own rows below it, so it has no parts.
+A copy of such a screen in another program has rows of that program below it, so it has no regions.
 """
 
 import re
@@ -20,26 +20,26 @@ from termvisor.model.terminal.screen import Screen
 
 HORIZONTAL_RULE = re.compile(r"─{12}")
 DIALOG_EDGE = re.compile(r"[─▔]{7}")
-"""How a dialog begins; hints may stand in the middle of the line."""
+"""First row of a dialog; the line may contain hints in its middle."""
 OPTION_POINTER = re.compile(r" {0,6}❯ ")
 _EXIT_HINT = re.compile(r" {1,4}(?:\S.* · )?Esc to (?:cancel|exit|close)$")
 _COMPOSER_SIGN = re.compile(r"[❯!]")
 _MAX_FOOTER_ROWS = 14
 _MAX_COMPOSER_ROWS = 30
 _TURN_END_ROW = re.compile(r"[·✢✳✶✻✽*∗] \S+ for [\dhms ]+ · done\b")
-"""The row that tells a turn's end: `✻ Churned for 13s · done 7:42 PM`. The verb is another each time."""
+"""The row at the end of a turn: `✻ Churned for 13s · done 7:42 PM`. The verb varies."""
 _HINT_INDENT = 8
-"""Rows that begin so far to the right are hints at the edge, no words of the conversation."""
+"""Rows with at least this indentation are hints at the right edge, not part of the conversation."""
 
 
 class ClaudeScreenLayout(Struct, frozen=True, kw_only=True):
-    """``composer`` is None where there is none; then ``dialog`` may stand in its place. Rows are without blank ones."""
+    """The rows of each region, without blank ones. If ``composer`` is None, a ``dialog`` may be in its place."""
 
     composer: tuple[str, ...] | None = None
     footer: tuple[str, ...] = ()
     dialog: tuple[str, ...] = ()
     blocks: tuple[tuple[str, ...], ...] = ()
-    """What was said last, the last first; at most three."""
+    """The last three blocks of the conversation, newest first."""
 
 
 EMPTY_LAYOUT = ClaudeScreenLayout()
@@ -57,24 +57,26 @@ def parse_layout(screen: Screen) -> ClaudeScreenLayout:
 
 
 def split_regions(screen: Screen) -> ScreenRegions:
-    """``hint`` is a dialog's last row, ``question`` the one that asks. ``block`` is the last, ``head`` its first row;
-    ``outcome`` is what stands before the row that tells a turn's end, or the block where there is none.
+    """Return the regions that rules may refer to.
+
+    ``hint`` is the last row of a dialog and ``question`` its question. ``block`` is the last block and ``head`` its
+    first row; ``outcome`` is the text before the turn-end row, or the last block if there is no such row.
     """
-    found = parse_layout(screen)
-    block = found.blocks[0] if found.blocks else ()
+    layout = parse_layout(screen)
+    block = layout.blocks[0] if layout.blocks else ()
     return {
-        "dialog": found.dialog,
-        "hint": found.dialog[-1:],
-        "question": _find_question(found.dialog),
+        "dialog": layout.dialog,
+        "hint": layout.dialog[-1:],
+        "question": _find_question(layout.dialog),
         "head": block[:1],
         "block": block,
-        "outcome": [row for part in _find_outcome_blocks(found.blocks) for row in part],
-        "footer": found.footer,
+        "outcome": [row for rows in _find_outcome_blocks(layout.blocks) for row in rows],
+        "footer": layout.footer,
     }
 
 
 def _find_outcome_blocks(blocks: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
-    """Of the last turn at most: what was before its prompt is another one's."""
+    """Return the blocks of the last turn only: those before its prompt belong to the previous turn."""
     if not blocks or not _TURN_END_ROW.match(blocks[0][0]):
         return blocks[:1]
     is_prompt = len(blocks) > 1 and blocks[1][0].startswith("❯")
@@ -82,49 +84,53 @@ def _find_outcome_blocks(blocks: Sequence[tuple[str, ...]]) -> Sequence[tuple[st
 
 
 def _find_question(rows: Sequence[str]) -> Sequence[str]:
-    asking = [row for row in rows if row.endswith("?")] or [row for row in rows if "? " in row] or rows[:1]
-    return [row.strip()[:200] for row in asking[-1:]]
+    questions = [row for row in rows if row.endswith("?")] or [row for row in rows if "? " in row] or rows[:1]
+    return [row.strip()[:200] for row in questions[-1:]]
 
 
 def _find_lower_rule(rows: Sequence[str]) -> int | None:
-    """The rule under the composer: below it are only indented rows."""
-    for number in range(len(rows) - 1, max(-1, len(rows) - 2 - _MAX_FOOTER_ROWS), -1):
-        if HORIZONTAL_RULE.match(rows[number]):
-            return number
-        if rows[number] and not rows[number].startswith("  "):
+    """Return the index of the rule below the composer, which has only indented rows below it."""
+    for index in range(len(rows) - 1, max(-1, len(rows) - 2 - _MAX_FOOTER_ROWS), -1):
+        if HORIZONTAL_RULE.match(rows[index]):
+            return index
+        if rows[index] and not rows[index].startswith("  "):
             return None
     return None
 
 
 def _find_upper_rule(rows: Sequence[str], lower: int) -> int | None:
-    """The rule over the composer, whose first row has the prompt's sign and whose others are indented."""
-    for number in range(lower - 1, max(-1, lower - 2 - _MAX_COMPOSER_ROWS), -1):
-        if _COMPOSER_SIGN.match(rows[number]):
-            return number - 1 if number > 0 and HORIZONTAL_RULE.match(rows[number - 1]) else None
-        if rows[number] and not rows[number].startswith("  "):
+    """Return the index of the rule above the composer: its first row has the prompt sign, the others are indented."""
+    for index in range(lower - 1, max(-1, lower - 2 - _MAX_COMPOSER_ROWS), -1):
+        if _COMPOSER_SIGN.match(rows[index]):
+            return index - 1 if index > 0 and HORIZONTAL_RULE.match(rows[index - 1]) else None
+        if rows[index] and not rows[index].startswith("  "):
             return None
     return None
 
 
 def _find_dialog(rows: Sequence[str]) -> tuple[str, ...]:
-    """From the line over the option that is pointed at to the end of the screen; empty where nothing is."""
-    pointed = next((number for number in range(len(rows) - 1, -1, -1) if OPTION_POINTER.match(rows[number])), 0)
-    first = next((number for number in range(pointed - 1, -1, -1) if DIALOG_EDGE.match(rows[number])), None)
-    if first is None and any(_EXIT_HINT.match(row) for row in rows[-1:]):  # a page that offers no choice
-        first = next((number for number in range(len(rows) - 1, -1, -1) if DIALOG_EDGE.match(rows[number])), None)
-    return () if first is None else tuple(filter(None, rows[first + 1 :]))
+    """Return the rows from the edge above the selected option to the end of the screen; empty if there is no dialog."""
+    selected = next((index for index in range(len(rows) - 1, -1, -1) if OPTION_POINTER.match(rows[index])), 0)
+    edge = _find_last_edge(rows[:selected])
+    if edge is None and any(_EXIT_HINT.match(row) for row in rows[-1:]):  # a page without options
+        edge = _find_last_edge(rows)
+    return () if edge is None else tuple(filter(None, rows[edge + 1 :]))
+
+
+def _find_last_edge(rows: Sequence[str]) -> int | None:
+    return next((index for index in range(len(rows) - 1, -1, -1) if DIALOG_EDGE.match(rows[index])), None)
 
 
 def _collect_blocks(rows: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    found: list[tuple[str, ...]] = []
+    blocks: list[tuple[str, ...]] = []
     block: list[str] = []
     for row in reversed(rows):
         if not row or row.startswith(" " * _HINT_INDENT):
             continue
         block.insert(0, row)
         if not row.startswith(" "):
-            found.append(tuple(block))
+            blocks.append(tuple(block))
             block = []
-        if len(found) == 3:
+        if len(blocks) == 3:
             break
-    return tuple(found)
+    return tuple(blocks)

@@ -1,7 +1,7 @@
-"""What Claude Code's screens say.
+"""Classify Claude Code screens.
 
-A dialog is believed only where it stands in for the composer and nothing is below it, so the agent's own prose, a
-transcript in a pager, or what a dead agent left under a shell's prompt is none.
+A dialog counts only if it replaces the composer and nothing is below it, so that quoted text, a transcript in a pager,
+or the last screen of an exited agent above a shell prompt is not mistaken for one.
 """
 
 from termvisor.agents.adapters.claude_code.screen_regions import split_regions

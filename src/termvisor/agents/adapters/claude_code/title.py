@@ -1,4 +1,4 @@
-"""The pane's title: `✳ Claude Code`, or `✳` and what it calls the session. It does not change with the state."""
+"""Read pane titles of Claude Code: `✳ Claude Code`, or `✳` and the session title. They do not show the state."""
 
 import re
 
@@ -9,12 +9,12 @@ _TITLE_PATTERN = re.compile(r"(?:[✳✻✶✢✽·⠂⠐] )?(\S.*)")
 _PRODUCT_NAME = "Claude Code"
 
 
-def title_matches(title: str) -> bool:
+def matches_title(title: str) -> bool:
     return title.startswith("✳ ") or title == _PRODUCT_NAME
 
 
 def read_title(record: SourceRecord) -> list[AgentStatement]:
-    """Its product's name is no title of a session."""
-    found = _TITLE_PATTERN.fullmatch(record.text.strip())
-    words = redact_text(found[1]) if found else ""
-    return [AgentStatement(kind="note", title="" if words == _PRODUCT_NAME else words)]
+    """Return the session title; empty if the pane title is only the product name."""
+    match = _TITLE_PATTERN.fullmatch(record.text.strip())
+    title = redact_text(match[1]) if match else ""
+    return [AgentStatement(kind="note", title="" if title == _PRODUCT_NAME else title)]

@@ -1,7 +1,7 @@
-"""The transcript: ``projects/<folder>/<session>.jsonl``, a line for every message of the conversation.
+"""Read Claude Code transcripts: ``projects/<folder>/<session>.jsonl``, one line per message.
 
-It tells what no hook tells: an interrupt, the tokens, the title. Its lines are those of the session that they name;
-who else works in the same folder has lines of their own there. Most kinds of lines say nothing of the state.
+They report what hooks do not: interrupts, token usage, the title. A line belongs to the session it names; other
+sessions in the same folder have their own lines. Most types of lines do not change the state.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,9 +18,9 @@ from termvisor.model.event import Scalar
 
 INTERRUPT_PREFIX = "[Request interrupted by user"
 SUBAGENT_SOURCE = "subagents"
-"""The source of the files that sub-agents have of their own."""
+"""Source name of the transcripts of sub-agents."""
 INTERACTIVE_ENTRYPOINTS = ("cli", "")
-"""Where the person sits who talks to it; `claude -p` in the same folder says ``sdk-cli``, some lines say nothing."""
+"""Entrypoints of interactive sessions; `claude -p` in the same folder has ``sdk-cli``, some lines have none."""
 
 
 class ClaudeTokenUsage(Struct, frozen=True):
@@ -39,6 +39,8 @@ class ClaudeMessage(Struct, frozen=True):
 
 
 class ClaudeTranscriptLine(Struct, frozen=True, rename="camel"):
+    """The fields of all types of lines; each type has some of them."""
+
     type: str = ""
     session_id: str = ""
     uuid: str = ""
@@ -59,28 +61,28 @@ class ClaudeTranscriptLine(Struct, frozen=True, rename="camel"):
 
 
 def read_transcript(record: SourceRecord) -> list[AgentStatement]:
+    """Parse one line of a transcript."""
     try:
         line = msgspec.json.decode(record.text, type=ClaudeTranscriptLine)
     except JSON_ERRORS:
-        return [build_unknown_statement("a line of the transcript of another form")]
-    tell = _read_sidechain_message if line.is_sidechain else LINE_READERS.get(line.type)
-    if tell is None or line.entrypoint not in INTERACTIVE_ENTRYPOINTS:
+        return [build_unknown_statement("malformed transcript line")]
+    read_line = _read_sidechain_message if line.is_sidechain else LINE_READERS.get(line.type)
+    if read_line is None or line.entrypoint not in INTERACTIVE_ENTRYPOINTS:
         return []
     return add_context(
-        tell(line, record.at), at=parse_timestamp(line.timestamp), session=line.session_id, key=line.uuid
+        read_line(line, record.at), at=parse_timestamp(line.timestamp), session=line.session_id, key=line.uuid
     )
 
 
 def read_subagent_transcript(record: SourceRecord) -> list[AgentStatement]:
-    """Only what they took. Several files grow at once, so what counts is when a line was read."""
+    """Return only the token usage. Several files grow at once, so the time of reading orders their lines."""
     try:
         line = msgspec.json.decode(record.text, type=ClaudeTranscriptLine)
     except JSON_ERRORS:
         return []
-    is_ours = line.entrypoint in INTERACTIVE_ENTRYPOINTS
-    return (
-        add_context(_read_sidechain_message(line, record.at), session=line.session_id, key=line.uuid) if is_ours else []
-    )
+    if line.entrypoint not in INTERACTIVE_ENTRYPOINTS:
+        return []
+    return add_context(_read_sidechain_message(line, record.at), session=line.session_id, key=line.uuid)
 
 
 def _read_user_message(line: ClaudeTranscriptLine, _: int) -> Iterable[AgentStatement]:
@@ -100,8 +102,8 @@ def _read_assistant_message(line: ClaudeTranscriptLine, now: int) -> Iterable[Ag
         return
     text = extract_text(message.content)
     if line.is_api_error_message:
-        about = build_payload(error=line.error, message=text)
-        yield AgentStatement(state="error", flags=build_error_flags(line.error, text, now), payload=about)
+        payload = build_payload(error=line.error, message=text)
+        yield AgentStatement(state="error", flags=build_error_flags(line.error, text, now), payload=payload)
     elif message.stop_reason == "end_turn":
         yield AgentStatement(
             state="completed", payload={**_build_context_payload(line, message), **build_payload(last_message=text)}
@@ -111,7 +113,7 @@ def _read_assistant_message(line: ClaudeTranscriptLine, now: int) -> Iterable[Ag
 
 
 def _read_sidechain_message(line: ClaudeTranscriptLine, _: int) -> Iterable[AgentStatement]:
-    """A sub-agent's answers are no state of the agent, but they are paid for as well."""
+    # Messages of a sub-agent do not change the state, but their tokens count.
     if line.message is not None and line.message.usage is not None and line.message.id:
         yield AgentStatement(
             kind="note",
@@ -124,23 +126,22 @@ def _read_title(line: ClaudeTranscriptLine, _: int) -> Iterable[AgentStatement]:
 
 
 def _read_cost_totals(line: ClaudeTranscriptLine, _: int) -> Iterable[AgentStatement]:
-    """What the session used in all, by its own account, when it ends."""
-    counted = line.model_usage.values()
+    """Read the totals that a session reports when it ends."""
 
     def sum_tokens(*names: str) -> int:
-        return int(sum(one.get(name, 0) for one in counted for name in names))
+        return int(sum(usage.get(name, 0) for usage in line.model_usage.values() for name in names))
 
-    given, cached = sum_tokens("inputTokens"), sum_tokens("cacheReadInputTokens", "cacheCreationInputTokens")
-    written = sum_tokens("outputTokens")
-    about = build_payload(
-        total=given + cached + written,
-        input=given,
-        output=written,
-        cached=cached,
+    input_tokens, output_tokens = sum_tokens("inputTokens"), sum_tokens("outputTokens")
+    cached_tokens = sum_tokens("cacheReadInputTokens", "cacheCreationInputTokens")
+    payload = build_payload(
+        total=input_tokens + cached_tokens + output_tokens,
+        input=input_tokens,
+        output=output_tokens,
+        cached=cached_tokens,
         reasoning=sum_tokens("thinkingTokens"),
         cost=line.total_cost_usd,
     )
-    yield AgentStatement(kind="note", payload=about)
+    yield AgentStatement(kind="note", payload=payload)
 
 
 LINE_READERS: dict[str, Callable[[ClaudeTranscriptLine, int], Iterable[AgentStatement]]] = {
@@ -153,28 +154,31 @@ LINE_READERS: dict[str, Callable[[ClaudeTranscriptLine, int], Iterable[AgentStat
 
 
 def _build_context_payload(line: ClaudeTranscriptLine, message: ClaudeMessage) -> dict[str, Scalar]:
-    """``context_used`` in tokens. The blocks of one message are lines of their own, each with the whole usage."""
-    used = message.usage or ClaudeTokenUsage()
-    cached = used.cache_read_input_tokens + used.cache_creation_input_tokens
-    context = used.input_tokens + cached + used.output_tokens
-    told = build_payload(model=message.model, version=line.version, context_used=context or None)
-    return {**told, **_build_usage_payload(message)}
+    """Return the payload of an assistant message; ``context_used`` is in tokens."""
+    usage = message.usage or ClaudeTokenUsage()
+    cached_tokens = usage.cache_read_input_tokens + usage.cache_creation_input_tokens
+    context = usage.input_tokens + cached_tokens + usage.output_tokens
+    payload = build_payload(model=message.model, version=line.version, context_used=context or None)
+    return {**payload, **_build_usage_payload(message)}
 
 
 def _build_usage_payload(message: ClaudeMessage) -> dict[str, Scalar]:
-    """What it took; the reader of the session counts each id once."""
-    used = message.usage or ClaudeTokenUsage()
+    """Return the token usage of a message.
+
+    Every block of a message is a line with the usage of the whole message, so the consumer counts each id once.
+    """
+    usage = message.usage or ClaudeTokenUsage()
     return build_payload(
         message_id=message.id,
-        message_input=used.input_tokens,
-        message_output=used.output_tokens,
-        message_cached=used.cache_read_input_tokens + used.cache_creation_input_tokens,
-        message_written=used.cache_creation_input_tokens,
+        message_input=usage.input_tokens,
+        message_output=usage.output_tokens,
+        message_cached=usage.cache_read_input_tokens + usage.cache_creation_input_tokens,
+        message_written=usage.cache_creation_input_tokens,
     )
 
 
 def extract_text(content: Any) -> str:
-    """The words of a message; a tool's result has none."""
+    """Return the text blocks of a message; empty for a tool result."""
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []

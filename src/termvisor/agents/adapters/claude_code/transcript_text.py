@@ -1,4 +1,4 @@
-"""What was said to Claude Code and by it, from its transcript. Tools' results and sub-agents are left out."""
+"""Extract prompts and answers from Claude Code transcripts, without tool results and sub-agents."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,8 @@ from termvisor.agents.adapters.claude_code.transcript import (
     extract_text,
 )
 from termvisor.agents.adapters.json_access import JSON_ERRORS, parse_timestamp
-from termvisor.agents.adapters.transcript_text import TranscriptText, hash_text
+from termvisor.agents.adapters.statements import hash_text
+from termvisor.agents.adapters.transcript_text import TranscriptText
 
 _SYNTHETIC_SOURCES = ("system",)
 
@@ -37,6 +38,6 @@ def read_transcript_text(record: SourceRecord) -> Iterator[TranscriptText]:
 
 
 def _is_prompt(line: ClaudeTranscriptLine, text: str) -> bool:
-    """What the program itself puts in a person's mouth stands in tags, or names another source."""
+    """Return False for user messages that Claude Code generates: they begin with a tag or have another source."""
     is_typed = bool(line.prompt_source) or not text.startswith("<")
     return is_typed and line.prompt_source not in _SYNTHETIC_SOURCES and not text.startswith(INTERRUPT_PREFIX)

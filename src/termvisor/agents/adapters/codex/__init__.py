@@ -1,7 +1,8 @@
-"""Codex: what is known of it, and where it speaks.
+"""Adapter for Codex, by OpenAI.
 
-It prints its state into its own pane; a server that all of its panes share tells every change of every thread; hooks,
-a notify program and the rollout file tell of threads only. See `threads` for how a thread's pane is proven.
+Evidence sources: OSC marks in its own pane; the app-server that all Codex processes share, which reports every change
+of every thread; hooks, a notify program and rollout files, which name only the thread. See `threads` for how the pane
+of a thread is proven.
 """
 
 from termvisor.agents.adapters.adapter import FULL_CAPABILITIES
@@ -39,7 +40,7 @@ ADAPTER = ComposedAdapter(
     ),
     env_names=("HOME", "CODEX_HOME"),
     process_finder=process_match.find_process,
-    title_matcher=title.title_matches,
+    title_matcher=title.matches_title,
     path_lister=rollout.list_watched_paths,
     readers={
         "osc": osc.read_osc,

@@ -1,10 +1,10 @@
-"""Codex' own names of errors, in few words of ours: it has two spellings, and tells some only by HTTP status."""
+"""Map error codes of Codex to error kinds. Codex has two spellings, and reports some errors only by HTTP status."""
 
 from collections.abc import Mapping
 
 from termvisor.agents.adapters import error_classifier
 from termvisor.agents.adapters.error_classifier import AUTH, OTHER, RATE_LIMIT, USAGE_LIMIT
-from termvisor.model.agent.signal import FlagUpdate
+from termvisor.agents.adapters.statements import AgentStatement, build_payload
 
 _KINDS_BY_CODE = {
     "usagelimitexceeded": USAGE_LIMIT,
@@ -39,22 +39,24 @@ _KINDS_BY_PHRASE = (
 
 
 def classify_error_code(info: object) -> str:
-    """The kind behind Codex' own name of an error: ``usageLimitExceeded``, ``{"httpConnectionFailed": {…}}``."""
+    """Return the kind of an error code, such as ``usageLimitExceeded`` or ``{"httpConnectionFailed": {…}}``."""
     if isinstance(info, Mapping) and info:
         name, details = next(iter(info.items()))
         status = next(iter(details.values()), None) if isinstance(details, Mapping) else None
-        return (
-            _KINDS_BY_HTTP_STATUS.get(status, "")
-            if isinstance(status, int) and status in _KINDS_BY_HTTP_STATUS
-            else classify_error_code(name)
-        )
+        kind = _KINDS_BY_HTTP_STATUS.get(status) if isinstance(status, int) else None
+        return kind or classify_error_code(name)
     return _KINDS_BY_CODE.get(info.replace("_", "").lower(), OTHER) if isinstance(info, str) else OTHER
 
 
 def classify_error_message(message: str) -> str:
-    """For places that tell an error by its words only."""
+    """Return the kind of an error that has a message but no code."""
     return next((kind for part, kind in _KINDS_BY_PHRASE if part in message), OTHER)
 
 
-def build_error_flags(kind: str, message: str, now: int) -> FlagUpdate:
-    return error_classifier.build_error_flags(kind, message, now, error_classifier.find_local_reset_time)
+def build_error_statement(kind: str, message: str, now: int) -> AgentStatement:
+    """Return the statement that a turn has failed with an error of this kind."""
+    return AgentStatement(
+        state="error",
+        flags=error_classifier.build_error_flags(kind, message, now, error_classifier.find_local_reset_time),
+        payload=build_payload(error=kind, message=message),
+    )

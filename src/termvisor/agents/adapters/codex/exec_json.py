@@ -1,7 +1,7 @@
-"""What `codex exec --json` prints: one JSON object a line, from the thread's start to the end of its one turn.
+"""Read the output of `codex exec --json`: one JSON object per line, for one thread with one turn.
 
-Anybody can print such lines, so whoever reads them must know that this process has the terminal. A failure that is
-tried again is told as an `error`, too; only `turn.failed` is the last one.
+Any program can print such lines, so the caller must verify that Codex is in the foreground. Codex prints `error` for
+failures that it retries as well; only `turn.failed` is final.
 """
 
 from collections.abc import Callable
@@ -17,18 +17,18 @@ _ITEM_PREFIX = "item."
 
 
 def is_printing_json(process: ProcessInfo) -> bool:
-    """Whether its output is meant for programs."""
-    call = parse_command_line(process)
-    return call.subcommand in ("exec", "e") and call.prints_json
+    """Return True if the process was started to print JSON lines."""
+    command_line = parse_command_line(process)
+    return command_line.subcommand in ("exec", "e") and command_line.prints_json
 
 
 def read_exec_line(record: SourceRecord) -> list[AgentStatement]:
-    """Nothing for what is no line of it: other programs may print below it."""
+    """Parse one line; lines of other programs, which may print below it, are ignored."""
     line = parse_json_object(record.text)
     kind = get_str(line, "type") if line is not None else ""
-    read_one = _LINE_READERS.get(kind) or (_read_item if kind.startswith(_ITEM_PREFIX) else None)
-    said = read_one(line, record.at) if line is not None and read_one is not None else None
-    return [] if said is None else [said]
+    read_line = _LINE_READERS.get(kind) or (_read_item if kind.startswith(_ITEM_PREFIX) else None)
+    statement = read_line(line, record.at) if line is not None and read_line is not None else None
+    return [] if statement is None else [statement]
 
 
 def _read_thread_started(fields: JsonObject, now: int) -> AgentStatement | None:
@@ -41,7 +41,7 @@ def _read_turn_started(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_item(fields: JsonObject, now: int) -> AgentStatement | None:
-    """A warning is told as an item, too; it may come before there is any work."""
+    # An item of type `error` is a warning, which may come before the turn starts.
     kind = get_str(get_object(fields, "item"), "type")
     return AgentStatement(state="running", payload=build_payload(item=kind)) if kind and kind != "error" else None
 
@@ -55,13 +55,8 @@ def _read_retried_error(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_turn_failed(fields: JsonObject, now: int) -> AgentStatement:
-    words = get_str(get_object(fields, "error"), "message")
-    kind = error_codes.classify_error_message(words)
-    return AgentStatement(
-        state="error",
-        flags=error_codes.build_error_flags(kind, words, now),
-        payload=build_payload(error=kind, message=words),
-    )
+    message = get_str(get_object(fields, "error"), "message")
+    return error_codes.build_error_statement(error_codes.classify_error_message(message), message, now)
 
 
 _LINE_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = {

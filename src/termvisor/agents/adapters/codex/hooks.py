@@ -1,11 +1,9 @@
-"""Hooks and the notify program.
+"""Read events of Codex hooks and of its notify program.
 
-The shared server runs them, so the pane that they name is that of the first Codex that started it, and the process is
-the server: only the session and the folder are believed. A Codex without a server runs them itself; then its process
-is named, and that is proof.
+The shared app-server runs them, so the pane they name is that of the Codex which started the server, and the process is
+the server: only session and folder are reliable. A Codex without a server runs them itself, and then its process is
+proof.
 """
-
-from collections.abc import Callable
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.codex import error_codes, usage
@@ -17,33 +15,37 @@ from termvisor.agents.adapters.json_access import (
     parse_json_object,
     parse_timestamp,
 )
-from termvisor.agents.adapters.statements import AgentStatement, add_context, build_payload, build_unknown_statement
+from termvisor.agents.adapters.statements import (
+    AgentStatement,
+    EventInterpreter,
+    add_context,
+    build_payload,
+    build_subtask_interpreter,
+    build_unknown_statement,
+)
 from termvisor.model.agent.signal import FlagUpdate, ProcessHint
 
 TURN_COMPLETE_EVENT = "agent-turn-complete"
 _TITLE_PROMPT = "Generate a concise, single-line task title"
-"""How the prompt begins with which Codex asks its model for a title, in a thread of its own."""
+"""Start of the prompt with which Codex generates a title, in a separate thread."""
 
 
 def read_hook(record: SourceRecord) -> list[AgentStatement]:
+    """Parse one line of the hook spool."""
     line = parse_json_object(record.text)
     if line is None:
         return [build_unknown_statement(record.text)]
-    told = get_object(line, "payload") or line
-    event = get_str(told, "type") or get_str(told, "hook_event_name") or get_str(line, "event")
-    read_one = _EVENT_READERS.get(event)
-    if read_one is None:
+    fields = get_object(line, "payload") or line
+    event = get_str(fields, "type") or get_str(fields, "hook_event_name") or get_str(line, "event")
+    read_event = _EVENT_READERS.get(event)
+    if read_event is None:
         return [build_unknown_statement(event)]
-    said = read_one(told, record.at)
-    if said is None:
+    statement = read_event(fields, record.at)
+    if statement is None:
         return []
-    session = get_str(told, "session_id") or get_str(told, "thread-id")
-    hint = ProcessHint(target=record.hint.target, cwd=get_str(told, "cwd"), via=record.hint.pid)
-    return add_context([said], session=session, hint=hint, at=_get_event_time(line, record))
-
-
-def _get_event_time(line: JsonObject, record: SourceRecord) -> int:
-    return min(parse_timestamp(line.get("at")), record.at)
+    session = get_str(fields, "session_id") or get_str(fields, "thread-id")
+    hint = ProcessHint(target=record.hint.target, cwd=get_str(fields, "cwd"), via=record.hint.pid)
+    return add_context([statement], session=session, hint=hint, at=min(parse_timestamp(line.get("at")), record.at))
 
 
 def _read_session_start(fields: JsonObject, now: int) -> AgentStatement:
@@ -66,29 +68,25 @@ def _read_permission_request(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _build_tool_payload(fields: JsonObject) -> dict[str, str | int | float | bool | None]:
-    given = get_object(fields, "tool_input")
+    tool_input = get_object(fields, "tool_input")
     return build_payload(
-        tool=get_str(fields, "tool_name"), command=get_str(given, "command"), question=get_str(given, "description")
+        tool=get_str(fields, "tool_name"),
+        command=get_str(tool_input, "command"),
+        question=get_str(tool_input, "description"),
     )
 
 
 def _read_model_answer(fields: JsonObject, now: int) -> AgentStatement:
-    """The model's answer to one request. A failed one may be tried again, and then says so by the next request."""
-    status, used = get_str(fields, "status"), get_object(fields, "token_usage")
+    """Read the model's answer to one request. If Codex retries a failed request, the next event is `running` again."""
+    status, tokens = get_str(fields, "status"), get_object(fields, "token_usage")
     if status == "failed":
-        words = get_str(fields, "error") or get_str(get_object(fields, "error"), "message")
-        kind = error_codes.classify_error_message(words)
-        return AgentStatement(
-            state="error",
-            flags=error_codes.build_error_flags(kind, words, now),
-            payload=build_payload(error=kind, message=words),
-        )
+        message = get_str(fields, "error") or get_str(get_object(fields, "error"), "message")
+        return error_codes.build_error_statement(error_codes.classify_error_message(message), message, now)
     if status == "cancelled":
         return AgentStatement(state="idle")
-    about = build_payload(model=get_str(fields, "model"), context_tokens=get_int(used, "total_tokens"))
-    return AgentStatement(
-        kind="note", payload=about | usage.build_request_usage_payload(f"{get_str(fields, 'turn_id')}@{now}", used)
-    )
+    payload = build_payload(model=get_str(fields, "model"), context_tokens=get_int(tokens, "total_tokens"))
+    message_id = f"{get_str(fields, 'turn_id')}@{now}"
+    return AgentStatement(kind="note", payload=payload | usage.build_request_usage_payload(message_id, tokens))
 
 
 def _read_stop(fields: JsonObject, now: int) -> AgentStatement:
@@ -106,34 +104,26 @@ def _read_pre_compact(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_post_compact(fields: JsonObject, now: int) -> AgentStatement:
-    """One that a person asked for is the whole turn; another is only a pause in it."""
-    is_all = get_str(fields, "trigger") == "manual"
-    return AgentStatement(state="completed" if is_all else "running", flags=FlagUpdate(compacting=False))
+    # A manual compaction is the whole turn; an automatic one happens within a turn.
+    is_turn = get_str(fields, "trigger") == "manual"
+    return AgentStatement(state="completed" if is_turn else "running", flags=FlagUpdate(compacting=False))
 
 
 def _read_session_end(fields: JsonObject, now: int) -> AgentStatement:
     return AgentStatement(state="unknown", reason="no_signal")
 
 
-def _build_subtask_statement(fields: JsonObject, kind: str) -> AgentStatement | None:
-    task = get_str(fields, "agent_id")
-    return AgentStatement(kind="task_began" if kind == "began" else "task_ended", task=task) if task else None
-
-
 def _read_turn_complete(fields: JsonObject, now: int) -> AgentStatement | None:
     prompts = fields.get("input-messages")
     first = prompts[0] if isinstance(prompts, list) and prompts else ""
-    is_title = isinstance(first, str) and first.startswith(_TITLE_PROMPT)
-    return (
-        None
-        if is_title
-        else AgentStatement(
-            state="completed", payload=build_payload(last_message=get_str(fields, "last-assistant-message"))
-        )
+    if isinstance(first, str) and first.startswith(_TITLE_PROMPT):
+        return None
+    return AgentStatement(
+        state="completed", payload=build_payload(last_message=get_str(fields, "last-assistant-message"))
     )
 
 
-_EVENT_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = {
+_EVENT_READERS: dict[str, EventInterpreter] = {
     "SessionStart": _read_session_start,
     "UserPromptSubmit": _read_prompt,
     "PreModelRequest": _read_work,
@@ -146,7 +136,7 @@ _EVENT_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = 
     "Stop": _read_stop,
     "Interrupt": _read_interrupt,
     "SessionEnd": _read_session_end,
-    "SubagentStart": lambda told, _: _build_subtask_statement(told, "began"),
-    "SubagentStop": lambda told, _: _build_subtask_statement(told, "ended"),
+    "SubagentStart": build_subtask_interpreter("task_began", "agent_id"),
+    "SubagentStop": build_subtask_interpreter("task_ended", "agent_id"),
     TURN_COMPLETE_EVENT: _read_turn_complete,
 }

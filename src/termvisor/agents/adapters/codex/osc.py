@@ -1,4 +1,4 @@
-"""OSC 7501, which Codex prints into its pane at every change: ``state=blocked:app=codex:kind=permission``."""
+"""Read OSC 7501, which Codex prints into its pane at every change: ``state=blocked:app=codex:kind=permission``."""
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.codex.process_match import AGENT_NAME
@@ -20,14 +20,11 @@ _WAITING_STATEMENT = AgentStatement(state="waiting_input")
 
 
 def read_osc(record: SourceRecord) -> list[AgentStatement]:
-    """A mark of another program says nothing here; `clear`, the last one, names no program."""
+    """Parse one mark; those of other programs are ignored. `clear`, the last one, names no program."""
     fields = dict(field.partition("=")[::2] for field in record.text.split(":"))
     state = fields.get("state", "")
     if fields.get("app", AGENT_NAME) != AGENT_NAME or not state:
         return []
-    said = (
-        _STATEMENTS_BY_BLOCK_KIND.get(fields.get("kind", ""), _WAITING_STATEMENT)
-        if state == "blocked"
-        else _STATEMENTS_BY_STATE.get(state)
-    )
-    return [said or build_unknown_statement(record.text)]
+    if state == "blocked":
+        return [_STATEMENTS_BY_BLOCK_KIND.get(fields.get("kind", ""), _WAITING_STATEMENT)]
+    return [_STATEMENTS_BY_STATE.get(state) or build_unknown_statement(record.text)]

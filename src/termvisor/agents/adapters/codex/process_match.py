@@ -1,7 +1,6 @@
-"""Which process is a Codex that somebody works with, and what its command line proves.
+"""Recognize the Codex process of a pane and parse its command line.
 
-The shared server that the first Codex leaves behind is called `codex`, too, and runs below it; so are the tools that
-it starts under other names. Those are no agents of a pane.
+The shared app-server that the first Codex starts is a child process named `codex` as well; it is not an agent.
 """
 
 import posixpath
@@ -75,29 +74,32 @@ _NON_AGENT_COMMANDS = frozenset(
 )
 _WRAPPER_PATTERN = r"/@openai/codex/bin/codex\.js$|/\.?bin/codex$"
 SESSION_RESUME = SessionResume(("codex", "resume", "{}"))
+_INFO_OPTIONS = frozenset({"-h", "--help", "-V", "--version"})
 _JSON_OPTIONS = frozenset({"--json", "--experimental-json"})
 _OWN_SERVER_OPTIONS = frozenset({"--no-daemon", "--remote", "--dangerously-bypass-hook-trust"})
 
 
 class CodexCommandLine(Struct, frozen=True, kw_only=True):
-    """A command line, as far as it matters here."""
+    """The relevant parts of a command line."""
 
     subcommand: str = ""
-    """The sub-command; empty when there is none, or a prompt in its place."""
+    """Empty if there is none, or a prompt in its place."""
     arguments: tuple[str, ...] = ()
-    """What stands behind the sub-command and is no option."""
+    """Positional arguments after the subcommand."""
     folder: str = ""
-    """Where the agent is told to work."""
+    """Value of `--cd`."""
     uses_own_server: bool = False
-    """It was told to use a server of its own, or one elsewhere."""
+    """An option selects a private or remote server instead of the shared one."""
     prints_json: bool = False
-    """It was told to print what it does for programs to read."""
+    """`--json` was given."""
 
 
 def find_process(processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-    """The program itself rather than the script that starts it."""
-    native = next((one for one in processes if _is_native(one) and _is_agent(one.argv[1:])), None)
-    return native or next((one for one in processes if _is_wrapper(one) and _is_agent(_get_arguments(one))), None)
+    """Return the agent process: the program itself, or else the node script that starts it."""
+    native = next((process for process in processes if _is_native(process) and _is_agent(process.argv[1:])), None)
+    return native or next(
+        (process for process in processes if _is_wrapper(process) and _is_agent(_get_arguments(process))), None
+    )
 
 
 def parse_command_line(process: ProcessInfo) -> CodexCommandLine:
@@ -105,34 +107,31 @@ def parse_command_line(process: ProcessInfo) -> CodexCommandLine:
 
 
 def find_codex_home(process: ProcessInfo) -> str:
-    """Where this Codex keeps its things; empty where that is not known."""
-    if home := process.env.get("CODEX_HOME", ""):
-        return home
-    user = process.env.get("HOME", "")
-    return posixpath.join(user, ".codex") if user else ""
+    """Return the folder with the settings and sessions of this process; empty if unknown."""
+    if codex_home := process.env.get("CODEX_HOME", ""):
+        return codex_home
+    home = process.env.get("HOME", "")
+    return posixpath.join(home, ".codex") if home else ""
 
 
 def find_working_folder(process: ProcessInfo) -> str:
-    """The folder in which its threads begin."""
+    """Return the folder in which it starts threads."""
     return posixpath.normpath(posixpath.join(process.cwd, parse_command_line(process).folder)) if process.cwd else ""
 
 
 def find_resumed_session(process: ProcessInfo) -> str:
-    """The thread that its command line names; empty where it names none. A fork gets another id."""
-    call = parse_command_line(process)
-    words = (
-        call.arguments[1:] if call.subcommand in ("exec", "e") and call.arguments[:1] == ("resume",) else call.arguments
-    )
-    is_named = (
-        (call.subcommand == "resume" or words != call.arguments) and words and SESSION_RESUME.is_session(words[0])
-    )
-    return words[0] if is_named else ""
+    """Return the thread that its command line resumes; empty if none. A forked thread gets a new id."""
+    command_line = parse_command_line(process)
+    arguments, is_resume = command_line.arguments, command_line.subcommand == "resume"
+    if command_line.subcommand in ("exec", "e") and arguments[:1] == ("resume",):
+        arguments, is_resume = arguments[1:], True
+    return arguments[0] if is_resume and arguments and SESSION_RESUME.is_session(arguments[0]) else ""
 
 
 def uses_shared_server(process: ProcessInfo) -> bool:
-    """Not, if its command line says so. A setting may say so, too; that does not show here."""
-    call = parse_command_line(process)
-    return not call.uses_own_server and call.subcommand not in _BATCH_COMMANDS
+    """Return False if its command line rules that out. A setting may do so as well, which is not visible here."""
+    command_line = parse_command_line(process)
+    return not command_line.uses_own_server and command_line.subcommand not in _BATCH_COMMANDS
 
 
 def _is_native(process: ProcessInfo) -> bool:
@@ -144,44 +143,40 @@ def _is_wrapper(process: ProcessInfo) -> bool:
 
 
 def _get_arguments(process: ProcessInfo) -> tuple[str, ...]:
-    words = get_script_arguments(process, _WRAPPER_PATTERN)
-    return process.argv[1:] if words is None else words
+    arguments = get_script_arguments(process, _WRAPPER_PATTERN)
+    return process.argv[1:] if arguments is None else arguments
 
 
 def _is_agent(arguments: Sequence[str]) -> bool:
-    return _parse_arguments(arguments).subcommand not in _NON_AGENT_COMMANDS and not {
-        "-h",
-        "--help",
-        "-V",
-        "--version",
-    } & set(arguments)
+    is_command = _parse_arguments(arguments).subcommand in _NON_AGENT_COMMANDS
+    return not is_command and not _INFO_OPTIONS.intersection(arguments)
 
 
 def _parse_arguments(arguments: Sequence[str]) -> CodexCommandLine:
-    """Words and options in any order, as its command line takes them."""
+    """Parse positional arguments and options in any order, as Codex does."""
     words: list[str] = []
-    folder, is_apart, is_json, is_prompt = "", False, False, False
-    rest = iter(arguments)
-    for argument in rest:
+    folder, uses_own_server, prints_json, is_prompt = "", False, False, False
+    remaining = iter(arguments)
+    for argument in remaining:
         name, has_value, value = argument.partition("=")
         if argument == "--":
             is_prompt = not words
-            words += list(rest)
+            words += list(remaining)
         elif not argument.startswith("-") or argument == "-":
             words.append(argument)
         else:
-            value = value if has_value else next(rest, "") if name in _OPTIONS_WITH_VALUE else ""
+            value = value if has_value else next(remaining, "") if name in _OPTIONS_WITH_VALUE else ""
             folder = value if name in ("-C", "--cd") else folder
-            is_json = is_json or name in _JSON_OPTIONS
-            is_apart = is_apart or name in _OWN_SERVER_OPTIONS or (name, value) == ("--disable", "daemon_auto_start")
-    is_verb = (
-        bool(words) and not is_prompt and words[0] in _INTERACTIVE_COMMANDS | _BATCH_COMMANDS | _NON_AGENT_COMMANDS
-    )
-    verb = words[0] if is_verb else ""
+            prints_json = prints_json or name in _JSON_OPTIONS
+            uses_own_server = (
+                uses_own_server or name in _OWN_SERVER_OPTIONS or (name, value) == ("--disable", "daemon_auto_start")
+            )
+    commands = _INTERACTIVE_COMMANDS | _BATCH_COMMANDS | _NON_AGENT_COMMANDS
+    has_subcommand = bool(words) and not is_prompt and words[0] in commands
     return CodexCommandLine(
-        subcommand=verb,
-        arguments=tuple(words[1:] if is_verb else words),
+        subcommand=words[0] if has_subcommand else "",
+        arguments=tuple(words[1:] if has_subcommand else words),
         folder=folder,
-        uses_own_server=is_apart,
-        prints_json=is_json,
+        uses_own_server=uses_own_server,
+        prints_json=prints_json,
     )

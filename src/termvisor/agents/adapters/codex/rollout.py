@@ -1,8 +1,8 @@
-"""The rollout: the file in which Codex keeps one thread, a line for everything that happens.
+"""Read Codex rollout files: one file per thread, one line per event.
 
-Its name holds the thread's id, but nothing in it names a process. So a line counts only where the process was proven
-by its own command line. Of other threads the first line is taken, which tells the folder, and what they used: that goes
-to whoever has shown the thread elsewhere, and to nobody else.
+The file name contains the thread id, but nothing names the process. So a line counts only if the command line of the
+process proves that it resumed the thread. From other threads only the first line, which has the folder, and the token
+usage are read; they apply to an agent that another source has connected with the thread.
 """
 
 import posixpath
@@ -26,7 +26,7 @@ from termvisor.model.agent.signal import FlagUpdate, ProcessHint
 
 SOURCE_NAME = "rollout"
 INTERACTIVE_ORIGINATORS = ("codex-tui", "codex_cli_rs")
-"""What a Codex with a face calls itself; other programs keep threads in the same place."""
+"""Originators of interactive threads; other programs store threads in the same folder."""
 _FILE_NAME = re.compile(r"rollout-[\dT:-]+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 
 
@@ -42,33 +42,35 @@ def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
 
 
 def read_rollout(record: SourceRecord) -> list[AgentStatement]:
+    """Parse one line of a rollout file."""
     line = parse_json_object(record.text)
     if line is None:
         return [build_unknown_statement(record.text)]
-    told = get_object(line, "payload")
-    if get_str(line, "type") == "session_meta":
-        return _read_session_meta(record, told)
-    kind = get_str(told, "type") if get_str(line, "type") == "event_msg" else get_str(line, "type")
-    read_one = _LINE_READERS.get(kind) if record.hint.pid else _UNOWNED_LINE_READERS.get(kind)
-    said = read_one(told, record.at) if read_one is not None else None
+    fields, kind = get_object(line, "payload"), get_str(line, "type")
+    if kind == "session_meta":
+        return _read_session_meta(record, fields)
+    if kind == "event_msg":
+        kind = get_str(fields, "type")
+    read_line = _LINE_READERS.get(kind) if record.hint.pid else _UNOWNED_LINE_READERS.get(kind)
+    statement = read_line(fields, record.at) if read_line is not None else None
     at = min(parse_timestamp(line.get("timestamp")) or record.at, record.at)
-    return [] if said is None else add_context([said], session=_parse_session(record), at=at)
+    return [] if statement is None else add_context([statement], session=_parse_session(record), at=at)
 
 
 def _parse_session(record: SourceRecord) -> str:
-    found = _FILE_NAME.fullmatch(posixpath.basename(record.path))
-    return found[1] if found else ""
+    match = _FILE_NAME.fullmatch(posixpath.basename(record.path))
+    return match[1] if match else ""
 
 
 def _read_session_meta(record: SourceRecord, fields: JsonObject) -> list[AgentStatement]:
     if get_str(fields, "originator") not in INTERACTIVE_ORIGINATORS or fields.get("thread_source", "user") != "user":
         return []
-    said = AgentStatement(
+    statement = AgentStatement(
         kind="note", payload=build_payload(version=get_str(fields, "cli_version"), transcript=record.path)
     )
     hint = record.hint if record.hint.pid else ProcessHint(target=record.hint.target, cwd=get_str(fields, "cwd"))
     at = parse_timestamp(fields.get("timestamp")) or record.at
-    return add_context([said], session=get_str(fields, "id"), hint=hint, at=min(at, record.at))
+    return add_context([statement], session=get_str(fields, "id"), hint=hint, at=min(at, record.at))
 
 
 def _read_task_started(fields: JsonObject, now: int) -> AgentStatement:
@@ -83,12 +85,8 @@ def _read_task_complete(fields: JsonObject, now: int) -> AgentStatement:
         return AgentStatement(
             state="completed", payload=build_payload(last_message=get_str(fields, "last_agent_message"))
         )
-    kind, words = error_codes.classify_error_code(error.get("codex_error_info")), get_str(error, "message")
-    return AgentStatement(
-        state="error",
-        flags=error_codes.build_error_flags(kind, words, now),
-        payload=build_payload(error=kind, message=words),
-    )
+    kind = error_codes.classify_error_code(error.get("codex_error_info"))
+    return error_codes.build_error_statement(kind, get_str(error, "message"), now)
 
 
 def _read_turn_aborted(fields: JsonObject, now: int) -> AgentStatement:
@@ -122,4 +120,4 @@ _LINE_READERS = _UNOWNED_LINE_READERS | {
     "turn_aborted": _read_turn_aborted,
     "compacted": _read_compacted,
 }
-"""Lines that are not here tell what was said, not what Codex is doing."""
+"""Other types of lines contain the conversation, not the state."""

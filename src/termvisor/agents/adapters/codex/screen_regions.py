@@ -1,6 +1,6 @@
-"""The parts of Codex' screen: the conversation, the line that shows work, the composer, or a dialog in its place.
+"""Split Codex screens into regions: conversation, work row, composer, or a dialog in its place.
 
-What stands where is what makes a text mean something: an agent that prints the words of a dialog has none open.
+The region gives a text its meaning: an agent may print the text of a dialog without showing one.
 """
 
 import re
@@ -15,7 +15,7 @@ PROMPT_SIGN = "›"
 _PARAGRAPH_SIGNS = (PROMPT_SIGN, "•", "◦", "■", "✔", "✗", "⚠", ">_")
 _POINTED_OPTION = re.compile(r"\s*› \d+\. ")
 _FOOTER_ROW = re.compile(r" {2}\S.* · [/~]")
-"""The model and the folder, under the composer."""
+"""Model and folder, below the composer."""
 _WORK_ROW = re.compile(r"[•◦] \S.* \((?:\d+[hms] ?)+ • esc to interrupt\)")
 _RIGHT_EDGE_HINT = re.compile(r"\s{20,}\S")
 """A hint at the right edge, between the conversation and the composer."""
@@ -23,24 +23,26 @@ _DIALOG_KEYS_ROW = re.compile(
     r"\s*(?:Press enter to confirm or esc to cancel|enter (?:select|confirm|continue) · esc (?:back|skip)"
     r"|.*\| enter to submit (?:answer|all) \| esc to interrupt|Press enter to continue.*)"
 )
-"""The last row of a dialog: which keys it takes."""
+"""The last row of a dialog, which lists its keys."""
 
 
 class CodexScreenLayout(Struct, frozen=True, kw_only=True):
+    """The parts of one screen."""
+
     conversation: tuple[str, ...] = ()
-    """Rows that are not empty, the newest last."""
+    """Rows that are not blank, the newest last."""
     work: str = ""
-    """The line that shows for how long it has been working."""
+    """The row that shows how long it has been working."""
     composer: str | None = None
-    """What stands in it; None where there is no composer."""
+    """The text in the composer; None if there is no composer."""
     dialog: tuple[str, ...] = ()
-    """Its rows, from its heading to its keys."""
+    """Rows from the heading to the list of keys."""
 
     @property
     def last_paragraph(self) -> str:
-        """The newest paragraph of the conversation, from its sign at the left edge on. Long lines go on there, too."""
-        start = max((at for at, row in enumerate(self.conversation) if row.startswith(_PARAGRAPH_SIGNS)), default=0)
-        return "\n".join(self.conversation[start:])
+        """The newest paragraph of the conversation, from the last row that begins with a paragraph sign."""
+        starts = (index for index, row in enumerate(self.conversation) if row.startswith(_PARAGRAPH_SIGNS))
+        return "\n".join(self.conversation[max(starts, default=0) :])
 
     @property
     def last_row(self) -> str:
@@ -48,25 +50,28 @@ class CodexScreenLayout(Struct, frozen=True, kw_only=True):
 
 
 def parse_layout(rows: Sequence[str]) -> CodexScreenLayout:
-    shown = trim_rows(rows)
-    if shown and _DIALOG_KEYS_ROW.fullmatch(shown[-1]):
-        return _parse_dialog_layout(shown)
-    at = _find_composer_row(shown)
-    if at is None:
-        return CodexScreenLayout(conversation=tuple(filter(None, shown)))
-    above = [row for row in shown[:at] if row and not _RIGHT_EDGE_HINT.match(row)]
+    trimmed = trim_rows(rows)
+    if trimmed and _DIALOG_KEYS_ROW.fullmatch(trimmed[-1]):
+        return _parse_dialog_layout(trimmed)
+    composer = _find_composer_row(trimmed)
+    if composer is None:
+        return CodexScreenLayout(conversation=tuple(filter(None, trimmed)))
+    above = [row for row in trimmed[:composer] if row and not _RIGHT_EDGE_HINT.match(row)]
     work = _find_work_row(above)
-    footer = next(place for place in range(at, len(shown)) if _FOOTER_ROW.match(shown[place]))
-    written = [row.removeprefix(PROMPT_SIGN).strip() for row in shown[at:footer]]
+    footer = next(index for index in range(composer, len(trimmed)) if _FOOTER_ROW.match(trimmed[index]))
+    composer_rows = [row.removeprefix(PROMPT_SIGN).strip() for row in trimmed[composer:footer]]
     return CodexScreenLayout(
         conversation=tuple(above if work is None else above[:work]),
         work=above[work] if work is not None else "",
-        composer="\n".join(filter(None, written)),
+        composer="\n".join(filter(None, composer_rows)),
     )
 
 
 def split_regions(screen: Screen) -> ScreenRegions:
-    """``around`` is the dialog and the paragraph above it. ``last`` and ``end`` count only where a composer is."""
+    """Return the regions that rules may refer to.
+
+    ``around`` is the dialog and the paragraph above it. ``last`` and ``end`` exist only if a composer is shown.
+    """
     layout = parse_layout(screen.rows)
     has_composer = layout.composer is not None
     return {
@@ -79,30 +84,30 @@ def split_regions(screen: Screen) -> ScreenRegions:
     }
 
 
-def _parse_dialog_layout(shown: list[str]) -> CodexScreenLayout:
-    """It begins below the last row that belongs to the conversation, for its own rows are indented or choices."""
-    start = len(shown)
-    while start and (
-        not shown[start - 1] or shown[start - 1].startswith(" ") or _POINTED_OPTION.match(shown[start - 1])
-    ):
+def _parse_dialog_layout(rows: list[str]) -> CodexScreenLayout:
+    """Split off the dialog, whose rows are indented or options, from the conversation above it."""
+    start = len(rows)
+    while start and (not rows[start - 1] or rows[start - 1].startswith(" ") or _POINTED_OPTION.match(rows[start - 1])):
         start -= 1
-    while 0 < start < len(shown) and shown[start]:
+    while 0 < start < len(rows) and rows[start]:
         start += 1
-    return CodexScreenLayout(conversation=tuple(filter(None, shown[:start])), dialog=tuple(filter(None, shown[start:])))
+    return CodexScreenLayout(conversation=tuple(filter(None, rows[:start])), dialog=tuple(filter(None, rows[start:])))
 
 
-def _find_composer_row(shown: list[str]) -> int | None:
-    """Its row: the last prompt that has the footer below it."""
-    footers = [at for at, row in enumerate(shown) if _FOOTER_ROW.match(row)]
-    prompts = [at for at, row in enumerate(shown) if row.startswith(PROMPT_SIGN) and footers and at < footers[-1]]
+def _find_composer_row(rows: list[str]) -> int | None:
+    """Return the index of the last prompt row above the footer."""
+    footers = [index for index, row in enumerate(rows) if _FOOTER_ROW.match(row)]
+    prompts = [
+        index for index, row in enumerate(rows) if row.startswith(PROMPT_SIGN) and footers and index < footers[-1]
+    ]
     return prompts[-1] if prompts else None
 
 
-def _find_work_row(above: list[str]) -> int | None:
-    """The row that shows work, with at most a few rows of details below it."""
-    for at in range(len(above) - 1, max(-1, len(above) - 5), -1):
-        if _WORK_ROW.match(above[at]):
-            return at
-        if not above[at].startswith("  "):
+def _find_work_row(rows: list[str]) -> int | None:
+    """Return the index of the work row, which may have a few rows of details below it."""
+    for index in range(len(rows) - 1, max(-1, len(rows) - 5), -1):
+        if _WORK_ROW.match(rows[index]):
+            return index
+        if not rows[index].startswith("  "):
             return None
     return None

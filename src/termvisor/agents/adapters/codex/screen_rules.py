@@ -1,7 +1,7 @@
-"""What Codex' screens say.
+"""Classify Codex screens.
 
-Text that is streamed has no sign of its own: it is work as long as the line is missing with which a turn ends, and
-only the pane's moving proves it (see `termvisor.agents.state.hysteresis`).
+Streamed text has no mark of its own: it means work until the row that ends a turn appears, and only changes of the pane
+prove it (see `termvisor.agents.state.hysteresis`).
 """
 
 from termvisor.agents.adapters.codex.screen_regions import split_regions

@@ -1,7 +1,7 @@
-"""What the app-server says, handed on as records with the process that each thread was proven to belong to.
+"""Turn app-server messages into records, each with the process that its thread provably belongs to. Pure.
 
-In: messages and answers, in order, with the Codex processes that live. Out: records; of a thread whose process is not
-proven, none. What did not change is not told again, except now and then, for old words are not believed.
+In: messages and answers, in order, with the running Codex processes. Out: records; none for a thread whose process is
+not proven. An unchanged status is repeated only once a minute, to keep it from becoming stale.
 """
 
 from collections.abc import Sequence
@@ -17,30 +17,32 @@ from termvisor.model.agent.signal import ProcessHint
 
 SOURCE_NAME = "app_server"
 STATUS_REPEAT_NS = 60 * 10**9
-"""Nanoseconds after which a status that stays the same is told once more."""
+"""Repeat an unchanged status after this time."""
 _THREAD_STARTED, _STATUS_CHANGED = "thread/started", "thread/status/changed"
 _TURN_ENDS_BY_STATUS = {"idle": "completed", "systemError": "failed"}
 _IGNORED_METHODS = frozenset(
     {"item/agentMessage/delta", "item/commandExecution/outputDelta", "item/reasoning/textDelta", "hook/started"}
 )
 _KEPT_THREAD_FIELDS = ("id", "cwd", "status", "path", "name", "model", "cliVersion", "originator", "parentThreadId")
-"""The rest is long, or what a person wrote."""
+"""The other fields are long, or contain the user's text."""
 
 
 class CodexEventRelay:
+    """State of one app-server connection: its threads, pending requests and reported statuses."""
+
     def __init__(self) -> None:
         self.threads = ThreadRegistry()
         self.pending_requests: dict[int | str, JsonObject] = {}
-        """What the server asks and nobody has answered yet, by the number of the request."""
+        """Unanswered requests of the server by request id."""
         self.needs_thread_list = False
-        """It heard of a thread that it does not know: a list would tell."""
+        """A message named an unknown thread, so the thread list must be fetched."""
         self.ended_turn: tuple[str, str] | None = None
-        """The thread whose turn ended with the last message, and how, should the server be asked for that turn."""
+        """The thread whose turn ended with the last message, and the expected status of that turn."""
         self._reported_statuses: dict[str, tuple[object, int]] = {}
-        """The status of each thread as it was last told, and when."""
+        """By thread, the status that was reported last, and when."""
 
     def process_message(self, message: JsonObject, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
-        """What was said unasked."""
+        """Return the records for a notification or request of the server."""
         self.ended_turn = None
         method, params = get_str(message, "method"), get_object(message, "params")
         if method in _IGNORED_METHODS:
@@ -51,51 +53,50 @@ class CodexEventRelay:
         parent, hint = self.threads.get_parent(thread), self.threads.build_hint(thread, agents)
         if hint is None or (parent and method not in (_STATUS_CHANGED, _THREAD_STARTED)):
             return []
-        told = [_build_record(_mark_as_subtask(message, parent, thread) if parent else message, hint, at)]
+        records = [_build_record(_mark_as_subtask(message, parent, thread) if parent else message, hint, at)]
         if method == _STATUS_CHANGED:
-            told += self._repeat_parent_status(thread, parent, hint, at)
+            records += self._repeat_parent_status(thread, parent, hint, at)
             self.ended_turn = None if parent else self._find_ended_turn(thread, get_object(params, "status"))
             self._reported_statuses[thread] = (params.get("status"), at)
         elif method == _THREAD_STARTED:
             self._reported_statuses[thread] = (get_object(params, "thread").get("status"), at)
-        return told
+        return records
 
     def process_listed_thread(self, thread: JsonObject, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
-        """A thread out of a list."""
-        known = self.threads.add_thread(thread)
+        """Return the record for a thread of a list, if its status has changed."""
+        thread_id = self.threads.add_thread(thread).id
         status = thread.get("status")
-        self.threads.update_status(
-            known.id, agents, is_active=get_str(get_object(thread, "status"), "type") == "active"
-        )
-        hint = self.threads.build_hint(known.id, agents)
-        was, told_at = self._reported_statuses.get(known.id, (None, 0))
-        if hint is None or (was == status and abs(at - told_at) < STATUS_REPEAT_NS):
+        is_active = get_str(get_object(thread, "status"), "type") == "active"
+        self.threads.update_status(thread_id, agents, is_active=is_active)
+        hint = self.threads.build_hint(thread_id, agents)
+        last_status, reported_at = self._reported_statuses.get(thread_id, (None, 0))
+        if hint is None or (last_status == status and abs(at - reported_at) < STATUS_REPEAT_NS):
             return []
-        self._reported_statuses[known.id] = (status, at)
-        message = {"method": server_messages.THREAD_LISTED, "params": {"threadId": known.id, "thread": thread}}
-        parent = self.threads.get_parent(known.id)
-        return [_build_record(_mark_as_subtask(message, parent, known.id) if parent else message, hint, at)]
+        self._reported_statuses[thread_id] = (status, at)
+        message = {"method": server_messages.THREAD_LISTED, "params": {"threadId": thread_id, "thread": thread}}
+        parent = self.threads.get_parent(thread_id)
+        return [_build_record(_mark_as_subtask(message, parent, thread_id) if parent else message, hint, at)]
 
     def process_last_turn(
         self, thread: str, turn: JsonObject, agents: Sequence[ServedAgent], at: int
     ) -> list[SourceRecord]:
-        """How the last turn of a thread ended, out of an answer."""
+        """Return the record for the end of a thread's last turn."""
         hint = self.threads.build_hint(thread, agents)
         message = {"method": server_messages.TURN_LISTED_METHOD, "params": {"threadId": thread, "turn": turn}}
         return [] if hint is None or not turn else [_build_record(message, hint, at)]
 
     def process_connection_lost(self, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
-        """The server cannot be heard any more. What it asked is asked anew by whoever comes next."""
-        told = [
+        """Return the records for a lost connection. The server repeats pending requests on the next one."""
+        records = [
             _build_record({"method": server_messages.CONNECTION_LOST}, hint, at)
             for hint in self._list_reported_hints(agents)
         ]
         self.pending_requests.clear()
         self._reported_statuses.clear()
-        return told
+        return records
 
     def _update_threads(self, method: str, message: JsonObject, agents: Sequence[ServedAgent]) -> str:
-        """Learns from a message; the thread that it is about."""
+        """Update the registry from a message and return the id of its thread."""
         params = get_object(message, "params")
         thread = get_str(params, "threadId")
         if method == _THREAD_STARTED:
@@ -111,29 +112,29 @@ class CodexEventRelay:
         return thread
 
     def _update_pending_requests(self, method: str, message: JsonObject) -> None:
-        number, resolved = message.get("id"), get_object(message, "params").get("requestId")
-        if isinstance(number, int | str):
-            self.pending_requests[number] = message
-        elif method == "serverRequest/resolved" and isinstance(resolved, int | str):
-            self.pending_requests.pop(resolved, None)
+        request_id, resolved_id = message.get("id"), get_object(message, "params").get("requestId")
+        if isinstance(request_id, int | str):
+            self.pending_requests[request_id] = message
+        elif method == "serverRequest/resolved" and isinstance(resolved_id, int | str):
+            self.pending_requests.pop(resolved_id, None)
 
     def _find_ended_turn(self, thread: str, status: JsonObject) -> tuple[str, str] | None:
-        """Of a thread that was at work: one that is taken up again says that it rests, too."""
-        was, _ = self._reported_statuses.get(thread, (None, 0))
+        """Return the ended turn of a thread that was active; a resumed thread reports idle without a turn."""
+        last_status, _ = self._reported_statuses.get(thread, (None, 0))
         end = _TURN_ENDS_BY_STATUS.get(get_str(status, "type"))
-        is_end = end is not None and isinstance(was, dict) and was.get("type") == "active"
-        return (thread, end) if is_end and end is not None else None
+        was_active = isinstance(last_status, dict) and last_status.get("type") == "active"
+        return (thread, end) if end is not None and was_active else None
 
     def _repeat_parent_status(self, thread: str, parent: str, hint: ProcessHint, at: int) -> list[SourceRecord]:
-        """A sub-agent that waits makes its parent wait; when it goes on, the parent's own status counts again."""
-        was, _ = self._reported_statuses.get(thread, (None, 0))
+        """Return the parent's own status after its sub-agent has stopped waiting, which was reported for the parent."""
+        last_status, _ = self._reported_statuses.get(thread, (None, 0))
         status, _ = self._reported_statuses.get(parent, (None, 0))
-        if not isinstance(was, dict) or not was.get("activeFlags") or status is None:
+        if not isinstance(last_status, dict) or not last_status.get("activeFlags") or status is None:
             return []
         return [_build_record({"method": _STATUS_CHANGED, "params": {"threadId": parent, "status": status}}, hint, at)]
 
     def _list_reported_hints(self, agents: Sequence[ServedAgent]) -> list[ProcessHint]:
-        """All whose threads were told."""
+        """Return the processes of all reported threads."""
         hints = {
             hint for thread in self._reported_statuses if (hint := self.threads.build_hint(thread, agents)) and hint.pid
         }
@@ -141,7 +142,7 @@ class CodexEventRelay:
 
 
 def _mark_as_subtask(message: JsonObject, parent: str, thread: str) -> JsonObject:
-    """A sub-agent's thread is told as a task of the thread that started it."""
+    """Mark a sub-agent's thread as a task of the thread that started it."""
     return {**message, "params": {**get_object(message, "params"), "parentThreadId": parent, "childThreadId": thread}}
 
 

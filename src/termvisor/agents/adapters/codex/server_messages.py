@@ -1,10 +1,12 @@
-"""What the app-server says: changes that it tells everybody, answers to our questions, and what subscribers hear.
+"""Read messages of the Codex app-server: notifications, requests to subscribers, and answers to our requests.
 
-A message about a thread carries the thread's id; whose pane that is was found before (see `threads`). Threads that
-Codex starts by itself to find a title never come here.
+A message has the id of its thread; the process was found before (see `threads`). Threads that Codex starts by itself to
+generate a title are filtered out before.
 """
 
 from collections.abc import Callable
+
+from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.codex import error_codes
@@ -22,9 +24,9 @@ from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
 CONNECTION_LOST = "connection/lost"
-"""Our own word: the server cannot be heard any more."""
+"""Our own method name: the connection to the server was lost."""
 THREAD_LISTED, TURN_LISTED_METHOD = "thread/list", "thread/turns/list"
-"""One thread, or the last turn of one, out of the answer to a question of that name."""
+"""Our own method names for one thread, or its last turn, from the answer to the request of that name."""
 
 _STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "active": "running", "systemError": "error"}
 _STATES_BY_WAIT_FLAG: dict[str, StateName] = {
@@ -40,34 +42,34 @@ _COMPACTION_ITEM = "contextCompaction"
 
 
 def read_server_message(record: SourceRecord) -> list[AgentStatement]:
+    """Parse one message."""
     message = parse_json_object(record.text)
     if message is None:
         return [build_unknown_statement(record.text)]
     params = get_object(message, "params")
-    read_one = _MESSAGE_READERS.get(get_str(message, "method"))
-    said = read_one(params, record.at) if read_one is not None else None
-    if said is None:
+    read_message = _MESSAGE_READERS.get(get_str(message, "method"))
+    statement = read_message(params, record.at) if read_message is not None else None
+    if statement is None:
         return []
     at = min(parse_timestamp(message.get("emittedAtMs")), record.at)
-    return add_context([said], session=_find_session(params), at=at)
+    return add_context([statement], session=_find_session(params), at=at)
 
 
 def parse_thread_state(status: JsonObject) -> StateName | None:
-    """`unknown` for a status that we do not know; None for a thread that is not loaded."""
+    """Return the state of a thread; `unknown` for an unsupported status, None if the thread is not loaded."""
     kind = get_str(status, "type")
     if kind == "notLoaded":
         return None
     flags = status.get("activeFlags")
-    waits = (
-        [_STATES_BY_WAIT_FLAG[flag] for flag in flags if flag in _STATES_BY_WAIT_FLAG]
-        if isinstance(flags, list)
-        else []
-    )
-    return waits[0] if waits and kind == "active" else _STATES_BY_STATUS.get(kind, "unknown")
+    if kind == "active" and isinstance(flags, list):
+        for flag in flags:
+            if flag in _STATES_BY_WAIT_FLAG:
+                return _STATES_BY_WAIT_FLAG[flag]
+    return _STATES_BY_STATUS.get(kind, "unknown")
 
 
 def _find_session(params: JsonObject) -> str:
-    """The thread; of a sub-agent that of the one who started it."""
+    """Return the thread; for a sub-agent, the thread that started it."""
     return (
         get_str(params, "parentThreadId") or get_str(params, "threadId") or get_str(get_object(params, "thread"), "id")
     )
@@ -79,13 +81,13 @@ def _read_status_changed(params: JsonObject, now: int) -> AgentStatement | None:
 
 def _read_thread(params: JsonObject, now: int) -> AgentStatement | None:
     thread = get_object(params, "thread")
-    said = _build_status_statement(params, get_object(thread, "status"))
-    if said is None or said.task:
-        return said
-    told = build_payload(
+    statement = _build_status_statement(params, get_object(thread, "status"))
+    if statement is None or statement.task:
+        return statement
+    payload = build_payload(
         model=get_str(thread, "model"), version=get_str(thread, "cliVersion"), transcript=get_str(thread, "path")
     )
-    return AgentStatement(state=said.state, reason=said.reason, title=get_str(thread, "name") or None, payload=told)
+    return replace(statement, title=get_str(thread, "name") or None, payload=payload)
 
 
 def _build_status_statement(params: JsonObject, status: JsonObject) -> AgentStatement | None:
@@ -112,22 +114,17 @@ def _read_turn(params: JsonObject, now: int) -> AgentStatement | None:
 
 def _find_last_message(turn: JsonObject) -> str:
     items = turn.get("items")
-    spoken = [item for item in items if get_str(item, "type") == "agentMessage"] if isinstance(items, list) else []
-    return get_str(spoken[-1], "text") if spoken else ""
+    messages = [item for item in items if get_str(item, "type") == "agentMessage"] if isinstance(items, list) else []
+    return get_str(messages[-1], "text") if messages else ""
 
 
 def _build_error_statement(error: JsonObject, now: int) -> AgentStatement:
-    words = get_str(error, "message")
     kind = error_codes.classify_error_code(error.get("codexErrorInfo"))
-    return AgentStatement(
-        state="error",
-        flags=error_codes.build_error_flags(kind, words, now),
-        payload=build_payload(error=kind, message=words),
-    )
+    return error_codes.build_error_statement(kind, get_str(error, "message"), now)
 
 
 def _read_error(params: JsonObject, now: int) -> AgentStatement:
-    """One that it will try again is no error yet."""
+    # An error that Codex will retry is not the end of the turn.
     failed = _build_error_statement(get_object(params, "error"), now)
     return AgentStatement(state="running", payload=failed.payload) if params.get("willRetry") is True else failed
 
@@ -211,4 +208,4 @@ _MESSAGE_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] 
     "mcpServer/elicitation/request": _read_question,
     CONNECTION_LOST: _read_connection_lost,
 }
-"""What is not here says nothing about what the agent is doing."""
+"""Other messages do not contain the state."""

@@ -1,4 +1,4 @@
-"""The pane's title: a call for a person, or the folder behind a spinner."""
+"""Read pane titles of Codex: a request for action, or the folder after a spinner."""
 
 import re
 
@@ -9,18 +9,18 @@ _SPINNER_PREFIX = re.compile(r"[\u2801-\u28ff] ")
 _ACTION_REQUIRED_PREFIX = re.compile(r"\[ [!.] \] Action Required(?: \| |$)")
 
 
-def title_matches(title: str) -> bool:
-    """Most of the time it names the folder only, which is no sign of Codex."""
+def matches_title(title: str) -> bool:
+    """Return True for a title that names Codex; most of its titles contain only the folder."""
     return _ACTION_REQUIRED_PREFIX.match(title) is not None or "codex" in title.lower().split()
 
 
 def read_title(record: SourceRecord) -> list[AgentStatement]:
-    """A call for a person is told; a spinner is not, for it turns before words that stay the same."""
-    words = record.text.strip()
-    if not words:
+    """Return the waiting state for a request for action, or only the title without the spinner."""
+    text = record.text.strip()
+    if not text:
         return []
-    called, spun = _ACTION_REQUIRED_PREFIX.match(words), _SPINNER_PREFIX.match(words)
-    if called:
-        return [AgentStatement(state="waiting_approval", title=redact_text(words[called.end() :]))]
-    rest = words[spun.end() :] if spun else words
-    return [AgentStatement(state="unknown", reason="no_signal", title=redact_text(rest))]
+    if match := _ACTION_REQUIRED_PREFIX.match(text):
+        return [AgentStatement(state="waiting_approval", title=redact_text(text[match.end() :]))]
+    spinner = _SPINNER_PREFIX.match(text)
+    title = text[spinner.end() :] if spinner else text
+    return [AgentStatement(state="unknown", reason="no_signal", title=redact_text(title))]

@@ -1,7 +1,7 @@
-"""GitHub Copilot CLI.
+"""Adapter for GitHub Copilot CLI.
 
-It keeps a log of events for each session, without any set-up and without holes; a lock beside it names the process.
-Its hooks say less, but sooner than the first prompt's log, and can answer for a person.
+Evidence sources: a complete event log of each session, without any setup, with a lock file that names the process; and
+hooks, which report less but earlier than the log of the first prompt, and can answer permission requests.
 """
 
 from termvisor.agents.adapters.adapter import FULL_CAPABILITIES

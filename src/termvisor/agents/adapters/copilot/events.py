@@ -1,8 +1,8 @@
-"""What the log of a session says (`session-state/<session>/events.jsonl`).
+"""Read the Copilot event log of a session (`session-state/<session>/events.jsonl`).
 
-The end of a model's turn is not the end of the task: a tool may have been asked for. The task is done with a message
-that asks for none. A command that it left running in the background is a sub-task until a notice ends it. What bears
-the id of a sub-agent is its own affair, but for its questions.
+The end of a model turn is not the end of the task, because it may have requested a tool. The task is completed by a
+message without tool requests. A background command is a sub-task until a notification ends it. Events with the id of a
+sub-agent do not change the state, except for permission requests.
 """
 
 import posixpath
@@ -34,7 +34,7 @@ from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
 _MAX_EVENT_AGE_NS = 3600 * NS_PER_SECOND
-"""A session that is taken up again begins with its past; what is older than this is not told."""
+"""The log of a resumed session begins with old events; those older than this are ignored."""
 _KINDS_BY_ERROR_TYPE = {"authentication": AUTH, "authorization": AUTH, "quota": USAGE_LIMIT, "rate_limit": RATE_LIMIT}
 _QUESTION_TOOLS = frozenset({"ask_user", "exit_plan_mode"})
 _STOP_TOOLS = frozenset({"stop_bash", "stop_powershell"})
@@ -42,6 +42,7 @@ _BACKGROUND_COMMAND = re.compile(r"<command started in (?:the )?background with 
 
 
 def read_session_event(record: SourceRecord) -> list[AgentStatement]:
+    """Parse one line of the event log."""
     line = parse_json_object(record.text)
     name = get_str(line, "type") if line is not None else ""
     if line is None or not name:
@@ -50,19 +51,18 @@ def read_session_event(record: SourceRecord) -> list[AgentStatement]:
     if at and record.at - at > _MAX_EVENT_AGE_NS:
         return []
     task = get_str(line, "agentId")
-    meaning = (_SUBTASK_INTERPRETERS if task else EVENT_INTERPRETERS).get(name)
-    said = meaning(get_object(line, "data"), record.at) if meaning is not None else None
-    return [_add_event_context(said, record, name, at, task)] if said is not None else []
-
-
-def _add_event_context(said: AgentStatement, record: SourceRecord, name: str, at: int, task: str) -> AgentStatement:
-    return replace(
-        said,
-        task=(task or said.task) if said.kind in ("task_began", "task_ended") else "",
+    interpret = (_SUBTASK_INTERPRETERS if task else EVENT_INTERPRETERS).get(name)
+    statement = interpret(get_object(line, "data"), record.at) if interpret is not None else None
+    if statement is None:
+        return []
+    context = replace(
+        statement,
+        task=(task or statement.task) if statement.kind in ("task_began", "task_ended") else "",
         session=posixpath.basename(posixpath.dirname(record.path)),
         at=at,
-        payload={**build_payload(event=name), **said.payload},
+        payload={**build_payload(event=name), **statement.payload},
     )
+    return [context]
 
 
 def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
@@ -81,29 +81,26 @@ def _read_assistant_message(fields: JsonObject, now: int) -> AgentStatement | No
 
 
 def _read_tool_start(fields: JsonObject, now: int) -> AgentStatement:
-    tool, given = get_str(fields, "toolName"), get_object(fields, "arguments")
+    tool, arguments = get_str(fields, "toolName"), get_object(fields, "arguments")
     if tool in _STOP_TOOLS:
-        return AgentStatement(kind="task_ended", task=_build_shell_task_id(get_str(given, "shellId")))
+        return AgentStatement(kind="task_ended", task=_build_shell_task_id(get_str(arguments, "shellId")))
     if tool in _QUESTION_TOOLS:
-        question = get_str(given, "message") or get_str(given, "question") or get_str(given, "summary")
+        question = get_str(arguments, "message") or get_str(arguments, "question") or get_str(arguments, "summary")
         return AgentStatement(state="waiting_input", payload=build_payload(tool=tool, question=question))
-    return AgentStatement(state="running", payload=build_payload(tool=tool, command=get_str(given, "command")))
+    return AgentStatement(state="running", payload=build_payload(tool=tool, command=get_str(arguments, "command")))
 
 
 def _read_tool_end(fields: JsonObject, now: int) -> AgentStatement:
-    """A command may have been left to run on; nothing else tells that."""
-    begun = _BACKGROUND_COMMAND.fullmatch(get_str(get_object(fields, "result"), "content"))
-    return (
-        AgentStatement(kind="task_began", task=_build_shell_task_id(begun[1]))
-        if begun
-        else AgentStatement(state="running")
-    )
+    # Only the text of the result shows that a command was left running in the background.
+    if match := _BACKGROUND_COMMAND.fullmatch(get_str(get_object(fields, "result"), "content")):
+        return AgentStatement(kind="task_began", task=_build_shell_task_id(match[1]))
+    return AgentStatement(state="running")
 
 
 def _read_notification(fields: JsonObject, now: int) -> AgentStatement | None:
-    about = get_object(fields, "kind")
-    is_shell = get_str(about, "type") == "shell_completed"
-    return AgentStatement(kind="task_ended", task=_build_shell_task_id(get_str(about, "shellId"))) if is_shell else None
+    kind = get_object(fields, "kind")
+    is_shell = get_str(kind, "type") == "shell_completed"
+    return AgentStatement(kind="task_ended", task=_build_shell_task_id(get_str(kind, "shellId"))) if is_shell else None
 
 
 def _build_shell_task_id(name: str) -> str:
@@ -111,15 +108,15 @@ def _build_shell_task_id(name: str) -> str:
 
 
 def _read_permission_request(fields: JsonObject, now: int) -> AgentStatement:
-    asked = get_object(fields, "permissionRequest")
-    about = build_payload(
-        tool=get_str(asked, "kind"),
-        command=get_str(asked, "fullCommandText"),
-        question=get_str(asked, "intention"),
-        file=get_str(asked, "fileName"),
+    request = get_object(fields, "permissionRequest")
+    payload = build_payload(
+        tool=get_str(request, "kind"),
+        command=get_str(request, "fullCommandText"),
+        question=get_str(request, "intention"),
+        file=get_str(request, "fileName"),
         request=get_str(fields, "requestId"),
     )
-    return AgentStatement(state="waiting_approval", payload=about)
+    return AgentStatement(state="waiting_approval", payload=payload)
 
 
 def _read_permission_result(fields: JsonObject, now: int) -> AgentStatement:
@@ -138,27 +135,27 @@ def _read_error(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_compaction_end(fields: JsonObject, now: int) -> AgentStatement:
-    """One that a person asked for leaves it at rest; else the work goes on."""
+    # A manual compaction is the whole turn; an automatic one happens within a turn.
     state: StateName = "idle" if get_str(fields, "trigger") == "manual" else "running"
     return AgentStatement(state=state, flags=FlagUpdate(compacting=False))
 
 
 def _read_session_start(fields: JsonObject, now: int) -> AgentStatement:
-    about = build_payload(model=get_str(fields, "selectedModel"), version=get_str(fields, "copilotVersion"))
-    return AgentStatement(state="idle", flags=CLEARED_FLAGS, tasks=(), payload=about)
+    payload = build_payload(model=get_str(fields, "selectedModel"), version=get_str(fields, "copilotVersion"))
+    return AgentStatement(state="idle", flags=CLEARED_FLAGS, tasks=(), payload=payload)
 
 
 def _read_shutdown(fields: JsonObject, now: int) -> AgentStatement:
-    """It tells the whole account at its end."""
+    """Read the token totals that a session reports when it ends."""
     metrics = get_object(fields, "modelMetrics") or get_object(fields, "accountingSnapshot", "modelMetrics")
     usages = [get_object(metrics, model, "usage") for model in metrics]
-    about = build_payload(
+    payload = build_payload(
         input=_sum_tokens(usages, "inputTokens"),
         output=_sum_tokens(usages, "outputTokens"),
         cached=_sum_tokens(usages, "cacheReadTokens"),
         end_reason="error" if get_str(fields, "shutdownType") == "error" else "manual",
     )
-    return AgentStatement(kind="note", payload=about)
+    return AgentStatement(kind="note", payload=payload)
 
 
 def _sum_tokens(usages: Sequence[JsonObject], name: str) -> int | None:
@@ -173,21 +170,21 @@ EVENT_INTERPRETERS: dict[str, EventInterpreter] = {
     "session.start": _read_session_start,
     "session.resume": _read_session_start,
     "user.message": _read_prompt,
-    "assistant.turn_start": lambda told, now: AgentStatement(state="running"),
+    "assistant.turn_start": lambda fields, now: AgentStatement(state="running"),
     "assistant.message": _read_assistant_message,
     "tool.execution_start": _read_tool_start,
     "tool.execution_complete": _read_tool_end,
     "system.notification": _read_notification,
-    "abort": lambda told, now: AgentStatement(state="idle", payload=INTERRUPTED_PAYLOAD),
+    "abort": lambda fields, now: AgentStatement(state="idle", payload=INTERRUPTED_PAYLOAD),
     "session.error": _read_error,
-    "session.compaction_start": lambda told, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
+    "session.compaction_start": lambda fields, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
     "session.compaction_complete": _read_compaction_end,
     "session.shutdown": _read_shutdown,
     **_PERMISSION_INTERPRETERS,
 }
 _SUBTASK_INTERPRETERS: dict[str, EventInterpreter] = {
-    "subagent.started": lambda told, now: AgentStatement(kind="task_began"),
-    "subagent.completed": lambda told, now: AgentStatement(kind="task_ended"),
-    "subagent.failed": lambda told, now: AgentStatement(kind="task_ended"),
+    "subagent.started": lambda fields, now: AgentStatement(kind="task_began"),
+    "subagent.completed": lambda fields, now: AgentStatement(kind="task_ended"),
+    "subagent.failed": lambda fields, now: AgentStatement(kind="task_ended"),
     **_PERMISSION_INTERPRETERS,
 }

@@ -1,6 +1,6 @@
-"""What Copilot's hooks say. They leave holes: an interruption, a refusal and the last error are told by none.
+"""Read Copilot hooks. They are incomplete: none fires for an interrupt, a denial or the final error.
 
-`permissionRequest` fires for a tool that needs no permission, too; that somebody is asked is told by `notification`.
+`permissionRequest` fires for tools that need no permission as well; `notification` reports that the dialog is shown.
 """
 
 from termvisor.agents.adapters.adapter import SourceRecord
@@ -30,7 +30,7 @@ def read_hook(record: SourceRecord) -> list[AgentStatement]:
 
 
 def _find_interpreter(hook: HookEvent) -> EventInterpreter | None:
-    """Of what a sub-agent does only that somebody is asked."""
+    # Events of a sub-agent do not change the state, except for permission requests.
     is_subtask = bool(get_str(hook.payload, "parentAgentId"))
     return HOOK_INTERPRETERS.get(hook.event) if not is_subtask or hook.event == "notification" else None
 
@@ -41,28 +41,26 @@ def _read_context(fields: JsonObject) -> AgentStatement:
 
 
 def _read_tool_use(fields: JsonObject, now: int) -> AgentStatement:
-    about = build_payload(tool=get_str(fields, "toolName"), command=get_str(get_object(fields, "toolArgs"), "command"))
-    return AgentStatement(state="running", payload=about)
+    command = get_str(get_object(fields, "toolArgs"), "command")
+    return AgentStatement(state="running", payload=build_payload(tool=get_str(fields, "toolName"), command=command))
 
 
 def _read_notification(fields: JsonObject, now: int) -> AgentStatement | None:
     state = _STATES_BY_NOTIFICATION.get(get_str(fields, "notification_type"))
-    return (
-        AgentStatement(state=state, payload=build_payload(question=get_str(fields, "message")))
-        if state is not None
-        else None
-    )
+    if state is None:
+        return None
+    return AgentStatement(state=state, payload=build_payload(question=get_str(fields, "message")))
 
 
 def _read_error(fields: JsonObject, now: int) -> AgentStatement:
-    """One that may pass is tried again, which is work."""
-    words = get_str(get_object(fields, "error"), "message")
-    kind = classify_error(words)
+    message = get_str(get_object(fields, "error"), "message")
+    kind = classify_error(message)
+    # Copilot retries a recoverable error, so it is still working.
     state: StateName = "running" if fields.get("recoverable") is True else "error"
     return AgentStatement(
         state=state,
-        flags=build_error_flags(kind, words, now),
-        payload=build_payload(error=kind, message=extract_message(words)),
+        flags=build_error_flags(kind, message, now),
+        payload=build_payload(error=kind, message=extract_message(message)),
     )
 
 
@@ -71,19 +69,19 @@ def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
 
 
 HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
-    "sessionStart": lambda told, now: AgentStatement(kind="note"),
+    "sessionStart": lambda fields, now: AgentStatement(kind="note"),
     "userPromptSubmitted": _read_prompt,
     "preToolUse": _read_tool_use,
     "postToolUse": _read_tool_use,
     "postToolUseFailure": _read_tool_use,
     "notification": _read_notification,
     "errorOccurred": _read_error,
-    "agentStop": lambda told, now: AgentStatement(state="completed"),
+    "agentStop": lambda fields, now: AgentStatement(state="completed"),
     "subagentStart": build_subtask_interpreter("task_began", "agentId"),
     "subagentStop": build_subtask_interpreter("task_ended", "agentId"),
-    "preCompact": lambda told, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
-    "sessionEnd": lambda told, now: AgentStatement(
-        kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(told, "reason")))
+    "preCompact": lambda fields, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
+    "sessionEnd": lambda fields, now: AgentStatement(
+        kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(fields, "reason")))
     ),
 }
-"""The hooks to install, and what each of them means."""
+"""The hooks to install, with their interpreters."""

@@ -1,4 +1,4 @@
-"""How to speak to Copilot: by its `permissionRequest` hook where it can answer, else by keys that fit one screen."""
+"""Copilot keyboard: the keys and hook output that answer, interrupt or exit Copilot CLI. Pure."""
 
 import msgspec
 
@@ -20,13 +20,13 @@ QUIT_COMMAND = "/exit"
 COMPACT_COMMAND = "/compact"
 HOOK_EVENT = "permissionRequest"
 _ALLOW_LABELS = {"approval_asked": "Yes", "folder_not_trusted": "Yes"}
-"""The choice that allows this once and nothing for later."""
+"""By rule name, the option that allows this once and nothing later."""
 
 
 def format_hook_answer(decision: Decision, message: str = "") -> str:
-    """What the hook prints so that no dialog appears; to print nothing leaves it to the dialog."""
-    told = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
-    return msgspec.json.encode(told).decode()
+    """Return the output of the `permissionRequest` hook. An empty output would leave the answer to the dialog."""
+    answer = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
+    return msgspec.json.encode(answer).decode()
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
@@ -47,12 +47,12 @@ def read_composer(screen: Screen) -> str | None:
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
-    """One Ctrl-C, while the line below shows work: at rest it would be the first of two that quit."""
-    seen = classify_screen(screen)
-    return KeyPress(keys=("C-c",), rule=seen.rule) if seen.state == "running" else None
+    """Return Ctrl-C while the agent is working; when idle it would be the first of two that exit."""
+    reading = classify_screen(screen)
+    return KeyPress(keys=("C-c",), rule=reading.rule) if reading.state == "running" else None
 
 
 def is_composer_empty(screen: Screen) -> bool | None:
-    """None where there is no composer."""
-    written = read_composer(screen)
-    return None if written is None else not written
+    """Return True if the composer is empty; None if there is no composer."""
+    text = read_composer(screen)
+    return None if text is None else not text

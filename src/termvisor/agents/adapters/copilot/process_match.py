@@ -1,4 +1,4 @@
-"""Which process is a Copilot with a face, and where it leaves word on disk."""
+"""Recognize the interactive Copilot process and find its event log."""
 
 import posixpath
 
@@ -18,13 +18,15 @@ SESSION_RESUME = SessionResume(("copilot", "--resume={}"))
 
 
 def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
-    """The log of the one session in whose folder this process holds the lock; it changes with the session."""
-    home = process.env.get("COPILOT_HOME", "")
-    user = process.env.get("HOME", "")
-    folder = posixpath.join(process.cwd, home) if home else posixpath.join(user, ".copilot") if user else ""
-    if not folder:
+    """Return the event log of the session whose folder contains the lock file of this process."""
+    copilot_home, home = process.env.get("COPILOT_HOME", ""), process.env.get("HOME", "")
+    if copilot_home:
+        folder = posixpath.join(process.cwd, copilot_home)
+    elif home:
+        folder = posixpath.join(home, ".copilot")
+    else:
         return []
-    watch = WatchedPath(
+    event_log = WatchedPath(
         source="session_file",
         kind="lines",
         folder=posixpath.join(folder, "session-state"),
@@ -34,7 +36,7 @@ def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
         from_start=True,
         hint=ProcessHint(pid=process.pid, pid_started=process.pid_started),
     )
-    return [watch]
+    return [event_log]
 
 
 def find_resumed_session(process: ProcessInfo) -> str:

@@ -1,4 +1,4 @@
-"""What Copilot's screens say."""
+"""Classify Copilot screens."""
 
 from termvisor.agents.adapters.copilot.screen_regions import split_regions
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier

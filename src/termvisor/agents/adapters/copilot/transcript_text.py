@@ -1,4 +1,4 @@
-"""What was said to Copilot and by it, from its log of events; what its sub-agents say is left out."""
+"""Extract prompts and answers from the Copilot event log, without sub-agents."""
 
 import posixpath
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ def read_transcript_text(record: SourceRecord) -> Iterator[TranscriptText]:
     session = posixpath.basename(posixpath.dirname(record.path))
     if line is None or role is None or not session or get_str(line, "agentId"):
         return
-    told = get_object(line, "data")
-    said = get_str(told, "content")
-    if said.strip():
-        key = get_str(told, "messageId") or get_str(line, "id")
-        yield TranscriptText(role=role, text=said, session=session, key=key, at=parse_timestamp(line.get("timestamp")))
+    fields = get_object(line, "data")
+    text = get_str(fields, "content")
+    if text.strip():
+        key = get_str(fields, "messageId") or get_str(line, "id")
+        yield TranscriptText(role=role, text=text, session=session, key=key, at=parse_timestamp(line.get("timestamp")))

@@ -1,7 +1,7 @@
-"""Cursor CLI (`cursor-agent`, also started as `agent`), by Anysphere.
+"""Adapter for Cursor CLI (`cursor-agent`, also started as `agent`), by Anysphere.
 
-Written from what its makers document; not yet tried on the real program. Its hooks are told to the spool; an approval
-that a person is asked for in the terminal has no hook of its own, so that is seen on the screen only.
+Written from the vendor's documentation, not yet tested with the real program. Evidence sources: hooks, and the screen,
+because no hook reports an approval dialog in the terminal.
 """
 
 from termvisor.agents.adapters.adapter import EVENT_DRIVEN_CAPABILITIES

@@ -1,4 +1,4 @@
-"""How to speak to Cursor: by its hooks before a command or a tool. Its keys are not known surely; none is pressed."""
+"""Cursor keyboard: the hook output that answers permission requests. Its keys are not known well enough to send any."""
 
 import msgspec
 
@@ -6,12 +6,12 @@ from termvisor.agents.adapters.dialog_options import Decision
 
 SUBMIT_KEYS = ("Enter",)
 HOOK_EVENTS = ("beforeShellExecution", "beforeMCPExecution", "preToolUse")
-"""The hooks that may answer for a person."""
+"""The hooks that may answer instead of the user."""
 
 
 def format_hook_answer(decision: Decision, message: str = "") -> str:
-    """What such a hook prints; `{}` leaves it to the person at the terminal."""
-    told: dict[str, str] = {"permission": decision}
+    """Return the output of such a hook. `{}` would leave the answer to the dialog."""
+    answer: dict[str, str] = {"permission": decision}
     if decision == "deny" and message:
-        told |= {"user_message": message, "agent_message": message}
-    return msgspec.json.encode(told).decode()
+        answer |= {"user_message": message, "agent_message": message}
+    return msgspec.json.encode(answer).decode()

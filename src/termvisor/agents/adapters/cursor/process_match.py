@@ -1,4 +1,4 @@
-"""Which process is a Cursor agent: a script that a node of its own runs, under the name of the command."""
+"""Recognize the Cursor agent process: a script that a bundled node runs under the name of the command."""
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume

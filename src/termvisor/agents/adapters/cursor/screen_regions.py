@@ -1,4 +1,4 @@
-"""The one part of Cursor's screen that is documented: its foot, the last rows that are not empty."""
+"""Split Cursor screens: the only documented region is the foot, the last rows that are not blank."""
 
 from termvisor.agents.adapters.screen_classifier import ScreenRegions, trim_rows
 from termvisor.model.terminal.screen import Screen

@@ -1,4 +1,4 @@
-"""What Cursor's screens are documented to say. Few rules, and none is trusted much: no real screen was seen yet."""
+"""Classify Cursor screens by few rules of low confidence, written from documentation and not from recordings."""
 
 from termvisor.agents.adapters.cursor.screen_regions import split_regions
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier

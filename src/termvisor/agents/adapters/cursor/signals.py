@@ -1,4 +1,4 @@
-"""What Cursor's hooks say, by its documentation. `stop` tells how a turn ended, also that somebody stopped it."""
+"""Read Cursor hooks, as documented by the vendor. `stop` reports how a turn ended, including interrupts."""
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.error_classifier import build_error_flags, classify_error
@@ -29,8 +29,8 @@ def read_hook(record: SourceRecord) -> list[AgentStatement]:
 
 
 def _read_context(fields: JsonObject) -> AgentStatement:
-    about = build_payload(model=get_str(fields, "model"), transcript=get_str(fields, "transcript_path"))
-    return AgentStatement(session=get_str(fields, "conversation_id"), payload=about)
+    payload = build_payload(model=get_str(fields, "model"), transcript=get_str(fields, "transcript_path"))
+    return AgentStatement(session=get_str(fields, "conversation_id"), payload=payload)
 
 
 def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
@@ -38,8 +38,8 @@ def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_work(fields: JsonObject, now: int) -> AgentStatement:
-    about = build_payload(tool=get_str(fields, "tool_name"), command=get_str(fields, "command"))
-    return AgentStatement(state="running", payload=about)
+    payload = build_payload(tool=get_str(fields, "tool_name"), command=get_str(fields, "command"))
+    return AgentStatement(state="running", payload=payload)
 
 
 def _read_stop(fields: JsonObject, now: int) -> AgentStatement:
@@ -61,19 +61,19 @@ def _read_response(fields: JsonObject, now: int) -> AgentStatement:
 
 
 HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
-    "sessionStart": lambda told, now: AgentStatement(state="idle", flags=CLEARED_FLAGS),
+    "sessionStart": lambda fields, now: AgentStatement(state="idle", flags=CLEARED_FLAGS),
     "beforeSubmitPrompt": _read_prompt,
     "preToolUse": _read_work,
     "postToolUse": _read_work,
     "postToolUseFailure": _read_work,
     "afterShellExecution": _read_work,
     "afterAgentResponse": _read_response,
-    "preCompact": lambda told, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
+    "preCompact": lambda fields, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
     "subagentStart": build_subtask_interpreter("task_began", "subagent_id"),
     "subagentStop": build_subtask_interpreter("task_ended", "subagent_id"),
     "stop": _read_stop,
-    "sessionEnd": lambda told, now: AgentStatement(
-        kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(told, "reason")))
+    "sessionEnd": lambda fields, now: AgentStatement(
+        kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(fields, "reason")))
     ),
 }
-"""The hooks to install, and what each of them means."""
+"""The hooks to install, with their interpreters."""

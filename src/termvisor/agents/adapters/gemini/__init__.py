@@ -1,10 +1,10 @@
-"""Gemini CLI, by Google.
+"""Adapter for Gemini CLI, by Google.
 
-It speaks in its title, which has a sign for each state and is there without any set-up, and in hooks. Both leave holes:
-the title knows no kinds of ends and of questions, the hooks no refusal, and neither tells when a compression is over,
-nor of dialogs that are no tool's: whether to trust the folder, how to go on at a usage limit, a menu. They are equals,
-and the later word counts. Notifications come where they are switched on. Its session files name no process, and several
-run in one folder, so they are not read.
+Evidence sources: the pane title, which has a symbol for each state and needs no setup, and hooks. Both are incomplete:
+the title does not distinguish ends of turns or kinds of questions, hooks do not report a denial, and neither reports
+the end of a compression or dialogs that belong to no tool (folder trust, usage limit, menus). They have the same rank,
+and the later one counts. Notifications come if the user has enabled them. Session files name no process and several
+sessions share a folder, so they are not read.
 """
 
 from termvisor.agents.adapters.adapter import EVENT_DRIVEN_CAPABILITIES
@@ -35,7 +35,7 @@ ADAPTER = ComposedAdapter(
         build_heuristic_source("notification", 13),
     ),
     process_finder=process_match.PROGRAM_MATCHER.find_agent,
-    title_matcher=signals.title_matches,
+    title_matcher=signals.matches_title,
     readers={"hook": signals.read_hook, "title": signals.read_title, "notification": signals.read_notification},
     transcript_readers={
         "hook": build_hook_transcript_reader(

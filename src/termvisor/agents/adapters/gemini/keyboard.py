@@ -1,6 +1,6 @@
-"""How to speak to Gemini: by keys that fit one screen, and by its hooks where those can refuse. Values only.
+"""Gemini keyboard: the keys and hook output that answer, interrupt or exit Gemini CLI. Pure.
 
-A hook can deny a tool, but it cannot allow one: the dialog comes all the same. So an approval is typed.
+A hook can deny a tool but not allow it: the dialog is shown all the same. So an approval needs keys.
 """
 
 import msgspec
@@ -18,19 +18,19 @@ from termvisor.agents.adapters.screen_classifier import find_bottom_box, trim_ro
 from termvisor.model.terminal.screen import Screen
 
 CLEAR_KEYS = ("C-u",)
-"""Empties the composer's line."""
+"""Deletes one row of the composer."""
 SUBMIT_KEYS = ("Enter",)
 QUIT_COMMAND = "/quit"
-"""Typed like a prompt; the menu of commands must have opened before Enter."""
+"""Typed like a prompt; the command menu must be open before Enter."""
 COMPACT_COMMAND = "/compress"
 HOOK_EVENT = "BeforeTool"
 _EMPTY_COMPOSER_ROWS = (" >   Type your message", " >")
 _ALLOW_LABELS = {"approval_asked": "Allow once"}
-"""The choice that allows this once and nothing for later."""
+"""By rule name, the option that allows this once and nothing later."""
 
 
 def format_hook_answer(decision: Decision, message: str = "") -> str:
-    """What a `BeforeTool` hook prints to refuse a tool. It cannot allow one: nothing leaves it to the dialog."""
+    """Return the output of the `BeforeTool` hook that denies a tool; empty for "allow", which it cannot express."""
     return msgspec.json.encode({"decision": "deny", "reason": message}).decode() if decision == "deny" else ""
 
 
@@ -54,12 +54,11 @@ def read_composer(screen: Screen) -> str | None:
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
-    """Only while a line shows work."""
-    seen = classify_screen(screen)
-    return KeyPress(keys=("Escape",), rule=seen.rule) if seen.rule_name == "working" else None
+    reading = classify_screen(screen)
+    return KeyPress(keys=("Escape",), rule=reading.rule) if reading.rule_name == "working" else None
 
 
 def is_composer_empty(screen: Screen) -> bool | None:
-    """None where there is no composer."""
+    """Return True if the composer is empty; None if there is no composer."""
     rows = split_regions(screen).get("composer")
     return rows[0].startswith(_EMPTY_COMPOSER_ROWS[0]) or rows[0].rstrip() == _EMPTY_COMPOSER_ROWS[1] if rows else None

@@ -1,4 +1,4 @@
-"""Which process is a Gemini CLI: a script that node runs, started twice. The inner one talks and runs the hooks."""
+"""Recognize the Gemini CLI process: a node script that starts itself again; the inner process is the agent."""
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume
@@ -9,7 +9,7 @@ PROGRAM_MATCHER = ProgramMatcher(
     non_agent_commands=frozenset({"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}),
 )
 SESSION_RESUME = SessionResume(("gemini", "--resume", "{}"))
-"""Only in the folder in which the session began."""
+"""Works only in the folder in which the session was started."""
 
 
 def find_resumed_session(process: ProcessInfo) -> str:

@@ -1,7 +1,7 @@
-"""The parts of Gemini's screen: the turn, the line that shows work, the composer below a rule, or a box in its place.
+"""Split Gemini screens into regions: the turn, the work row, the composer below a rule, or a boxed dialog in its place.
 
  > the last prompt
-✦ what it said                     the turn; its last block begins at the last sign
+✦ the answer                       the turn; its last block begins at the last sign
  ⠙ Thinking... (esc to cancel, 1s)              ? for shortcuts
 ──────────────────────────────────────────────────────────────
  Shift+Tab to accept edits                 1 Background process
@@ -24,21 +24,21 @@ def split_regions(screen: Screen) -> ScreenRegions:
     rows = trim_rows(screen.rows)
     if box := find_bottom_box(rows):
         return {"dialog": [inner for _, inner in box]}
-    rule = next((at for at in range(len(rows) - 1, -1, -1) if _HORIZONTAL_RULE.fullmatch(rows[at])), None)
+    rule = next((index for index in range(len(rows) - 1, -1, -1) if _HORIZONTAL_RULE.fullmatch(rows[index])), None)
     if rule is None or not any(_COMPOSER_ROW.match(row) for row in rows[rule + 1 :]):
         return {}
     above = [row for row in rows[:rule] if row]
     status = len(above)
     while status and _STATUS_ROW.match(above[status - 1]):
         status -= 1
-    said = above[:status]
-    turn = max((at for at, row in enumerate(said) if _PROMPT_ROW.match(row)), default=None)
-    last = max((at for at, row in enumerate(said) if _BLOCK_SIGN.match(row)), default=0)
+    conversation = above[:status]
+    prompt = max((index for index, row in enumerate(conversation) if _PROMPT_ROW.match(row)), default=None)
+    last = max((index for index, row in enumerate(conversation) if _BLOCK_SIGN.match(row)), default=0)
     return {
         "work": above[status:],
-        "turn": said[turn + 1 :] if turn is not None else [],
-        "last": said[max(last, turn + 1 if turn is not None else 0) :],
-        "before": said if turn is None else [],
+        "turn": conversation[prompt + 1 :] if prompt is not None else [],
+        "last": conversation[max(last, prompt + 1 if prompt is not None else 0) :],
+        "before": conversation if prompt is None else [],
         "modes": rows[rule + 1 : rule + 2],
         "composer": [row for row in rows[rule + 1 :] if _COMPOSER_ROW.match(row)],
     }

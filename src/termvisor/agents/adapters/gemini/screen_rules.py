@@ -1,4 +1,4 @@
-"""What Gemini's screens say."""
+"""Classify Gemini screens."""
 
 from termvisor.agents.adapters.error_classifier import find_any_reset_time
 from termvisor.agents.adapters.gemini.screen_regions import split_regions

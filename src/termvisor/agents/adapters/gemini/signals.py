@@ -1,8 +1,8 @@
-"""What Gemini's hooks, its title and its notifications say.
+"""Read hooks, pane titles and notifications of Gemini CLI.
 
-`AfterAgent` ends every turn: a good one, an interrupted one, and one that failed. Without an answer in it nobody knows
-which, so it says `unknown` and leaves the word to the screen. `PreCompress` fires before every request to the model;
-only the one that a person asked for means a compression. Hooks around each piece of the model's stream are not heard.
+`AfterAgent` ends every turn, completed, interrupted or failed. Without an answer in it these cannot be distinguished,
+so the state is `unknown` and the screen decides. `PreCompress` fires before every model request; only a manual one is
+a compression. The hooks around each chunk of the model stream are not used.
 """
 
 import re
@@ -30,21 +30,20 @@ _QUESTION_TYPES = ("ask_user", "exit_plan_mode")
 
 
 def read_hook(record: SourceRecord) -> list[AgentStatement]:
-    """What a hook says."""
     return read_hook_event(record, lambda hook: HOOK_INTERPRETERS.get(hook.event), _read_context)
 
 
-def title_matches(title: str) -> bool:
+def matches_title(title: str) -> bool:
     return _TITLE_PATTERN.fullmatch(title) is not None
 
 
 def read_title(record: SourceRecord) -> list[AgentStatement]:
-    found = _TITLE_PATTERN.fullmatch(record.text)
-    return [AgentStatement(state=_STATES_BY_SIGN[found["sign"]], title=found["folder"])] if found else []
+    match = _TITLE_PATTERN.fullmatch(record.text)
+    return [AgentStatement(state=_STATES_BY_SIGN[match["sign"]], title=match["folder"])] if match else []
 
 
 def read_notification(record: SourceRecord) -> list[AgentStatement]:
-    """Nothing tells that a question was answered, so this counts least of all."""
+    """Parse a notification. It has the lowest rank, because none is sent when a question is answered."""
     heading, _, message = record.text.partition(" | ")
     state = _STATES_BY_HEADING.get(heading)
     return [AgentStatement(state=state, payload=build_payload(message=message))] if state is not None else []
@@ -70,13 +69,13 @@ def _read_permission_notification(fields: JsonObject, now: int) -> AgentStatemen
         return None
     details = get_object(fields, "details")
     is_question = get_str(details, "type") in _QUESTION_TYPES
-    asked = build_payload(
+    payload = build_payload(
         question=get_str(details, "title"),
         command=get_str(details, "command"),
         message=get_str(fields, "message"),
         file=get_str(details, "filePath"),
     )
-    return AgentStatement(state="waiting_input" if is_question else "waiting_approval", payload=asked)
+    return AgentStatement(state="waiting_input" if is_question else "waiting_approval", payload=payload)
 
 
 def _read_turn_end(fields: JsonObject, now: int) -> AgentStatement:
@@ -87,8 +86,8 @@ def _read_turn_end(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_compression(fields: JsonObject, now: int) -> AgentStatement | None:
-    is_asked_for = get_str(fields, "trigger") == "manual"
-    return AgentStatement(state="running", flags=FlagUpdate(compacting=True)) if is_asked_for else None
+    is_manual = get_str(fields, "trigger") == "manual"
+    return AgentStatement(state="running", flags=FlagUpdate(compacting=True)) if is_manual else None
 
 
 def _read_session_end(fields: JsonObject, now: int) -> AgentStatement:
@@ -96,7 +95,7 @@ def _read_session_end(fields: JsonObject, now: int) -> AgentStatement:
 
 
 HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
-    "SessionStart": lambda told, now: AgentStatement(state="idle", flags=CLEARED_FLAGS),
+    "SessionStart": lambda fields, now: AgentStatement(state="idle", flags=CLEARED_FLAGS),
     "BeforeAgent": _read_prompt,
     "BeforeTool": _read_tool_use,
     "AfterTool": _read_tool_use,
@@ -105,4 +104,4 @@ HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
     "PreCompress": _read_compression,
     "SessionEnd": _read_session_end,
 }
-"""The hooks to install, and what each of them means."""
+"""The hooks to install, with their interpreters."""

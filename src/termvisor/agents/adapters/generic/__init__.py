@@ -1,11 +1,11 @@
-"""Any other program that one works with like an agent, known by rules of the person's own (`agent_programs`).
+"""Adapter for any other program, defined by the user's rules (setting `agent_programs`).
 
-A rule is one text: a pattern of the command line, the state, a pattern of one row of the screen.
+A rule is one text: a pattern of the command line, a state, and a pattern of a screen row.
 
     aider :: waiting_input :: ^[a-z]*> $
     aider :: waiting_approval :: \\(Y\\)es/\\(N\\)o
 
-The first rule whose program runs and whose row is shown decides. What fits none is unknown.
+The first rule whose program runs and whose row is shown determines the state. Without a match it is unknown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,6 +29,8 @@ _RULE_CONFIDENCE = 0.6
 
 
 class GenericAdapter:
+    """Implement the adapter contract (see `adapter.Adapter`) with user rules."""
+
     name = "generic"
     contract_version = CONTRACT_VERSION
     capabilities: frozenset[Capability] = frozenset(
@@ -41,9 +43,11 @@ class GenericAdapter:
         self.rules = tuple(rules)
 
     def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-        return next((one for one in processes if any(rule.is_for_program(one.argv) for rule in self.rules)), None)
+        return next(
+            (process for process in processes if any(rule.is_for_program(process.argv) for rule in self.rules)), None
+        )
 
-    def title_matches(self, title: str) -> bool:
+    def matches_title(self, title: str) -> bool:
         return False
 
     def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
@@ -53,20 +57,21 @@ class GenericAdapter:
         return ()
 
     def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
-        """Rules of all programs are tried: which of them runs is known to whoever asks, and is seen in the rows."""
+        """Return the state of the first rule with a matching row; a screen does not tell which program is running."""
         rows = trim_rows(screen.rows)
-        found = next((rule for rule in self.rules if any(rule.is_row_match(row) for row in rows)), None)
-        if found is None:
+        rule = next((rule for rule in self.rules if any(rule.is_row_match(row) for row in rows)), None)
+        if rule is None:
             return ScreenReading()
-        return ScreenReading(state=found.state, rule=found.row, confidence=_RULE_CONFIDENCE)
+        return ScreenReading(state=rule.state, rule=rule.row, confidence=_RULE_CONFIDENCE)
 
     def build_resume_command(self, session: str) -> tuple[str, ...]:
         return ()
 
 
 ADAPTER = GenericAdapter()
-"""Without rules it recognises nothing."""
+"""Without rules it recognizes no process."""
 
 
 def build_generic_adapter(rule_texts: Iterable[str]) -> GenericAdapter:
+    """Return an adapter with these rules. Raises ValueError for a malformed rule."""
     return GenericAdapter(map(parse_program_rule, rule_texts))

@@ -1,7 +1,7 @@
-"""opencode, by SST.
+"""Adapter for opencode, by SST.
 
-With `--port` it has a server that tells every event and takes answers; nothing is missing there. Else it speaks through
-a plugin of ours that runs inside it and writes to the hooks' spool. Without either its screens are known.
+Evidence sources: with `--port`, its HTTP server, which reports every event and accepts answers; otherwise our plugin
+that runs inside opencode and writes to the hook spool; and its screens.
 """
 
 from termvisor.agents.adapters.adapter import FULL_CAPABILITIES

@@ -1,4 +1,4 @@
-"""Which process is an opencode with a face, and where it was told to listen."""
+"""Recognize the interactive opencode process and find the port on its command line."""
 
 import re
 
@@ -47,6 +47,6 @@ def find_resumed_session(process: ProcessInfo) -> str:
 
 
 def find_requested_port(process: ProcessInfo) -> int:
-    """The port that its command line names; 0 where it names none, or leaves it to the system."""
+    """Return the port on its command line; 0 if there is none or the system chooses it."""
     port = get_option_value(("--port",), PROGRAM_MATCHER.get_arguments(process) or ())
     return int(port) if _PORT_NUMBER.fullmatch(port) else 0

@@ -1,8 +1,8 @@
-"""The parts of opencode's screen: the last message, the composer, the line below it, or a panel in their place.
+"""Split opencode screens into regions: the last message, the composer, the row below it, or a panel in their place.
 
 ┃  the last prompt
-   what it said
-   ▣  Build · Model · 8.3s              the end of a message; without a time it goes on, or was broken off
+   the answer
+   ▣  Build · Model · 8.3s              the end of a message; without a time it is in progress or was interrupted
 ┃
 ┃  Build · Model Provider               the composer's last row
 ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀
@@ -21,7 +21,7 @@ _MESSAGE_END = re.compile(r"\s+▣  \S")
 
 def split_regions(screen: Screen) -> ScreenRegions:
     rows = trim_rows(screen.rows)
-    edge = max((at for at, row in enumerate(rows) if _COMPOSER_EDGE.match(row)), default=None)
+    edge = max((index for index, row in enumerate(rows) if _COMPOSER_EDGE.match(row)), default=None)
     if edge is not None:
         composer = _find_barred_rows(rows, edge)
         above = rows[: edge - len(composer)]
@@ -31,17 +31,17 @@ def split_regions(screen: Screen) -> ScreenRegions:
             **_split_conversation(trim_rows(above)),
         }
     panel = _find_barred_rows(rows, len(rows))
-    return {"panel": [inner for row in panel if (inner := _strip_bar(row))]} if len(panel) > 2 else {}
+    return {"panel": [text for row in panel if (text := _strip_bar(row))]} if len(panel) > 2 else {}
 
 
 def find_panel_rows(screen: Screen) -> tuple[str, ...]:
-    """The panel's rows, as they are shown."""
+    """Return the rows of the panel as shown, without blank ones."""
     rows = trim_rows(screen.rows)
     return tuple(row for row in _find_barred_rows(rows, len(rows)) if _strip_bar(row))
 
 
 def _split_conversation(rows: list[str]) -> dict[str, list[str]]:
-    """The last row, and the block with a bar that stands before it, where there is nothing between them."""
+    """Return the last row, and the barred block directly above it if that row ends a message."""
     if not rows or not _MESSAGE_END.match(rows[-1]):
         return {"end": rows[-1:]}
     before = trim_rows(rows[:-1])
@@ -49,7 +49,7 @@ def _split_conversation(rows: list[str]) -> dict[str, list[str]]:
 
 
 def _find_barred_rows(rows: list[str], end: int) -> list[str]:
-    """The rows with a bar that end there."""
+    """Return the consecutive rows with a left bar before index ``end``."""
     start = end
     while start and _LEFT_BAR.match(rows[start - 1]):
         start -= 1

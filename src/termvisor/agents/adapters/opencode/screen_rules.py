@@ -1,4 +1,4 @@
-"""What opencode's screens say."""
+"""Classify opencode screens."""
 
 from termvisor.agents.adapters.opencode.screen_regions import split_regions
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier

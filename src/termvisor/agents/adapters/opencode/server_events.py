@@ -1,8 +1,8 @@
-"""What opencode's server says, as its plugin would tell it: the events that mean something, with how each turn went.
+"""Reduce events of an opencode server to those that change the state, in the format of our plugin. Pure.
 
-In: events and lists, in order. Out: words for `signals`, nothing of which is what a person wrote or a file holds.
-Several sessions may be at work in one process: what one of them waits for counts before the work, or the end, of
-another. Pure.
+In: events and lists, in order. Out: events for `signals`, without the user's text or file contents, and with the
+outcome of each turn. Several sessions may be active in one process: a wait of one session takes precedence over the
+work, or the end, of another.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from termvisor.agents.adapters.json_access import NS_PER_MS, JsonObject, get_object, get_str
 
 IDLE_EVENT, CONNECTION_LOST_EVENT, HEARTBEAT_EVENT = "server.rests", "server.lost", "server.lives"
-"""Our own words: nobody is at work; nothing is heard any more; nothing has changed."""
+"""Our own events: no session is working; the connection was lost; nothing has changed."""
 _MAX_KNOWN = 2000
 _ID_TIME_BITS = 36
-"""Bits of an event's id that tell the millisecond; the higher ones are cut off."""
+"""Low bits of the time in milliseconds that an event id contains."""
 _MAX_CLOCK_SKEW_MS = 60_000
 _WAITING_EVENTS = ("permission.asked", "question.asked")
 _STATUS_EVENT, _SESSION_IDLE_EVENT, _ERROR_EVENT = "session.status", "session.idle", "session.error"
@@ -27,10 +27,12 @@ ValueT = TypeVar("ValueT")
 
 
 class OpencodeEvent(Struct, frozen=True):
+    """One event in the format of the plugin."""
+
     event: str
     payload: JsonObject
     at: int = 0
-    """Milliseconds since 1970, by opencode's own clock; 0 where it told none."""
+    """Milliseconds since 1970 by opencode's clock; 0 if unknown."""
 
     @property
     def json_text(self) -> str:
@@ -38,7 +40,7 @@ class OpencodeEvent(Struct, frozen=True):
 
 
 class OpencodeServerState(Struct, frozen=True, kw_only=True):
-    """What the server answers when it is asked."""
+    """The sessions and pending requests of a server, as its lists show them."""
 
     sessions: Sequence[JsonObject] = ()
     statuses: Mapping[str, JsonObject] = {}
@@ -51,22 +53,24 @@ class OpencodeServerState(Struct, frozen=True, kw_only=True):
 
 
 class OpencodeEventRelay:
+    """State of one server: its sessions, pending requests and turn outcomes."""
+
     def __init__(self) -> None:
         self.titles: dict[str, str] = {}
-        """Of sessions that are no sub-agents'."""
+        """Titles by session, without those of sub-agents."""
         self.statuses: dict[str, JsonObject] = {}
-        """Of those that are at work."""
+        """Status of each working session."""
         self.permissions: dict[str, JsonObject] = {}
-        """What waits for leave, the oldest first, whole as it was asked."""
+        """Pending permission requests by id, oldest first."""
         self.questions: dict[str, JsonObject] = {}
         self.latest_session = ""
-        """The session that last said anything."""
+        """The session of the last event."""
         self._parents: dict[str, str] = {}
         self._turn_outcomes: dict[str, dict[str, object]] = {}
         self._reported_sessions: dict[str, JsonObject] = {}
         self._summary_messages: dict[str, str] = {}
         self._ended_messages: dict[str, str] = {}
-        """Messages that have ended."""
+        """Completed messages; a dict because its order allows dropping the oldest."""
         self._is_first_report = True
         self._event_readers: dict[str, Callable[[JsonObject], JsonObject | None]] = {
             "session.created": self._read_session,
@@ -84,28 +88,28 @@ class OpencodeEventRelay:
             "message.updated": self._read_message,
             "server.instance.disposed": _read_session_id,
         }
-        """What is not here says nothing about what the agent is doing."""
+        """Other events do not contain the state."""
 
     @property
     def busy_sessions(self) -> list[str]:
-        return [one for one in self.statuses if one not in self._parents]
+        return [session for session in self.statuses if session not in self._parents]
 
     def process_event(self, event: JsonObject, now: int) -> list[OpencodeEvent]:
-        """``now`` in nanoseconds."""
-        kind, told = get_str(event, "type"), get_object(event, "properties")
-        meaning = self._event_readers.get(kind)
-        said = meaning(told) if meaning is not None else None
-        session = get_str(told, "sessionID") or get_str(get_object(told, "info"), "sessionID")
-        if meaning is not None and session and session not in self._parents:
+        """Return what an event changes. ``now`` is in nanoseconds."""
+        kind, fields = get_str(event, "type"), get_object(event, "properties")
+        read_event = self._event_readers.get(kind)
+        payload = read_event(fields) if read_event is not None else None
+        session = get_str(fields, "sessionID") or get_str(get_object(fields, "info"), "sessionID")
+        if read_event is not None and session and session not in self._parents:
             self.latest_session = session
-        if said is None:
+        if payload is None:
             return []
         at = parse_event_time(get_str(event, "id"), now // NS_PER_MS)
         other = self._find_stronger_event(kind, session)
-        return [OpencodeEvent(kind, self._add_parent(said, session), at) if other is None else replace(other, at=at)]
+        return [OpencodeEvent(kind, self._add_parent(payload, session), at) if other is None else replace(other, at=at)]
 
     def process_server_state(self, server_state: OpencodeServerState) -> list[OpencodeEvent]:
-        """All anew: what is true now, or that nobody is at work, or that this is so as it was before."""
+        """Replace the state by that of the lists, and return it as one event; a heartbeat if it is still idle."""
         is_news = self._is_first_report or bool(self.statuses or self.permissions or self.questions)
         self._is_first_report = False
         for info in server_state.sessions:
@@ -113,39 +117,39 @@ class OpencodeEventRelay:
         for session in server_state.busy_statuses.keys() - self.statuses.keys():
             self._turn_outcomes.pop(session, None)
         self.statuses = server_state.busy_statuses
-        self.permissions = {get_str(one, "id"): one for one in server_state.permissions}
-        self.questions = {get_str(one, "id"): one for one in server_state.questions}
+        self.permissions = {get_str(request, "id"): request for request in server_state.permissions}
+        self.questions = {get_str(question, "id"): question for question in server_state.questions}
         return [self._build_process_event() or OpencodeEvent(IDLE_EVENT if is_news else HEARTBEAT_EVENT, {})]
 
     def process_connection_lost(self) -> list[OpencodeEvent]:
-        """Nothing is heard any more; nothing was told yet where nothing was heard before."""
-        told = [] if self._is_first_report else [OpencodeEvent(CONNECTION_LOST_EVENT, {})]
+        """Return the event for a lost connection; none if nothing was reported before."""
+        events = [] if self._is_first_report else [OpencodeEvent(CONNECTION_LOST_EVENT, {})]
         self._is_first_report = True
-        for known in (self.statuses, self.permissions, self.questions):
-            known.clear()
-        return told
+        for table in (self.statuses, self.permissions, self.questions):
+            table.clear()
+        return events
 
     def is_unreported_end(self, server_state: OpencodeServerState) -> bool:
-        """Whether these lists tell of a rest of which no event told yet."""
-        is_at_work = bool(self.statuses or self.permissions or self.questions)
-        return is_at_work and not (server_state.busy_statuses or server_state.permissions or server_state.questions)
+        """Return True if the lists show an idle server although no event has reported the end of the work."""
+        is_working = bool(self.statuses or self.permissions or self.questions)
+        return is_working and not (server_state.busy_statuses or server_state.permissions or server_state.questions)
 
     def _find_stronger_event(self, kind: str, session: str) -> OpencodeEvent | None:
-        """What is true of the process all the same, when one of its sessions goes on, or ends."""
+        """Return the event of another session that still determines the state after this one; None if there is none."""
         is_task = session in self._parents and kind in (_STATUS_EVENT, _SESSION_IDLE_EVENT)
         if is_task or kind not in (_STATUS_EVENT, _SESSION_IDLE_EVENT, _ERROR_EVENT, *_ANSWER_EVENTS):
             return None
-        found = self._build_process_event(excluded_session=session)
-        is_stronger = found is not None and (
-            found.event in _WAITING_EVENTS or kind in (_SESSION_IDLE_EVENT, _ERROR_EVENT)
+        other = self._build_process_event(excluded_session=session)
+        is_stronger = other is not None and (
+            other.event in _WAITING_EVENTS or kind in (_SESSION_IDLE_EVENT, _ERROR_EVENT)
         )
-        return found if is_stronger else None
+        return other if is_stronger else None
 
     def _build_process_event(self, excluded_session: str = "") -> OpencodeEvent | None:
-        """What is true of the whole process, where it does not rest; the work of one session may be left out."""
-        for kind, waiting in zip(_WAITING_EVENTS, (self.permissions, self.questions), strict=True):
-            for told in waiting.values():
-                return OpencodeEvent(kind, self._add_parent(_strip_request(told), get_str(told, "sessionID")))
+        """Return the state of the whole process, without the work of one session; None if it is idle."""
+        for kind, requests in zip(_WAITING_EVENTS, (self.permissions, self.questions), strict=True):
+            for fields in requests.values():
+                return OpencodeEvent(kind, self._add_parent(_strip_request(fields), get_str(fields, "sessionID")))
         for session in self.busy_sessions:
             if session != excluded_session:
                 return OpencodeEvent(_STATUS_EVENT, {"sessionID": session, "status": self.statuses[session]})
@@ -165,44 +169,48 @@ class OpencodeEventRelay:
     def _read_session(self, fields: JsonObject) -> JsonObject | None:
         info = get_object(fields, "info")
         self._update_session(info)
-        about = {name: info.get(name) for name in ("title", "version", "cost", "tokens")}
-        said = {"sessionID": get_str(info, "id"), **about, "model": get_str(get_object(info, "model"), "id")}
-        if self._reported_sessions.get(get_str(info, "id")) == said:
+        session, model = get_str(info, "id"), get_str(get_object(info, "model"), "id")
+        details = {name: info.get(name) for name in ("title", "version", "cost", "tokens")}
+        payload = {"sessionID": session, **details, "model": model}
+        if self._reported_sessions.get(session) == payload:
             return None
-        _remember(self._reported_sessions, get_str(info, "id"), said)
-        return said
+        _remember(self._reported_sessions, session, payload)
+        return payload
 
     def _read_session_deleted(self, fields: JsonObject) -> JsonObject | None:
         session = get_str(get_object(fields, "info"), "id")
-        for known in (self.titles, self._parents, self.statuses, self._reported_sessions):
-            known.pop(session, None)
+        for table in (self.titles, self._parents, self.statuses, self._reported_sessions):
+            table.pop(session, None)
         return None
 
     def _read_status(self, fields: JsonObject) -> JsonObject | None:
         session, status = get_str(fields, "sessionID"), get_object(fields, "status")
-        known = self.statuses.get(session)
-        if get_str(status, "type") == "idle" or known == status:
+        last_status = self.statuses.get(session)
+        if get_str(status, "type") == "idle" or last_status == status:
             return None
-        if known is None:
+        if last_status is None:
             _remember(self._turn_outcomes, session, {})
         _remember(self.statuses, session, status)
         return {"sessionID": session, "status": status}
 
     def _read_idle(self, fields: JsonObject) -> JsonObject | None:
-        """A turn without an answer was stopped, also where no error says so: that is so before its first word."""
+        """Return the outcome of the ended turn.
+
+        A turn without an answer was interrupted: opencode sends no error if that happens before the first output.
+        """
         session = get_str(fields, "sessionID")
-        last = self.statuses.pop(session, None)
-        for waiting in (self.permissions, self.questions):
-            for name in [
-                name for name, one in waiting.items() if self._is_in_session(get_str(one, "sessionID"), session)
-            ]:
-                del waiting[name]
-        if last is None:
+        last_status = self.statuses.pop(session, None)
+        for requests in (self.permissions, self.questions):
+            for request_id, request in list(requests.items()):
+                if session in (get_str(request, "sessionID"), self._parents.get(get_str(request, "sessionID"))):
+                    del requests[request_id]
+        if last_status is None:
             return None
-        turn = self._turn_outcomes.get(session, {})
-        is_broken = get_str(last, "type") == "retry" or "answered" not in turn
-        broken = {"error": {"name": "MessageAbortedError", "message": get_str(last, "message")}} if is_broken else {}
-        return {"sessionID": session, "turn": {**broken, **turn}}
+        outcome = self._turn_outcomes.get(session, {})
+        if get_str(last_status, "type") == "retry" or "answered" not in outcome:
+            error = {"name": "MessageAbortedError", "message": get_str(last_status, "message")}
+            outcome = {"error": error, **outcome}
+        return {"sessionID": session, "turn": outcome}
 
     def _read_error(self, fields: JsonObject) -> JsonObject | None:
         session, data = get_str(fields, "sessionID"), get_object(fields, "error", "data")
@@ -232,53 +240,54 @@ class OpencodeEventRelay:
         _remember(self._turn_outcomes, session, {**self._turn_outcomes.get(session, {}), "rejected": is_rejected})
         return {"sessionID": session, "reply": get_str(fields, "reply")}
 
-    def _is_in_session(self, session: str, root: str) -> bool:
-        return root in (session, self._parents.get(session))
-
     def _read_message(self, fields: JsonObject) -> JsonObject | None:
-        """Only that a summary begins is told: the rest is what was said. That a turn has its answer is remembered: one
-        that was broken off is none, and one that is told again in the next turn is not that one's."""
+        """Report only the start of a summary (a compaction), and record that the turn has an answer.
+
+        An aborted message is no answer, and a message that is repeated in the next turn does not answer that one.
+        """
         info = get_object(fields, "info")
-        name, session = get_str(info, "id"), get_str(info, "sessionID")
-        has_ended = get_str(info, "role") == "assistant" and "completed" in get_object(info, "time")
-        if has_ended and session in self.statuses and name not in self._ended_messages:
-            _remember(self._ended_messages, name, name)
+        message_id, session = get_str(info, "id"), get_str(info, "sessionID")
+        is_assistant = get_str(info, "role") == "assistant"
+        is_completed = is_assistant and "completed" in get_object(info, "time")
+        if is_completed and session in self.statuses and message_id not in self._ended_messages:
+            _remember(self._ended_messages, message_id, message_id)
             if not get_object(info, "error"):
                 _remember(self._turn_outcomes, session, {**self._turn_outcomes.get(session, {}), "answered": True})
-        if info.get("summary") is not True or get_str(info, "role") != "assistant" or name in self._summary_messages:
+        if info.get("summary") is not True or not is_assistant or message_id in self._summary_messages:
             return None
-        _remember(self._summary_messages, name, name)
+        _remember(self._summary_messages, message_id, message_id)
         return {"sessionID": session, "compacting": True}
 
 
 def parse_event_time(event_id: str, now_ms: int) -> int:
-    """The millisecond that an event's id tells; 0 where it tells none near ``now``."""
+    """Return the time in an event id, in milliseconds; 0 if it has none within a minute of ``now_ms``."""
     digits = event_id.partition("_")[2][:9]
     try:
         low = int(digits, 16) if len(digits) == 9 else -1
     except ValueError:
         return 0
+    # The id lacks the high bits of the time: take those that bring it nearest to now.
     span = 1 << _ID_TIME_BITS
-    found = now_ms - now_ms % span + low
-    nearest = min((found - span, found, found + span), key=lambda at: abs(now_ms - at))
+    time = now_ms - now_ms % span + low
+    nearest = min((time - span, time, time + span), key=lambda at: abs(now_ms - at))
     return nearest if low >= 0 and abs(now_ms - nearest) <= _MAX_CLOCK_SKEW_MS else 0
 
 
 def _strip_request(fields: JsonObject) -> JsonObject:
-    """Without what a file holds."""
+    """Return a permission request without file contents."""
     if "questions" in fields:
         return fields
-    about = get_object(fields, "metadata")
-    known = {name: get_str(about, name) for name in ("command", "filepath") if get_str(about, name)}
-    named = {name: get_str(fields, name) for name in ("id", "sessionID", "permission")}
-    return {**named, "metadata": known}
+    metadata = get_object(fields, "metadata")
+    kept_metadata = {name: get_str(metadata, name) for name in ("command", "filepath") if get_str(metadata, name)}
+    kept_fields = {name: get_str(fields, name) for name in ("id", "sessionID", "permission")}
+    return {**kept_fields, "metadata": kept_metadata}
 
 
-def _remember(known: dict[str, ValueT], name: str, value: ValueT) -> None:
-    """The oldest goes where there are too many."""
-    known[name] = value
-    if len(known) > _MAX_KNOWN:
-        del known[next(iter(known))]
+def _remember(table: dict[str, ValueT], key: str, value: ValueT) -> None:
+    """Store a value and drop the oldest one above the limit."""
+    table[key] = value
+    if len(table) > _MAX_KNOWN:
+        del table[next(iter(table))]
 
 
 def _read_session_id(fields: JsonObject) -> JsonObject | None:

@@ -1,8 +1,7 @@
-"""What opencode tells by its plugin (`plugin.js`, beside this file) and by its server (see `relay`), in the same words:
-its events, and with the end of a turn how it went.
+"""Read opencode events from our plugin (`plugin.js`) and from its server (see `server_events`), in the same format.
 
-A sub-agent has a session of its own, whose parent the plugin names: its work is a sub-task. Its questions are asked
-on the same screen, so they are the agent's.
+The end of a turn has its outcome. A sub-agent has its own session with a parent and counts as a sub-task; its
+permission requests and questions appear on the same screen, so they set the state of the agent.
 """
 
 from termvisor.agents.adapters.adapter import SourceRecord
@@ -21,29 +20,30 @@ from termvisor.model.agent.signal import FlagUpdate
 
 PLUGIN_FILE = "plugin.js"
 SPOOL_PLACEHOLDER = "@SPOOL@"
-"""Stands in the plugin for the path of the spool, as JSON writes it between its quotes."""
+"""Placeholder in the plugin for the path of the spool, escaped as in a JSON string."""
 _ABORTED_ERROR = "MessageAbortedError"
 _DEFAULT_TITLE_PREFIX = "New session - "
 
 
 def read_event(record: SourceRecord) -> list[AgentStatement]:
+    """Parse one event."""
     return read_hook_event(
         record,
         _find_interpreter,
-        lambda told: AgentStatement(session=get_str(told, "parent") or get_str(told, "sessionID")),
+        lambda fields: AgentStatement(session=get_str(fields, "parent") or get_str(fields, "sessionID")),
     )
 
 
 def _find_interpreter(hook: HookEvent) -> EventInterpreter | None:
-    found = (_SUBTASK_INTERPRETERS if get_str(hook.payload, "parent") else EVENT_INTERPRETERS).get(hook.event)
-    return found or _SERVER_INTERPRETERS.get(hook.event)
+    interpreters = _SUBTASK_INTERPRETERS if get_str(hook.payload, "parent") else EVENT_INTERPRETERS
+    return interpreters.get(hook.event) or _SERVER_INTERPRETERS.get(hook.event)
 
 
 def _read_session(fields: JsonObject, now: int) -> AgentStatement:
     tokens = get_object(fields, "tokens")
     title = get_str(fields, "title")
-    used = {name: get_int(tokens, name) for name in ("input", "output", "reasoning")}
-    known = [count for count in used.values() if count is not None]
+    counts = {name: get_int(tokens, name) for name in ("input", "output", "reasoning")}
+    known = [count for count in counts.values() if count is not None]
     cost = fields.get("cost")
     return AgentStatement(
         kind="note",
@@ -54,7 +54,7 @@ def _read_session(fields: JsonObject, now: int) -> AgentStatement:
             cached=get_int(get_object(tokens, "cache"), "read"),
             total=sum(known) if known else None,
             cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
-            **used,
+            **counts,
         ),
     )
 
@@ -67,14 +67,13 @@ def _read_status(fields: JsonObject, now: int) -> AgentStatement | None:
         return None
     message = get_str(status, "message")
     kind = classify_error(message)
-    about = build_payload(error=kind, message=message, attempt=get_int(status, "attempt"))
-    return AgentStatement(state="running", flags=build_error_flags(kind, message, now), payload=about)
+    payload = build_payload(error=kind, message=message, attempt=get_int(status, "attempt"))
+    return AgentStatement(state="running", flags=build_error_flags(kind, message, now), payload=payload)
 
 
 def _read_error(fields: JsonObject, now: int) -> AgentStatement:
-    """A turn that somebody stopped is told as an error, too."""
     error = get_object(fields, "error")
-    if get_str(error, "name") == _ABORTED_ERROR:
+    if get_str(error, "name") == _ABORTED_ERROR:  # opencode reports an interrupt as an error
         return AgentStatement(state="idle", payload=INTERRUPTED_PAYLOAD)
     message = get_str(error, "message") or get_str(error, "name")
     kind = classify_error(message, get_int(error, "status"))
@@ -95,21 +94,22 @@ def _read_idle(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_permission_request(fields: JsonObject, now: int) -> AgentStatement:
-    about = get_object(fields, "metadata")
-    asked = build_payload(
+    metadata = get_object(fields, "metadata")
+    payload = build_payload(
         tool=get_str(fields, "permission"),
-        command=get_str(about, "command"),
-        file=get_str(about, "filepath"),
+        command=get_str(metadata, "command"),
+        file=get_str(metadata, "filepath"),
         request=get_str(fields, "id"),
     )
-    return AgentStatement(state="waiting_approval", payload=asked)
+    return AgentStatement(state="waiting_approval", payload=payload)
 
 
 def _read_question(fields: JsonObject, now: int) -> AgentStatement:
     questions = fields.get("questions")
     first = questions[0] if isinstance(questions, list) and questions else None
-    asked = get_str(first, "question") if isinstance(first, dict) else ""
-    return AgentStatement(state="waiting_input", payload=build_payload(question=asked, request=get_str(fields, "id")))
+    question = get_str(first, "question") if isinstance(first, dict) else ""
+    payload = build_payload(question=question, request=get_str(fields, "id"))
+    return AgentStatement(state="waiting_input", payload=payload)
 
 
 def _read_answer(fields: JsonObject, now: int) -> AgentStatement:
@@ -117,9 +117,8 @@ def _read_answer(fields: JsonObject, now: int) -> AgentStatement:
 
 
 def _read_compaction_start(fields: JsonObject, now: int) -> AgentStatement | None:
-    return (
-        AgentStatement(state="running", flags=FlagUpdate(compacting=True)) if fields.get("compacting") is True else None
-    )
+    is_start = fields.get("compacting") is True
+    return AgentStatement(state="running", flags=FlagUpdate(compacting=True)) if is_start else None
 
 
 def _read_compaction_end(fields: JsonObject, now: int) -> AgentStatement:
@@ -142,7 +141,7 @@ _REQUEST_INTERPRETERS: dict[str, EventInterpreter] = {
     "question.rejected": _read_answer,
 }
 EVENT_INTERPRETERS: dict[str, EventInterpreter] = {
-    "plugin.loaded": lambda told, now: AgentStatement(state="idle"),
+    "plugin.loaded": lambda fields, now: AgentStatement(state="idle"),
     "session.created": _read_session,
     "session.updated": _read_session,
     "session.status": _read_status,
@@ -150,7 +149,7 @@ EVENT_INTERPRETERS: dict[str, EventInterpreter] = {
     "session.error": _read_error,
     "message.updated": _read_compaction_start,
     "session.compacted": _read_compaction_end,
-    "server.instance.disposed": lambda told, now: AgentStatement(
+    "server.instance.disposed": lambda fields, now: AgentStatement(
         kind="note", payload=build_payload(end_reason="manual")
     ),
     **_REQUEST_INTERPRETERS,
@@ -161,7 +160,7 @@ _SUBTASK_INTERPRETERS: dict[str, EventInterpreter] = {
     **_REQUEST_INTERPRETERS,
 }
 _SERVER_INTERPRETERS: dict[str, EventInterpreter] = {
-    IDLE_EVENT: lambda told, now: AgentStatement(state="idle"),
-    HEARTBEAT_EVENT: lambda told, now: AgentStatement(kind="heartbeat"),
-    CONNECTION_LOST_EVENT: lambda told, now: AgentStatement(kind="source_down"),
+    IDLE_EVENT: lambda fields, now: AgentStatement(state="idle"),
+    HEARTBEAT_EVENT: lambda fields, now: AgentStatement(kind="heartbeat"),
+    CONNECTION_LOST_EVENT: lambda fields, now: AgentStatement(kind="source_down"),
 }

@@ -1,7 +1,7 @@
-"""A frame and where the film stands, as bytes for the reader's terminal. Pure.
+"""Paint a replay frame and a status bar on the user's terminal. Pure.
 
-Invariant: whatever a recording says, only clean text and SGR colours are painted, inside the rows and columns that the
-terminal has; the last row is ours.
+Invariant: only sanitized text and SGR colours of a recording are painted, within the terminal's rows and columns; the
+last row is the status bar.
 """
 
 import re
@@ -19,23 +19,23 @@ _KEY_HELP = (
     "space pause  ←→↑↓ seek  . e +- i  q quit",
     "space ←→ q",
 )
-"""As much of it as there is room for."""
+"""The first of these that fits is shown."""
 
 
 class FrameView(Struct, frozen=True):
-    """What the terminal shows: rows, and where its cursor stands, if it is shown."""
+    """The rows on the terminal and the cursor position, None if it is hidden."""
 
     rows: tuple[str, ...]
     cursor: tuple[int, int] | None = None
 
 
 def build_view(playback: Playback, size: tuple[int, int], now: int, message: str = "") -> FrameView:
-    """``size`` is columns and rows; ``told`` is what the reader should know besides."""
+    """Return the view of the current frame; ``size`` is columns and rows, ``message`` is shown in the status bar."""
     width, height = size
     room = max(0, height - 1)
     frame = playback.frame
     if frame is None:
-        return FrameView((*([""] * room), _render_status_bar(message or "drawing the past …", width)))
+        return FrameView((*([""] * room), _render_status_bar(message or "rendering …", width)))
     top = _find_first_row(frame, room)
     rows = [cut_row(sanitize_keep_colours(row), width) for row in frame.rows[top : top + room]]
     rows += [""] * (room - len(rows))
@@ -43,16 +43,16 @@ def build_view(playback: Playback, size: tuple[int, int], now: int, message: str
     notes = [frame.note, message, cut_note, _render_end_note(playback)]
     state = " · ".join([_render_position(playback, frame, now), *(sanitize(note) for note in notes if note)])
     x, y = frame.cursor_x, frame.cursor_y - top
-    is_seen = frame.is_cursor_shown and 0 <= x < width and 0 <= y < room
-    return FrameView((*rows, _render_status_bar(state, width)), (x, y) if is_seen else None)
+    is_visible = frame.is_cursor_shown and 0 <= x < width and 0 <= y < room
+    return FrameView((*rows, _render_status_bar(state, width)), (x, y) if is_visible else None)
 
 
 def encode_changes(old_view: FrameView | None, new_view: FrameView) -> bytes:
-    """Only what differs; all of it on a terminal whose screen is not known."""
-    old = old_view.rows if old_view else ()
+    """Return the bytes that paint the changed rows, or all rows without an old view."""
+    old_rows = old_view.rows if old_view else ()
     parts = ["\x1b[?2026h\x1b[?25l", "" if old_view else "\x1b[0m\x1b[2J"]
     for index, row in enumerate(new_view.rows):
-        if index >= len(old) or old[index] != row:
+        if index >= len(old_rows) or old_rows[index] != row:
             parts.append(f"\x1b[{index + 1};1H\x1b[2K{row}\x1b[0m")
     if new_view.cursor:
         parts.append(f"\x1b[{new_view.cursor[1] + 1};{new_view.cursor[0] + 1}H\x1b[?25h")
@@ -60,22 +60,22 @@ def encode_changes(old_view: FrameView | None, new_view: FrameView) -> bytes:
 
 
 def cut_row(row: str, width: int) -> str:
-    """At most so many columns, colours kept."""
+    """Cut a row to ``width`` columns and keep its colours."""
     if measure_width(_COLOUR_ESCAPE.sub("", row)) <= width:
         return row
-    kept, used = "", 0
+    result, used = "", 0
     for part in _COLOUR_ESCAPE.split(row):
         if part.startswith("\x1b"):
-            kept += part
+            result += part
             continue
         for char in part:
             used += measure_width(char)
-            kept += char if used <= width else ""
-    return kept
+            result += char if used <= width else ""
+    return result
 
 
 def _find_first_row(frame: ReplayFrame, visible_rows: int) -> int:
-    """The first row shown of a screen that is taller than ours: the cursor's row is among them."""
+    """Return the first visible row of a frame taller than the terminal, so that the cursor's row is visible."""
     return max(0, min(frame.cursor_y - visible_rows + 1, frame.height - visible_rows))
 
 
@@ -87,11 +87,11 @@ def _render_position(playback: Playback, frame: ReplayFrame, now: int) -> str:
 
 
 def _render_end_note(playback: Playback) -> str:
-    return "end of what was recorded" if playback.is_at_end else ""
+    return "end of the recording" if playback.is_at_end else ""
 
 
 def _render_status_bar(state: str, width: int) -> str:
-    """Ours, in reverse; the keys give way to what happens."""
+    """Return the status bar in reverse video; the key help is dropped first if it does not fit."""
     text = shorten(f" {state} ", width)
     room = width - measure_width(text)
     keys = next((f"{keys} " for keys in _KEY_HELP if measure_width(keys) < room), "")

@@ -1,6 +1,6 @@
-"""Where a film stands: which frame is shown, how fast it goes, what a key does. Pure; time goes by only by `advance`.
+"""The state of a replay: current frame, speed, seeking and key commands. Pure; time passes only in `advance`.
 
-Invariant: the position never passes a frame that is not shown, and never runs ahead of what is known.
+Invariant: the position never passes a frame that was not shown, and never runs ahead of the fetched frames.
 """
 
 from bisect import bisect_right
@@ -15,7 +15,7 @@ from termvisor.model.terminal.frame import ReplayFrame
 MAX_IDLE_NS = 2 * NS
 """Longer pauses are shortened to this."""
 MAX_FRAMES = 4000
-"""So many frames stay in memory; going back to an older one draws it anew."""
+"""Frames kept in memory; seeking back to an older one fetches it again."""
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 SEEK_SECONDS = {"left": -10, "right": 10, "down": -60, "up": 60, "page_down": -600, "page_up": 600}
 
@@ -49,14 +49,14 @@ PLAYER_KEYS = {
     b"Q": "quit",
     b"\x03": "quit",
 }
-"""What the terminal sends, and what it means here."""
+"""Key names by the bytes that terminals send."""
 
 PlayerCommand = Literal["quit", "next_event", "previous_event"]
-PLAYER_COMMANDS: dict[str, PlayerCommand] = {wish: wish for wish in get_args(PlayerCommand)}
+PLAYER_COMMANDS: dict[str, PlayerCommand] = {command: command for command in get_args(PlayerCommand)}
 
 
 class SeekRequest(Struct, frozen=True):
-    """Somewhere that is not in memory: the film must be fetched from there on."""
+    """A position that is not in memory: frames must be fetched from there on."""
 
     at: int
 
@@ -67,7 +67,7 @@ class Playback:
         self.is_paused = False
         self.shortens_idle = True
         self.has_all = False
-        """Whether no further frames will come."""
+        """True if no more frames will arrive."""
         self._is_from_start = is_from_start
         self._frame_before_seek: ReplayFrame | None = None
         self._frames: list[ReplayFrame] = []
@@ -77,7 +77,7 @@ class Playback:
 
     @property
     def frame(self) -> ReplayFrame | None:
-        """The one to show; after a jump the old one, until the first new one is there."""
+        """The frame to show; after a seek the old one until the first new one arrives."""
         return self._frames[self._index] if self._frames else self._frame_before_seek
 
     @property
@@ -86,7 +86,7 @@ class Playback:
 
     @property
     def frames_ahead(self) -> int:
-        """How many frames are known beyond the one that is shown."""
+        """The number of fetched frames after the current one."""
         return max(0, len(self._frames) - self._index - 1)
 
     @property
@@ -94,7 +94,7 @@ class Playback:
         return self.has_all and self.frames_ahead == 0
 
     def add_frames(self, frames: Sequence[ReplayFrame]) -> None:
-        """Later frames, in order."""
+        """Append later frames, in order; drop the oldest beyond MAX_FRAMES."""
         if frames and not self._frames:
             self.position = frames[0].at
         self._frames += frames
@@ -106,7 +106,7 @@ class Playback:
             self._is_from_start = False
 
     def restart_at(self, at: int | None) -> None:
-        """All that was known is dropped: the film comes from there on."""
+        """Drop all frames; the next ones start at ``at``."""
         self._frame_before_seek = self.frame
         self._frames, self._times, self._index = [], [], 0
         self._is_from_start, self.has_all = at is None, False
@@ -123,7 +123,7 @@ class Playback:
             self.position = min(self.position, self._times[-1] + (0 if self.has_all else MAX_IDLE_NS))
 
     def compute_delay(self) -> float | None:
-        """Seconds until another frame is to be shown; None when none is."""
+        """Return the seconds until the next frame is due; None if none is."""
         if self.is_paused or not self.frames_ahead:
             return None
         return max(0.0, (self._find_next_time() - self.position) / NS / self.speed)
@@ -146,7 +146,7 @@ class Playback:
         return None
 
     def seek_to(self, at: int) -> SeekRequest | None:
-        """Go there, or say that it must be fetched."""
+        """Go to a time; return a SeekRequest if its frames must be fetched."""
         if not self._frames:
             return None
         is_before = at < self._times[0] and not self._is_from_start
@@ -158,7 +158,7 @@ class Playback:
         return None
 
     def _find_next_time(self) -> int:
-        """When the next frame is shown: at its time, or sooner where idle time is shortened."""
+        """Return the time at which the next frame is due; earlier than its own if idle time is shortened."""
         due = self._times[self._index + 1]
         return min(due, self._times[self._index] + MAX_IDLE_NS) if self.shortens_idle else due
 
@@ -169,5 +169,5 @@ class Playback:
             self.position = self._times[self._index]
 
     def _change_speed(self, by: int) -> None:
-        near = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - self.speed))
-        self.speed = SPEEDS[max(0, min(near + by, len(SPEEDS) - 1))]
+        nearest = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - self.speed))
+        self.speed = SPEEDS[max(0, min(nearest + by, len(SPEEDS) - 1))]

@@ -1,4 +1,4 @@
-"""`visor replay` on a terminal: a player. Fetch, advance, paint, wait for a key, the next frame or more of the film."""
+"""Run `visor replay` on a terminal: fetch frames, advance, paint, and wait for a key, the next frame or more data."""
 
 from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import NS, SystemClock
@@ -14,27 +14,27 @@ from termvisor.ops.panes._listing import parse_time_filter
 from termvisor.settings import resolve_paths
 
 _PREFETCH_FRAMES = 600
-"""So many frames are fetched before they are needed."""
 _IDLE_DISCONNECT_S = 5.0
-"""Seconds without need of more frames after which the daemon is let go."""
+"""Disconnect from the daemon after this time without need for more frames."""
 _SAME_POSITION_NS = NS // 2
+"""An event this close before the position is the current one, not the previous one."""
 
 
 def run_player(args: ReplayArgs) -> int:
-    where = resolve_paths()
-    ensure_running(where)
+    paths = resolve_paths()
+    ensure_running(paths)
     now = SystemClock().now()
     since, until = parse_time_filter(args.at, now), parse_time_filter(args.until, now)
     if since is not None and until is not None and until < since:
-        raise BadRequest("--until lies before --at")
-    reel = FrameBuffer(where, args.pane, until)
+        raise BadRequest("--until is before --at")
+    frame_buffer = FrameBuffer(paths, args.pane, until)
     try:
         with RawTerminal() as terminal:
-            _ReplayPlayer(terminal, reel, args.speed or 1.0).run(since)
+            _ReplayPlayer(terminal, frame_buffer, args.speed or 1.0).run(since)
     except KeyboardInterrupt:
         pass
     finally:
-        reel.disconnect()
+        frame_buffer.disconnect()
     return 0
 
 
@@ -73,32 +73,32 @@ class _ReplayPlayer:
         elif now - self._needed_at > _IDLE_DISCONNECT_S:
             self._frame_buffer.disconnect()
         if self._frame_buffer.is_complete and self._playback.last_at is None:
-            raise BadRequest("nothing of this pane was recorded in that time", hint="`visor gaps` may say why.")
+            raise BadRequest("this pane has no recording in that time span", hint="`visor gaps` may show why.")
 
     def _wait_for_keys(self) -> bytes | None:
-        """Until a frame is due, a key is pressed, or more of the film has come where more is wanted."""
-        due = self._playback.compute_delay()
-        more = self._frame_buffer.fileno() if self._playback.frames_ahead < _PREFETCH_FRAMES else None
-        return self._terminal.wait_for_keys(1.0 if due is None else min(due, 1.0), more)
+        """Wait for a key, the next due frame, or more frames if they are needed."""
+        delay = self._playback.compute_delay()
+        extra_fd = self._frame_buffer.fileno() if self._playback.frames_ahead < _PREFETCH_FRAMES else None
+        return self._terminal.wait_for_keys(1.0 if delay is None else min(delay, 1.0), extra_fd)
 
     def _paint(self) -> None:
         size = self._terminal.get_size()
         if size != self._size:
             self._size, self._shown_view = size, None
-        after = build_view(self._playback, size, self._clock.now(), self._message)
-        if after != self._shown_view:
-            self._terminal.write(encode_changes(self._shown_view, after))
-        self._shown_view = after
+        view = build_view(self._playback, size, self._clock.now(), self._message)
+        if view != self._shown_view:
+            self._terminal.write(encode_changes(self._shown_view, view))
+        self._shown_view = view
 
     def _handle_key(self, key: str) -> bool:
-        """Whether the reader leaves."""
+        """Handle a key; return True if it quits."""
         self._message = ""
-        wish: PlayerCommand | SeekRequest | None = self._playback.handle_key(key)
-        if wish in ("next_event", "previous_event"):
-            wish = self._seek_event(is_next=wish == "next_event")
-        if isinstance(wish, SeekRequest):
-            self._restart_at(wish.at)
-        return wish == "quit"
+        command: PlayerCommand | SeekRequest | None = self._playback.handle_key(key)
+        if command in ("next_event", "previous_event"):
+            command = self._seek_event(is_next=command == "next_event")
+        if isinstance(command, SeekRequest):
+            self._restart_at(command.at)
+        return command == "quit"
 
     def _seek_event(self, *, is_next: bool) -> SeekRequest | None:
         frame = self._playback.frame
@@ -113,7 +113,7 @@ class _ReplayPlayer:
 
 
 def find_nearest_event(events: list[Event], position: int, *, is_next: bool) -> Event | None:
-    """The event to go to from here; the one we stand at is neither the next nor the previous."""
+    """Return the next or previous event from a position; an event at the position itself is neither."""
     if is_next:
         return next((event for event in events if event.at > position + 1_000_000), None)
     return next((event for event in reversed(events) if event.at < position - _SAME_POSITION_NS), None)

@@ -1,1 +1,1 @@
-"""Scripts that let a shell complete our command lines, made from the operations' declarations."""
+"""Generate shell completion scripts from the declarations of the operations."""

@@ -1,4 +1,4 @@
-"""The script for bash."""
+"""Generate the completion script for bash."""
 
 from shlex import quote
 
@@ -11,9 +11,9 @@ from termvisor.ops.docs.completions.completion_command import (
     list_robot_words,
 )
 
-_SCRIPT_TEMPLATE = r"""# Completion of visor for bash. Use it with: source <(visor completion bash)
+_SCRIPT_TEMPLATE = r"""# Completion of visor for bash. Load it with: source <(visor completion bash)
 
-# What the value of a flag may be; fails where it takes none.
+# Print the possible values of a flag; fail if it takes none.
 _visor_value() {
     case "$1 $2" in
 @values@
@@ -93,17 +93,19 @@ complete -F _visor visor
 
 
 def render_script() -> str:
-    found = list(list_commands())
-    values = [(f"{one.name} {flag}", spec) for one in found for flag, spec in one.flags.items() if spec]
+    commands = list(list_commands())
+    values = [(f"{command.name} {flag}", spec) for command in commands for flag, spec in command.flags.items() if spec]
     parts = {
         "values": _render_cases(values, "return"),
         "everywhere": _render_cases([(flag, spec) for flag, spec in GLOBAL_FLAGS.items() if spec], "return"),
-        "flags": _render_cases([(one.name, " ".join(one.flags)) for one in found if one.flags]),
+        "flags": _render_cases([(command.name, " ".join(command.flags)) for command in commands if command.flags]),
         "places": _render_cases(
-            [*_list_group_cases(), *((one.name, one.positional) for one in found if one.positional)]
+            [*_list_group_cases(), *((command.name, command.positional) for command in commands if command.positional)]
         ),
         "names": "\n".join(
-            f"                {quote(name)}) key={quote(one.name)} ;;" for one in found for name in one.aliases
+            f"                {quote(alias)}) key={quote(command.name)} ;;"
+            for command in commands
+            for alias in command.aliases
         ),
         "groups": " ".join(sorted(COMMAND_GROUPS)),
         "all": " ".join(GLOBAL_FLAGS),

@@ -1,4 +1,4 @@
-"""A command as completion knows it: its names, its flags, and what may stand behind them."""
+"""Collect the commands, flags and possible values for shell completion."""
 
 from collections.abc import Iterator
 
@@ -13,13 +13,15 @@ from termvisor.ops.api.operation import CLI_ONLY_COMMANDS, CLI_ONLY_WORDS, COMMA
 from termvisor.settings import list_settings
 
 PANE_VALUE, PATH_VALUE, ANY_VALUE = "@pane", "@path", "@any"
-"""Values that are no list of words: asked of the daemon, files, or nothing we know."""
+"""Values that are not a fixed list: panes from the daemon, file names, anything."""
 GLOBAL_FLAGS = {"--format": " ".join(OUTPUT_FORMATS), "--json": "", "--quiet": "", "-q": "", "--help": "", "-h": ""}
-"""Flags of every command with what their value may be; the empty text: they take none."""
+"""Global flags with their possible values; empty for a switch."""
 
 
 class CompletionCommand(Struct, frozen=True, kw_only=True):
-    """``flags`` and ``place`` say what a value may be: words between blanks, one of the names above, or empty: none."""
+    """``flags`` and ``positional`` hold the possible values: words separated by spaces, one of the constants above, or
+    empty for none.
+    """
 
     name: str
     doc: str
@@ -27,7 +29,7 @@ class CompletionCommand(Struct, frozen=True, kw_only=True):
     flags: dict[str, str] = {}
     docs: dict[str, str] = {}
     positional: str = ""
-    """What the first word that is no flag may be."""
+    """Possible values of the first positional."""
 
 
 def list_commands() -> Iterator[CompletionCommand]:
@@ -42,16 +44,16 @@ def list_commands() -> Iterator[CompletionCommand]:
 
 
 def _build_command(op: Operation) -> CompletionCommand:
-    known = list_arguments(op.args_type)
-    places = [argument for argument in known if argument.is_positional]
-    named = [(flag, argument) for argument in known if not argument.is_positional for flag in argument.flags]
+    arguments = list_arguments(op.args_type)
+    positionals = [argument for argument in arguments if argument.is_positional]
+    options = [(flag, argument) for argument in arguments if not argument.is_positional for flag in argument.flags]
     return CompletionCommand(
         name=op.command,
         doc=op.summary,
         aliases=tuple(dict.fromkeys(name for name in (*op.aliases, op.robot_name or "") if _is_alias(name, op))),
-        flags={flag: "" if argument.is_switch else _get_value_words(argument) for flag, argument in named},
-        docs={flag: argument.doc for flag, argument in named},
-        positional=_get_value_words(places[0]) if places else "",
+        flags={flag: "" if argument.is_switch else _get_value_words(argument) for flag, argument in options},
+        docs={flag: argument.doc for flag, argument in options},
+        positional=_get_value_words(positionals[0]) if positionals else "",
     )
 
 
@@ -63,34 +65,27 @@ def _get_value_words(argument: CommandArgument) -> str:
     if argument.choices:
         return " ".join(argument.choices)
     if argument.value_kind == "setting":
-        return " ".join(row.name for row in list_settings())
+        return " ".join(setting.name for setting in list_settings())
     if argument.value_kind == "event":
         return " ".join((*EVENT_KINDS, *EVENT_TYPES))
     return {"pane": PANE_VALUE, "path": PATH_VALUE}.get(argument.value_kind, ANY_VALUE)
 
 
 def list_first_words() -> dict[str, str]:
-    """What may stand right behind `visor`, with its meaning."""
-    whole = {command.name: command.doc for command in list_commands() if " " not in command.name}
-    short = {
+    """Return the possible first words after `visor`, with their descriptions."""
+    commands = {command.name: command.doc for command in list_commands() if " " not in command.name}
+    aliases = {
         alias: command.doc
         for command in list_commands()
         for alias in command.aliases
         if alias in catalog.COMMAND_ALIASES
     }
-    return dict(
-        sorted(
-            (
-                whole
-                | short
-                | {group: f"Commands: {', '.join(list_group_members(group))}." for group in COMMAND_GROUPS}
-            ).items()
-        )
-    )
+    groups = {group: f"Commands: {', '.join(list_group_members(group))}." for group in COMMAND_GROUPS}
+    return dict(sorted((commands | aliases | groups).items()))
 
 
 def list_group_members(group: str) -> dict[str, str]:
-    """What may stand behind a group's name."""
+    """Return the subcommands of a group, with their descriptions."""
     return {
         command.name.removeprefix(f"{group} "): command.doc
         for command in list_commands()
@@ -99,17 +94,9 @@ def list_group_members(group: str) -> dict[str, str]:
 
 
 def list_robot_words() -> dict[str, str]:
-    """What may stand right behind `visor robot`."""
-    face = dict(CLI_ONLY_COMMANDS)
-    words = {word: doc for word, doc in list_first_words().items() if word not in face}
-    return dict(
-        sorted(
-            (
-                words
-                | {
-                    name: catalog.load_operation(known).summary
-                    for name, known in catalog.OPERATIONS_BY_ROBOT_NAME.items()
-                }
-            ).items()
-        )
-    )
+    """Return the possible first words after `visor robot`, with their descriptions."""
+    cli_only = dict(CLI_ONLY_COMMANDS)
+    words = {word: doc for word, doc in list_first_words().items() if word not in cli_only}
+    robot_names = catalog.OPERATIONS_BY_ROBOT_NAME.items()
+    words |= {robot_name: catalog.load_operation(name).summary for robot_name, name in robot_names}
+    return dict(sorted(words.items()))

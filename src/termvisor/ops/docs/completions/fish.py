@@ -1,4 +1,4 @@
-"""The script for fish: one `complete` a word or flag, each with the condition under which it may stand."""
+"""Generate the completion script for fish: one `complete` line per word and flag, with its condition."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,9 @@ from termvisor.ops.docs.completions.completion_command import (
     list_robot_words,
 )
 
-_SCRIPT_HEAD = r"""# Completion of visor for fish. Use it with: visor completion fish | source
+_SCRIPT_HEAD = r"""# Completion of visor for fish. Load it with: visor completion fish | source
 
-# The command that the line has so far: `robot` is left out, a group and its word are one.
+# Print the command of the current line, without `robot`; a group and its subcommand are one key.
 function __visor_key
     set -l key
     set -l is_value 0
@@ -57,22 +57,22 @@ function __visor_panes
 end
 
 complete -c visor -f
-complete -c visor -l format -x -a 'auto json markdown plain' -d 'How to answer.'
+complete -c visor -l format -x -a 'auto json markdown plain' -d 'Output format.'
 complete -c visor -l json -d 'Short for --format json.'
-complete -c visor -s q -l quiet -d 'Only the answer itself.'
-complete -c visor -s h -l help -d 'What the command does.'
+complete -c visor -s q -l quiet -d 'Print only the result.'
+complete -c visor -s h -l help -d 'Show help.'
 """
 
 
 def render_script() -> str:
-    found = list(list_commands())
+    commands = list(list_commands())
     names = "\n".join(
-        f"                case {_quote(name)}\n                    set key {_quote(one.name)}"
-        for one in found
-        for name in one.aliases
+        f"                case {_quote(alias)}\n                    set key {_quote(command.name)}"
+        for command in commands
+        for alias in command.aliases
     )
     head = _SCRIPT_HEAD.replace("@names@", names).replace("@groups@", " ".join(sorted(COMMAND_GROUPS)))
-    lines = [*_render_words(), *(line for one in found for line in _render_command(one))]
+    lines = [*_render_words(), *(line for command in commands for line in _render_command(command))]
     return head + "\n".join(lines) + "\n"
 
 
@@ -96,7 +96,7 @@ def _render_command(command: CompletionCommand) -> Iterator[str]:
 
 
 def _render_value_options(values: str) -> str:
-    """The options of `complete` for such a value."""
+    """Return the options of `complete` for possible values."""
     if values in ("", ANY_VALUE):
         return "" if values == "" else " -x"
     if values == PATH_VALUE:

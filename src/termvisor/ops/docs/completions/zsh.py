@@ -1,4 +1,4 @@
-"""The script for zsh: the tables as associative arrays, and one function that reads them."""
+"""Generate the completion script for zsh: associative arrays, and one function that reads them."""
 
 from termvisor.ops.api.operation import COMMAND_GROUPS
 from termvisor.ops.docs.completions.completion_command import (
@@ -10,7 +10,7 @@ from termvisor.ops.docs.completions.completion_command import (
 )
 
 _SCRIPT_TEMPLATE = r"""#compdef visor
-# Completion of visor for zsh. Use it with: source <(visor completion zsh), after compinit.
+# Completion of visor for zsh. Load it with: source <(visor completion zsh), after compinit.
 
 typeset -gA _visor_names _visor_values _visor_flags _visor_places
 _visor_names=(
@@ -26,7 +26,7 @@ _visor_places=(
 @places@
 )
 
-# Words with what they mean, one `word:meaning` a line.
+# Offer words with descriptions; one `word:description` per line.
 _visor_describe() {
     local -a offered
     offered=("${(@f)1}")
@@ -91,20 +91,24 @@ if [[ "$funcstack[1]" == _visor ]]; then _visor "$@"; else compdef _visor visor;
 
 
 def render_script() -> str:
-    found = list(list_commands())
-    values = [(f"{one.name} {flag}", spec) for one in found for flag, spec in one.flags.items() if spec]
+    commands = list(list_commands())
+    values = [(f"{command.name} {flag}", spec) for command in commands for flag, spec in command.flags.items() if spec]
     flags = [
-        (one.name, _render_meanings({flag: one.docs.get(flag, "") for flag in one.flags})) for one in found if one.flags
+        (command.name, _render_descriptions({flag: command.docs.get(flag, "") for flag in command.flags}))
+        for command in commands
+        if command.flags
     ]
     lists = [("-", GLOBAL_FLAGS), ("words", list_first_words()), ("robot-words", list_robot_words())]
-    groups = [(group, _render_meanings(list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
+    groups = [(group, _render_descriptions(list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
     parts = {
-        "names": _render_pairs([(name, one.name) for one in found for name in one.aliases]),
+        "names": _render_pairs([(alias, command.name) for command in commands for alias in command.aliases]),
         "values": _render_pairs([*values, *((f" {flag}", spec) for flag, spec in GLOBAL_FLAGS.items() if spec)]),
         "flags": _render_pairs(
-            [*flags, *((name, _render_meanings(words, is_plain=name == "-")) for name, words in lists)]
+            [*flags, *((name, _render_descriptions(words, is_plain=name == "-")) for name, words in lists)]
         ),
-        "places": _render_pairs([*groups, *((one.name, one.positional) for one in found if one.positional)]),
+        "places": _render_pairs(
+            [*groups, *((command.name, command.positional) for command in commands if command.positional)]
+        ),
         "groups": " ".join(sorted(COMMAND_GROUPS)),
     }
     text = _SCRIPT_TEMPLATE
@@ -113,8 +117,8 @@ def render_script() -> str:
     return text
 
 
-def _render_meanings(words: dict[str, str], *, is_plain: bool = False) -> str:
-    return "\n".join(f"{word}:{'' if is_plain else meaning}".rstrip(":") for word, meaning in words.items())
+def _render_descriptions(words: dict[str, str], *, is_plain: bool = False) -> str:
+    return "\n".join(f"{word}:{'' if is_plain else text}".rstrip(":") for word, text in words.items())
 
 
 def _render_pairs(pairs: list[tuple[str, str]]) -> str:

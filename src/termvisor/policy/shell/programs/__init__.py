@@ -1,4 +1,4 @@
-"""What is known of programs. A topic is a module with a table LOOKS: a program, and how its words are read."""
+"""Analyzers of known programs, one module for each topic with a table ANALYZERS from program to analyzer."""
 
 from termvisor.policy.shell.effect import EffectAnalyzer
 from termvisor.policy.shell.programs import (
@@ -18,9 +18,9 @@ PROGRAM_MODULES = (wrapper, interpreter, files, git, system, network, database, 
 
 
 def collect_analyzers() -> dict[str, tuple[EffectAnalyzer, ...]]:
-    """All ways of looking at a program, by its name."""
-    found: dict[str, tuple[EffectAnalyzer, ...]] = {}
-    for topic in PROGRAM_MODULES:
-        for name, look in topic.ANALYZERS.items():
-            found[name] = (*found.get(name, ()), look)
-    return found
+    """Return all analyzers of each program."""
+    analyzers: dict[str, tuple[EffectAnalyzer, ...]] = {}
+    for module in PROGRAM_MODULES:
+        for name, analyzer in module.ANALYZERS.items():
+            analyzers[name] = (*analyzers.get(name, ()), analyzer)
+    return analyzers

@@ -1,4 +1,4 @@
-"""Containers, clusters and clouds: what runs inside them, and what removes or changes them."""
+"""Analyze container, cluster and cloud tools: commands run inside them, and changes of resources."""
 
 import re
 
@@ -15,11 +15,9 @@ _ENGINE_OPTIONS = (
 )
 _RUN_OPTIONS = (
     "-e -v -w -u -p -h -l -m -a --env --env-file --volume --workdir --user --publish --name --network --net --mount"
-)
-_RUN_OPTIONS += (
     " --entrypoint --cpus --memory --label --device --add-host --hostname --platform --restart --pull --detach-keys"
+    " --cap-add --security-opt --gpus --shm-size --ulimit --dns --index --tmpfs --pid --ipc"
 )
-_RUN_OPTIONS += " --cap-add --security-opt --gpus --shm-size --ulimit --dns --index --tmpfs --pid --ipc"
 _CLUSTER_OPTIONS = (
     "-n -c --namespace --context --kubeconfig --container -f --filename -l --selector -o --output --cluster"
 )
@@ -44,22 +42,14 @@ _CLOUD_VERB = re.compile(
     r"^(?:delete|terminate|remove|rm|rb|destroy|purge|stop|deregister|detach|revoke|put|update)(?:-|$)"
 )
 _VOLUME_OPTIONS = ("-v", "--volume", "--mount")
+_ENGINE_GROUPS = ("compose", "container", "image", "volume", "network", "system", "builder", "machine")
 
 
 def _analyze_engine(call: ProgramCall) -> CommandEffect:
-    """docker, podman: what stands behind the container or image is the program that runs inside."""
-    found = getopt.parse_options(call.arguments, _ENGINE_OPTIONS, stops_at_operand=True)
-    words = list(found.rest)
-    if words and words[0].text in (
-        "compose",
-        "container",
-        "image",
-        "volume",
-        "network",
-        "system",
-        "builder",
-        "machine",
-    ):
+    """Analyze docker and podman: the words after the container or image are the program that runs inside."""
+    options = getopt.parse_options(call.arguments, _ENGINE_OPTIONS, stops_at_operand=True)
+    words = list(options.rest)
+    if words and words[0].text in _ENGINE_GROUPS:
         words = list(getopt.parse_options(words[1:], _ENGINE_OPTIONS, stops_at_operand=True).rest)
     if not words:
         return NO_EFFECT
@@ -72,29 +62,29 @@ def _analyze_engine(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_inside(call: ProgramCall, words: tuple[ShellWord, ...]) -> CommandEffect:
-    found = getopt.parse_options(words, _RUN_OPTIONS, stops_at_operand=True)
-    inner = found.rest[1:]
-    entry = found.find_value("--entrypoint")
+    options = getopt.parse_options(words, _RUN_OPTIONS, stops_at_operand=True)
+    inner = options.rest[1:]
+    entry = options.find_value("--entrypoint")
     inner = (entry, *inner) if entry else inner
-    opens = found.has("--privileged", "--cap-add") or any(
-        one.text.startswith(("/:", "/var/run/docker.sock", "type=bind,source=/,", "~:", "/etc:", "/root:"))
-        for one in found.find_values(*_VOLUME_OPTIONS)
+    is_privileged = options.has("--privileged", "--cap-add") or any(
+        volume.text.startswith(("/:", "/var/run/docker.sock", "type=bind,source=/,", "~:", "/etc:", "/root:"))
+        for volume in options.find_values(*_VOLUME_OPTIONS)
     )
-    opens = opens or any(one.text == "host" for one in found.find_values("--pid", "--ipc"))
-    classes = ("privilege",) if opens else ()
+    is_privileged = is_privileged or any(value.text == "host" for value in options.find_values("--pid", "--ipc"))
+    classes = ("privilege",) if is_privileged else ()
     return CommandEffect(classes=classes, calls=(replace(call, words=inner),) if inner else ())
 
 
 def _analyze_cluster(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
-    found = getopt.parse_options(call.arguments, _CLUSTER_OPTIONS, stops_at_operand=True)
-    verb = found.rest[0].text if found.rest else ""
-    if found.rest and not found.rest[0].is_known:
+    options = getopt.parse_options(call.arguments, _CLUSTER_OPTIONS, stops_at_operand=True)
+    verb = options.rest[0].text if options.rest else ""
+    if options.rest and not options.rest[0].is_known:
         return CommandEffect(classes=("dynamic",))
     secret = CommandEffect(classes=("credential_read",)) if verb == "get" and _has_secret_name(texts) else NO_EFFECT
     if verb in ("exec", "run", "debug"):
         cut = texts.index("--") + 1 if "--" in texts else len(texts)
-        inner = call.arguments[cut:] or _find_pod_command(found.rest[1:])
+        inner = call.arguments[cut:] or _find_pod_command(options.rest[1:])
         return CommandEffect(calls=(replace(call, words=tuple(inner)),) if inner else ())
     return merge_effects(
         secret, _INFRASTRUCTURE if verb in _KUBE_VERBS.split() and "--dry-run=client" not in texts else NO_EFFECT
@@ -119,15 +109,15 @@ def _analyze_verb(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_cloud(call: ProgramCall) -> CommandEffect:
-    """aws, gcloud, az, gh, doctl: a verb that removes or changes stands among the first words."""
+    """Analyze aws, gcloud, az, gh and doctl, whose first words contain the verb."""
     words = [
         word.text for word in getopt.parse_options(call.arguments, "--profile --region --project -R --repo").operands
     ]
     secret = CommandEffect(classes=("credential_read",)) if _TOKEN_COMMAND.search(" ".join(words[:4])) else NO_EFFECT
     is_gist = call.name == "gh" and words[:2] == ["gist", "create"]
-    away = CommandEffect(classes=("network_exfiltration",)) if is_gist else NO_EFFECT
+    upload = CommandEffect(classes=("network_exfiltration",)) if is_gist else NO_EFFECT
     return merge_effects(
-        secret, away, _INFRASTRUCTURE if any(_CLOUD_VERB.match(word) for word in words[:5]) else NO_EFFECT
+        secret, upload, _INFRASTRUCTURE if any(_CLOUD_VERB.match(word) for word in words[:5]) else NO_EFFECT
     )
 
 

@@ -1,4 +1,4 @@
-"""Database clients: statements that drop or empty what a database holds."""
+"""Analyze database clients and find statements that drop or empty tables and databases."""
 
 import re
 
@@ -7,19 +7,10 @@ from termvisor.policy.shell.call import ProgramCall
 from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer
 from termvisor.policy.shell.programs.interpreter import analyze_input
 
-CLIENTS: tuple[str, ...] = (
-    "psql",
-    "mysql",
-    "mariadb",
-    "sqlite3",
-    "sqlcmd",
-    "clickhouse-client",
-    "duckdb",
-    "cqlsh",
-    "mongosh",
-    "mongo",
+_CLIENT_NAMES = (
+    "psql mysql mariadb sqlite3 sqlcmd clickhouse-client duckdb cqlsh mongosh mongo redis-cli mysqladmin usql"
 )
-CLIENTS += ("redis-cli", "mysqladmin", "usql")
+CLIENTS = tuple(_CLIENT_NAMES.split())
 _DROP_STATEMENT = re.compile(
     r"\bdrop\s+(?:database|table|schema|index|view|user|role|collection|keyspace|column|owned|materialized)\b"
     r"|\btruncate\b|\bdelete\s+from\s+[\w.\"`]+\s*(?:;|$)|\bdrop(?:database|collection|index|user)?\s*\("
@@ -45,7 +36,7 @@ def _analyze_drop_program(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_task(call: ProgramCall) -> CommandEffect:
-    """`rails db:drop`, `manage.py flush`, `prisma migrate reset`."""
+    """Analyze tasks such as `rails db:drop`, `manage.py flush` and `prisma migrate reset`."""
     texts = [word.text for word in call.arguments]
     is_reset = texts[:2] in (["migrate", "reset"], ["db", "push"], ["db", "drop"], ["db", "reset"])
     return _DATABASE_DROP if is_reset or any(_DROP_TASK.match(text) for text in texts) else NO_EFFECT

@@ -1,4 +1,4 @@
-"""Programs that remove, overwrite, move and guard files."""
+"""Analyze programs that read, write, move and remove files or change their permissions."""
 
 import re
 from itertools import dropwhile, pairwise, takewhile
@@ -10,34 +10,26 @@ from termvisor.policy.shell.call import ProgramCall
 from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
-_FIND_TESTS: tuple[str, ...] = (
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-regex",
-    "-iregex",
-    "-mtime",
-    "-mmin",
-    "-ctime",
-    "-atime",
-    "-newer",
+_FIND_TEST_NAMES = (
+    "-name -iname -path -ipath -regex -iregex -mtime -mmin -ctime -atime -newer -size -empty -user -group -perm"
+    " -inum -maxdepth -amin -cmin -wholename"
 )
-_FIND_TESTS += ("-size", "-empty", "-user", "-group", "-perm", "-inum", "-maxdepth", "-amin", "-cmin", "-wholename")
+_FIND_TESTS = frozenset(_FIND_TEST_NAMES.split())
+"""Tests of find that limit what `-delete` removes."""
 _WIDE_MODE = re.compile(
     r"^[0-7]*[2367]$|^[2467][0-7]{3}$|(?:^|,)[uga]*[+=][rwxXt]*s|(?:^|,)(?:[ug]*o[ug]*|a)[+=][rxX]*w"
 )
 
 
 def _analyze_remove(call: ProgramCall) -> CommandEffect:
-    found = getopt.parse_options(call.arguments, "--interactive")
-    is_wide = found.has("-r", "-R", "--recursive", "-d") or any(word.is_pattern for word in found.operands)
-    unknown = [word for word in found.operands if not word.is_known]
+    options = getopt.parse_options(call.arguments, "--interactive")
+    is_wide = options.has("-r", "-R", "--recursive", "-d") or any(word.is_pattern for word in options.operands)
+    unknown = [word for word in options.operands if not word.is_known]
     classes: tuple[str, ...] = ("destructive_delete" if is_wide or unknown else "delete",)
     classes += ("dynamic",) if unknown else ()
-    if not found.operands:
+    if not options.operands:
         return NO_EFFECT
-    known = tuple(word for word in found.operands if word.is_known)
+    known = tuple(word for word in options.operands if word.is_known)
     return CommandEffect(classes=classes, removes=known if is_wide else (), writes=known)
 
 
@@ -49,24 +41,24 @@ def _analyze_unlink(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_shred(call: ProgramCall) -> CommandEffect:
-    """What was in the file is gone for good."""
+    """Analyze shred and truncate, which destroy the contents of files."""
     words = getopt.parse_options(call.arguments, "-n -s --size --iterations --random-source -r --reference").operands
     return CommandEffect(classes=("destructive_delete",), writes=words) if words else NO_EFFECT
 
 
 def _analyze_move(call: ProgramCall) -> CommandEffect:
-    found = getopt.parse_options(call.arguments, "-t -S --target-directory --suffix")
-    target = found.find_value("-t", "--target-directory")
-    sources = found.operands if target else found.operands[:-1]
-    return CommandEffect(removes=sources, writes=(target,) if target else found.operands[-1:])
+    options = getopt.parse_options(call.arguments, "-t -S --target-directory --suffix")
+    target = options.find_value("-t", "--target-directory")
+    sources = options.operands if target else options.operands[:-1]
+    return CommandEffect(removes=sources, writes=(target,) if target else options.operands[-1:])
 
 
 def _analyze_copy(call: ProgramCall) -> CommandEffect:
-    """The last operand is written to, the others are read."""
-    found = getopt.parse_options(call.arguments, "-t -S -m -o -g --target-directory --suffix --mode --owner --group")
-    target = found.find_value("-t", "--target-directory")
-    sources = found.operands if target else found.operands[:-1]
-    return CommandEffect(reads=sources, writes=(target,) if target else found.operands[-1:])
+    """Analyze copying: the last operand is written, the others are read."""
+    options = getopt.parse_options(call.arguments, "-t -S -m -o -g --target-directory --suffix --mode --owner --group")
+    target = options.find_value("-t", "--target-directory")
+    sources = options.operands if target else options.operands[:-1]
+    return CommandEffect(reads=sources, writes=(target,) if target else options.operands[-1:])
 
 
 def _analyze_written_operands(call: ProgramCall) -> CommandEffect:
@@ -91,37 +83,32 @@ def _analyze_find(call: ProgramCall) -> CommandEffect:
     roots = tuple(takewhile(lambda word: not word.text.startswith(("-", "(", "!")), operands)) or (ShellWord("."),)
     effect = CommandEffect(calls=tuple(_find_executed_calls(call, roots)), writes=_find_print_files(call.arguments))
     if "-delete" in texts:
-        is_all = not any(test in texts for test in _FIND_TESTS)
+        removes_all = _FIND_TESTS.isdisjoint(texts)
         known = tuple(root for root in roots if root.is_known)
-        gone = CommandEffect(classes=("destructive_delete",), removes=known if is_all else (), writes=known)
-        effect = merge_effects(effect, gone)
-    return (
-        effect
-        if all(root.is_known for root in roots) or effect == NO_EFFECT
-        else merge_effects(effect, _DYNAMIC_EFFECT)
-    )
-
-
-_DYNAMIC_EFFECT = CommandEffect(classes=("dynamic",))
+        removal = CommandEffect(classes=("destructive_delete",), removes=known if removes_all else (), writes=known)
+        effect = merge_effects(effect, removal)
+    if effect == NO_EFFECT or all(root.is_known for root in roots):
+        return effect
+    return merge_effects(effect, CommandEffect(classes=("dynamic",)))
 
 
 def _find_executed_calls(call: ProgramCall, roots: tuple[ShellWord, ...]) -> list[ProgramCall]:
-    """The calls of `-exec`, with what is found in place of `{}`."""
-    found: list[ProgramCall] = []
+    """Return the calls of `-exec`, with the searched paths in place of `{}`."""
+    calls: list[ProgramCall] = []
     current: list[ShellWord] | None = None
     for word in call.arguments:
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
             current = []
         elif current is not None and (word.text == ";" or (word.text == "+" and current)):
-            found += [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots]
+            calls += [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots]
             current = None
         elif current is not None:
             current.append(word)
-    return found + [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots if current]
+    return calls + [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots if current]
 
 
 def _substitute_found_path(words: list[ShellWord], root: ShellWord) -> list[ShellWord]:
-    """Inside a longer text (`sh -c 'rm {}'`) it is not known."""
+    """Replace `{}` by everything below the root; inside a longer text (`sh -c 'rm {}'`) it is unknown."""
     inside = replace(root, text=f"{root.text.rstrip('/')}/*", is_pattern=True)
     return [
         inside if word.text == "{}" else replace(word, text=word.text.replace("{}", UNKNOWN_TEXT)) for word in words
@@ -134,13 +121,13 @@ def _find_print_files(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
 
 
 def _analyze_mode(call: ProgramCall) -> CommandEffect:
-    """`chmod +x script` is nothing; whole trees, set-user-id and world-writable are."""
-    found = getopt.parse_options(
+    """Analyze chmod: recursive, set-user-id and world-writable changes count, `chmod +x script` does not."""
+    options = getopt.parse_options(
         [word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference"
     )
-    mode = found.operands[0].text if found.operands else ""
-    is_wide = found.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or UNKNOWN_TEXT in mode
-    return CommandEffect(classes=("permissions",) if is_wide else (), writes=found.operands[1:])
+    mode = options.operands[0].text if options.operands else ""
+    is_wide = options.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or UNKNOWN_TEXT in mode
+    return CommandEffect(classes=("permissions",) if is_wide else (), writes=options.operands[1:])
 
 
 def _analyze_owner(call: ProgramCall) -> CommandEffect:
@@ -153,20 +140,20 @@ def _analyze_read_operands(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_search(call: ProgramCall) -> CommandEffect:
-    """The first operand is a pattern, unless an option gave it."""
-    found = getopt.parse_options(
+    """Analyze grep: the first operand is a pattern, unless an option contains it."""
+    options = getopt.parse_options(
         call.arguments, "-e -f -m -A -B -C -g -t --regexp --file --include --exclude --glob --type"
     )
     return CommandEffect(
-        reads=found.operands if found.find_value("-e", "-f", "--regexp", "--file") else found.operands[1:]
+        reads=options.operands if options.find_value("-e", "-f", "--regexp", "--file") else options.operands[1:]
     )
 
 
 def _analyze_code_search(call: ProgramCall) -> CommandEffect:
-    """`ast-grep run`; with a rule or a rewrite it may do more."""
-    found = getopt.parse_options(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
-    is_change = found.has("-U", "--update-all", "-i", "--interactive")
-    folders = found.operands[1:] or (ShellWord("."),)
+    """Analyze `ast-grep run`, which writes files only with an update option."""
+    options = getopt.parse_options(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
+    is_change = options.has("-U", "--update-all", "-i", "--interactive")
+    folders = options.operands[1:] or (ShellWord("."),)
     return CommandEffect(reads=folders, writes=folders if is_change else ())
 
 

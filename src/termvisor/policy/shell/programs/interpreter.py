@@ -1,4 +1,4 @@
-"""Programs that run a text: shells, other languages, other machines, and what a pipe or a here-document hands them."""
+"""Analyze programs that run a text: shells and other interpreters, with scripts from arguments, pipes and files."""
 
 import re
 
@@ -45,17 +45,17 @@ _COMMAND_OPTIONS = "-c --command"
 
 
 def analyze_input(call: ProgramCall, unknown_class: str = "dynamic") -> CommandEffect:
-    """What a program that runs its input would run: texts that stand here are scripts, all else is not known."""
-    if any(is_download(one) for one in (*call.fed_by, *call.substituted)):
+    """Analyze the input of a program that runs it: literal texts are scripts, anything else is ``unknown_class``."""
+    if any(is_download(source) for source in (*call.fed_by, *call.substituted)):
         return CommandEffect(classes=("remote_code",))
-    if call.given:
-        return CommandEffect(scripts=(call.given,))
+    if call.input_text:
+        return CommandEffect(scripts=(call.input_text,))
     if any(redirect.direction == "in" for redirect in call.redirects):
-        is_known = all(one.word.is_known for one in call.redirects)
+        is_known = all(redirect.word.is_known for redirect in call.redirects)
         return NO_EFFECT if is_known else CommandEffect(classes=(unknown_class,))
     if not call.fed_by:
         return NO_EFFECT
-    printed = [_find_printed_text(one) for one in call.fed_by if one.words]
+    printed = [_find_printed_text(source) for source in call.fed_by if source.words]
     scripts = tuple(text for text in printed if text)
     return CommandEffect(scripts=scripts, classes=() if len(scripts) == len(printed) else (unknown_class,))
 
@@ -65,23 +65,23 @@ def is_download(call: ProgramCall) -> bool:
 
 
 def _find_printed_text(call: ProgramCall) -> ShellWord | None:
-    """The text that a call prints, where its own words hold it."""
+    """Return the text that a call prints if its own words contain it."""
     if call.name in ("echo", "printf"):
         texts = [word.text for word in call.arguments if word.text not in ("-e", "-n", "-E", "--")]
         text = " ".join(texts).replace("\\n", "\n").replace("%s", " ").replace("\\t", " ")
         return ShellWord(UNKNOWN_TEXT if "\\" in text else text, call.start, call.end)
-    return call.given if call.name == "cat" and not call.arguments else None
+    return call.input_text if call.name == "cat" and not call.arguments else None
 
 
 def _analyze_shell(call: ProgramCall) -> CommandEffect:
-    """Options may also begin with a `+`."""
-    given = [word for word in call.arguments if not word.text.startswith("+")]
-    found = getopt.parse_options(given, "-o -O --rcfile --init-file -C --init-command", stops_at_operand=True)
-    words = found.rest
+    """Analyze a shell; options that start with `+` are skipped."""
+    arguments = [word for word in call.arguments if not word.text.startswith("+")]
+    options = getopt.parse_options(arguments, "-o -O --rcfile --init-file -C --init-command", stops_at_operand=True)
+    words = options.rest
     remote = CommandEffect(classes=("remote_code",)) if any(map(is_download, call.substituted)) else NO_EFFECT
-    if found.has("-c", "--command"):
-        return merge_effects(remote, CommandEffect(scripts=found.find_values("--command") or words[:1]))
-    if words and words[0].text not in ("-", "/dev/stdin") and not found.has("-s"):
+    if options.has("-c", "--command"):
+        return merge_effects(remote, CommandEffect(scripts=options.find_values("--command") or words[:1]))
+    if words and words[0].text not in ("-", "/dev/stdin") and not options.has("-s"):
         unknown = CommandEffect(classes=("dynamic",)) if not words[0].is_known or words[0].is_pattern else NO_EFFECT
         return merge_effects(remote, unknown if not remote.classes else NO_EFFECT)
     return merge_effects(remote, analyze_input(call))
@@ -90,12 +90,12 @@ def _analyze_shell(call: ProgramCall) -> CommandEffect:
 def _analyze_language(call: ProgramCall) -> CommandEffect:
     name = call.name
     flags = CODE_FLAGS_BY_LANGUAGE[name].split()
-    found = getopt.parse_options(call.arguments, "-m -W -X -I -O", stops_at_operand=True)
+    options = getopt.parse_options(call.arguments, "-m -W -X -I -O", stops_at_operand=True)
     if any(map(is_download, call.substituted)):
         return CommandEffect(classes=("remote_code",))
-    if module := found.find_value("-m"):
-        return CommandEffect(calls=(replace(call, words=(module, *found.rest)),)) if "python" in name else NO_EFFECT
-    words = found.rest
+    if module := options.find_value("-m"):
+        return CommandEffect(calls=(replace(call, words=(module, *options.rest)),)) if "python" in name else NO_EFFECT
+    words = options.rest
     before = call.arguments if "--cmd" in flags else call.arguments[: len(call.arguments) - len(words)] + words[:1]
     if any(_is_code_flag(word.text, flags) for word in before):
         return CommandEffect(classes=("inline_code",))
@@ -106,7 +106,7 @@ def _analyze_language(call: ProgramCall) -> CommandEffect:
 
 
 def _is_code_flag(text: str, flags: list[str]) -> bool:
-    """`-c`, `-c'…'`, `-pe`, `--eval=…`: letters may stand together; a `+` is vim's."""
+    """Return True for `-c`, `-c'…'`, `-pe` (combined letters), `--eval=…` and vim's `+command`."""
     if text in flags or text.partition("=")[0] in flags:
         return True
     letters = "".join(flag[1] for flag in flags if len(flag) == 2)
@@ -125,11 +125,10 @@ def _analyze_source(call: ProgramCall) -> CommandEffect:
     file = call.arguments[:1]
     if file and file[0].is_known and file[0].text != "/dev/stdin":
         return NO_EFFECT
-    return (
-        analyze_input(call)
-        if any(map(is_download, call.substituted))
-        else merge_effects(analyze_input(call), CommandEffect(classes=("dynamic",)))
-    )
+    effect = analyze_input(call)
+    if any(map(is_download, call.substituted)):
+        return effect
+    return merge_effects(effect, CommandEffect(classes=("dynamic",)))
 
 
 def _analyze_alias(call: ProgramCall) -> CommandEffect:
@@ -138,58 +137,55 @@ def _analyze_alias(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_trap(call: ProgramCall) -> CommandEffect:
-    found = getopt.parse_options(call.arguments, stops_at_operand=True)
-    return CommandEffect(scripts=found.rest[:1]) if len(found.rest) > 1 else NO_EFFECT
+    options = getopt.parse_options(call.arguments, stops_at_operand=True)
+    return CommandEffect(scripts=options.rest[:1]) if len(options.rest) > 1 else NO_EFFECT
 
 
 def _analyze_command_option(call: ProgramCall) -> CommandEffect:
-    """Programs whose `-c` is a command line."""
+    """Analyze programs whose option `-c` is a command line."""
     classes = ("privilege",) if call.name in ("su", "runuser") else ()
-    found = getopt.parse_options(call.arguments, f"{_COMMAND_OPTIONS} -s -g --shell --run --session-command")
-    texts = found.find_values("-c", "--command", "--run", "--session-command")
+    options = getopt.parse_options(call.arguments, f"{_COMMAND_OPTIONS} -s -g --shell --run --session-command")
+    texts = options.find_values("-c", "--command", "--run", "--session-command")
     return merge_effects(
         CommandEffect(classes=classes, scripts=texts), analyze_input(call) if classes and not texts else NO_EFFECT
     )
 
 
 def _analyze_command_operands(call: ProgramCall) -> CommandEffect:
-    """`watch`, `hyperfine`: operands are a command line."""
-    found = getopt.parse_options(
+    """Analyze `watch` and `hyperfine`, whose operands are a command line."""
+    options = getopt.parse_options(
         call.arguments, "-n -d -w -r -p -s --interval --warmup --runs --prepare", stops_at_operand=True
     )
-    text = " ".join(word.text for word in found.rest)
+    text = " ".join(word.text for word in options.rest)
     return CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text else ())
 
 
 def _analyze_awk(call: ProgramCall) -> CommandEffect:
-    return (
-        CommandEffect(classes=("inline_code",))
-        if any(_AWK_EXECUTE.search(w.text) for w in call.arguments)
-        else NO_EFFECT
-    )
+    runs_commands = any(_AWK_EXECUTE.search(word.text) for word in call.arguments)
+    return CommandEffect(classes=("inline_code",)) if runs_commands else NO_EFFECT
 
 
 def _analyze_sed(call: ProgramCall) -> CommandEffect:
-    found = getopt.parse_options(call.arguments, "-e -f -l -s --expression --file")
-    scripts = found.find_values("-e", "--expression")
-    files = found.operands if scripts or found.find_value("-f", "--file") else found.operands[1:]
-    texts = scripts or found.operands[:1]
+    options = getopt.parse_options(call.arguments, "-e -f -l -s --expression --file")
+    scripts = options.find_values("-e", "--expression")
+    files = options.operands if scripts or options.find_value("-f", "--file") else options.operands[1:]
+    texts = scripts or options.operands[:1]
     classes = ("inline_code",) if any(_SED_EXECUTE.search(word.text) for word in texts) else ()
-    return CommandEffect(classes=classes, writes=files if found.has("-i", "-I", "--in-place") else (), reads=files)
+    return CommandEffect(classes=classes, writes=files if options.has("-i", "-I", "--in-place") else (), reads=files)
 
 
 def _analyze_arithmetic(call: ProgramCall) -> CommandEffect:
-    """`let 'a[$(b)]=1'` runs b although it stands in quotes."""
+    """Analyze arithmetic: `let 'a[$(b)]=1'` runs b although it is quoted."""
     runs = any("$(" in word.text or "`" in word.text for word in call.arguments)
     return CommandEffect(classes=("dynamic",)) if runs else NO_EFFECT
 
 
 def _analyze_archive(call: ProgramCall) -> CommandEffect:
-    """tar and rsync run a program that an option names."""
-    signs = ("--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--rsync-path", "-e", "--rsh")
-    named = [w.text for w in call.arguments if w.text.partition("=")[0] in signs]
-    is_plain = call.name == "rsync" and all(text in ("-e", "--rsh=ssh") for text in named)
-    return CommandEffect(classes=("dynamic",)) if named and not is_plain else NO_EFFECT
+    """Analyze tar and rsync, whose options can name a program to run."""
+    options = ("--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--rsync-path", "-e", "--rsh")
+    present = [word.text for word in call.arguments if word.text.partition("=")[0] in options]
+    is_plain_ssh = call.name == "rsync" and all(text in ("-e", "--rsh=ssh") for text in present)
+    return CommandEffect(classes=("dynamic",)) if present and not is_plain_ssh else NO_EFFECT
 
 
 ANALYZERS: dict[str, EffectAnalyzer] = {}

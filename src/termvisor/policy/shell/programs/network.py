@@ -1,4 +1,4 @@
-"""Programs that reach other machines: which hosts, what they get from there, and what they send away."""
+"""Analyze programs that reach other machines: hosts, downloads and uploads."""
 
 import re
 
@@ -15,24 +15,23 @@ _LOCAL_HOST = re.compile(r"^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*
 _REMOTE_PATH = re.compile(r"^(?:[^/:@\s]+@)?([\w.-]+):")
 _CURL_OPTIONS = (
     "-o -d -F -T -H -X -u -A -e -b -c -m -x -w -K -r -C -E --output --data --data-raw --data-binary --data-urlencode"
-)
-_CURL_OPTIONS += " --form --form-string --upload-file --json --header --request --user --user-agent --referer --cookie"
-_CURL_OPTIONS += (
+    " --form --form-string --upload-file --json --header --request --user --user-agent --referer --cookie"
     " --cookie-jar --max-time --proxy --url --config --write-out --retry --connect-timeout --cacert --cert --key"
+    " --resolve --connect-to --output-dir"
 )
-_CURL_OPTIONS += " --resolve --connect-to --output-dir"
 _WGET_OPTIONS = (
     "-O -o -a -P -i -t -T -U -w -Q -l -A -R -D -e --output-document --post-file --post-data --body-file --body-data"
+    " --header --user --password --tries --timeout --directory-prefix --execute --input-file"
 )
-_WGET_OPTIONS += " --header --user --password --tries --timeout --directory-prefix --execute --input-file"
 _SSH_OPTIONS = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P"
 _DATA_OPTIONS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "--data-ascii")
 _FILE_OPTIONS = ("-T", "--upload-file", "--post-file", "--body-file")
 _EXFILTRATION = CommandEffect(classes=("network_exfiltration",))
+_UPLOAD = CommandEffect(classes=("network_exfiltration",), hosts=(UNKNOWN_HOST,))
 
 
 def parse_host(text: str) -> str:
-    """The host of an address; `?` where it is not known, empty for this machine."""
+    """Return the host of an address; `?` if it is unknown, empty for this machine."""
     if not text or UNKNOWN_TEXT in re.split(r"[/?#]", text.partition("://")[2] or text)[0]:
         return UNKNOWN_HOST
     rest = text.partition("://")[2] or text
@@ -46,40 +45,46 @@ def _parse_hosts(texts: list[str]) -> tuple[str, ...]:
 
 
 def _analyze_curl(call: ProgramCall) -> CommandEffect:
-    found = getopt.parse_options(call.arguments, _CURL_OPTIONS if call.name == "curl" else _WGET_OPTIONS)
-    words = (*found.operands, *found.find_values("--url"))
+    options = getopt.parse_options(call.arguments, _CURL_OPTIONS if call.name == "curl" else _WGET_OPTIONS)
+    words = (*options.operands, *options.find_values("--url"))
     hosts = _parse_hosts([word.text for word in words])
-    target = found.find_value("-o", "--output") if call.name == "curl" else found.find_value("-O", "--output-document")
+    target = (
+        options.find_value("-o", "--output") if call.name == "curl" else options.find_value("-O", "--output-document")
+    )
     names = [target.text] if target else [word.text.rstrip("/") for word in words]
-    fetches = tuple(name.rpartition("/")[2] for name in names) if call.name == "wget" or found.has("-O", "-o") else ()
-    config = CommandEffect(classes=("dynamic",)) if found.has("-K", "--config") else NO_EFFECT
-    sent = _EXFILTRATION if hosts and _has_sent_data(call, found, words) else NO_EFFECT
+    fetches = tuple(name.rpartition("/")[2] for name in names) if call.name == "wget" or options.has("-O", "-o") else ()
+    config = CommandEffect(classes=("dynamic",)) if options.has("-K", "--config") else NO_EFFECT
+    sent = _EXFILTRATION if hosts and _has_sent_data(call, options, words) else NO_EFFECT
     return merge_effects(CommandEffect(hosts=hosts, writes=(target,) if target else (), fetches=fetches), config, sent)
 
 
-def _has_sent_data(call: ProgramCall, found: getopt.ParsedOptions, words: tuple[ShellWord, ...]) -> bool:
-    """Files, input, or the output of another program; a text that stands there is no file."""
-    values = found.find_values(*_DATA_OPTIONS)
-    has_file = any("@" in word.text or not word.is_known for word in values) or bool(found.find_values(*_FILE_OPTIONS))
-    in_address = any(not word.is_known for word in (*words, *found.find_values("-H", "--header"))) and call.substituted
+def _has_sent_data(call: ProgramCall, options: getopt.ParsedOptions, words: tuple[ShellWord, ...]) -> bool:
+    """Return True if files, input or the output of another program are sent; a literal text does not count."""
+    values = options.find_values(*_DATA_OPTIONS)
+    has_file = any("@" in word.text or not word.is_known for word in values) or bool(
+        options.find_values(*_FILE_OPTIONS)
+    )
+    in_address = (
+        any(not word.is_known for word in (*words, *options.find_values("-H", "--header"))) and call.substituted
+    )
     return has_file or bool(in_address)
 
 
 def _analyze_ssh(call: ProgramCall) -> CommandEffect:
-    """What is behind the host is a command line for the other machine."""
-    found = getopt.parse_options(call.arguments, _SSH_OPTIONS, stops_at_operand=True)
-    words = getopt.parse_options(found.rest[1:], _SSH_OPTIONS, stops_at_operand=True).rest if found.rest else ()
+    """Analyze ssh: the words after the host are a command line for the other machine."""
+    options = getopt.parse_options(call.arguments, _SSH_OPTIONS, stops_at_operand=True)
+    words = getopt.parse_options(options.rest[1:], _SSH_OPTIONS, stops_at_operand=True).rest if options.rest else ()
     text = " ".join(word.text for word in words)
     is_shell = bool(words) and get_program_name(words[0]) in SHELLS
-    commands = [word.text for word in found.find_values("-o") if re.match(r"(?i)(proxy|local)command", word.text)]
+    commands = [word.text for word in options.find_values("-o") if re.match(r"(?i)(proxy|local)command", word.text)]
     scripts = [text] if text and not is_shell else []
-    scripts += [one.replace("=", " ", 1).partition(" ")[2] for one in commands]
+    scripts += [command.replace("=", " ", 1).partition(" ")[2] for command in commands]
     run = CommandEffect(
-        hosts=_parse_hosts([word.text for word in found.rest[:1]]),
-        scripts=tuple(ShellWord(one, call.start, call.end) for one in scripts),
+        hosts=_parse_hosts([word.text for word in options.rest[:1]]),
+        scripts=tuple(ShellWord(script, call.start, call.end) for script in scripts),
         calls=(replace(call, words=words, redirects=()),) if is_shell else (),
     )
-    if not found.rest or is_shell:
+    if not options.rest or is_shell:
         return run
     if not text and call.reads_stdin:
         return merge_effects(run, analyze_input(call))
@@ -87,26 +92,26 @@ def _analyze_ssh(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_remote_copy(call: ProgramCall) -> CommandEffect:
-    """scp, rsync: a remote last operand is sent to, the others are fetched from."""
-    found = getopt.parse_options(
+    """Analyze scp and rsync: files are sent to a remote last operand, and fetched from other remote operands."""
+    options = getopt.parse_options(
         call.arguments, f"{_SSH_OPTIONS} --exclude --include --rsh -T -M --files-from --bwlimit --backup-dir"
     )
-    hosts = [match[1] for word in found.operands if (match := _REMOTE_PATH.match(word.text))]
-    hosts += [parse_host(word.text) for word in found.operands if "://" in word.text]
-    target = found.operands[-1].text if found.operands else ""
+    hosts = [match[1] for word in options.operands if (match := _REMOTE_PATH.match(word.text))]
+    hosts += [parse_host(word.text) for word in options.operands if "://" in word.text]
+    target = options.operands[-1].text if options.operands else ""
     sends = bool(_REMOTE_PATH.match(target)) or "://" in target
-    local = tuple(word for word in found.operands if not _REMOTE_PATH.match(word.text))
-    erased = found.operands[-1:] if found.has("--delete", "--delete-after", "--delete-before") else ()
-    classes = ("destructive_delete",) if erased or found.has("--remove-source-files") else ()
+    local = tuple(word for word in options.operands if not _REMOTE_PATH.match(word.text))
+    erased = options.operands[-1:] if options.has("--delete", "--delete-after", "--delete-before") else ()
+    classes = ("destructive_delete",) if erased or options.has("--remove-source-files") else ()
     effect = CommandEffect(hosts=_parse_hosts(hosts), classes=classes, writes=local[-1:] if not sends else ())
     return merge_effects(effect, _EXFILTRATION if sends and effect.hosts else NO_EFFECT)
 
 
 def _analyze_raw_connection(call: ProgramCall) -> CommandEffect:
-    """nc, socat, telnet, ftp: bytes to another machine; `-e` hands it a shell."""
-    found = getopt.parse_options(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
-    runs = found.has("-e", "-c", "--exec", "--sh-exec") or any("exec:" in w.text.casefold() for w in call.arguments)
-    hosts = _parse_hosts([word.text for word in found.operands[:1]] or [UNKNOWN_HOST])
+    """Analyze nc, socat, telnet and ftp: bytes to another machine; `-e` gives it a shell."""
+    options = getopt.parse_options(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
+    runs = options.has("-e", "-c", "--exec", "--sh-exec") or any("exec:" in w.text.casefold() for w in call.arguments)
+    hosts = _parse_hosts([word.text for word in options.operands[:1]] or [UNKNOWN_HOST])
     if call.name == "socat":
         hosts = (UNKNOWN_HOST,)
     effect = CommandEffect(hosts=hosts, classes=("remote_code",) if runs else ())
@@ -114,27 +119,23 @@ def _analyze_raw_connection(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_name_lookup(call: ProgramCall) -> CommandEffect:
-    """A name that is looked up can carry what another program printed."""
+    """Analyze DNS lookups: the name can carry the output of another program."""
     return _EXFILTRATION if call.substituted and not all(word.is_known for word in call.arguments) else NO_EFFECT
 
 
 def _analyze_mail(call: ProgramCall) -> CommandEffect:
-    return (
-        merge_effects(_EXFILTRATION, CommandEffect(hosts=(UNKNOWN_HOST,)))
-        if call.reads_stdin or call.arguments
-        else NO_EFFECT
-    )
+    return _UPLOAD if call.reads_stdin or call.arguments else NO_EFFECT
 
 
 def _analyze_object_store(call: ProgramCall) -> CommandEffect:
-    """Object stores: the last operand of a copy is where it goes."""
+    """Analyze object store clients: the last operand of a copy is its target."""
     words = [
         word.text for word in getopt.parse_options(call.arguments, "--profile --region --exclude --include").operands
     ]
     verbs = ("cp", "mv", "sync", "rsync", "copy", "copyto", "move", "rcp", "put", "upload")
     is_copy = any(verb in words[:2] for verb in verbs)
     sends = is_copy and bool(words) and (":" in words[-1] or call.name in ("transfer", "croc"))
-    return merge_effects(_EXFILTRATION, CommandEffect(hosts=(UNKNOWN_HOST,))) if sends else NO_EFFECT
+    return _UPLOAD if sends else NO_EFFECT
 
 
 ANALYZERS: dict[str, EffectAnalyzer] = {}

@@ -1,4 +1,4 @@
-"""Programs whose purpose is to print a secret, and the paths where secrets are kept."""
+"""Analyze programs that print secrets, and recognize the paths of secret files."""
 
 import re
 
@@ -20,8 +20,6 @@ _SECRET_FILE = re.compile(
 _SECRET_FOLDER = re.compile(r"(?:^|/)\.(?:ssh|gnupg|aws|password-store)/*$", re.IGNORECASE)
 _NAMING_PROGRAM_NAMES = (
     "echo printf ls stat test [ cd ssh ssh-add ssh-keygen git mkdir file basename dirname realpath readlink"
-)
-_NAMING_PROGRAM_NAMES += (
     " which type export touch chmod chown rm mv ln shred visor find tree du pushd wc alias docker podman man"
 )
 _NAMING_PROGRAMS = frozenset(_NAMING_PROGRAM_NAMES.split())
@@ -40,7 +38,7 @@ _CREDENTIAL_READ = CommandEffect(classes=("credential_read",))
 
 
 def has_secret_path(call: ProgramCall) -> bool:
-    """Whether a word that the program may open is such a path. Programs that only name a path do not read it."""
+    """Return True if a word that the program may open is a secret path; some programs only name paths."""
     words = [redirect.word for redirect in call.redirects if redirect.direction != "out"]
     if call.name not in _NAMING_PROGRAMS:
         words += _find_openable_words(call)
@@ -48,19 +46,19 @@ def has_secret_path(call: ProgramCall) -> bool:
 
 
 def is_naming_program(program: str) -> bool:
-    """Whether a program does not open the paths it is given, or is judged by what it does to them."""
+    """Return True for a program that does not open its paths, or is classified by what it does to them."""
     return program in _NAMING_PROGRAMS
 
 
 def is_secret_path(path: str) -> bool:
-    """A pattern counts when it may fit one of them."""
+    """Return True for the path of a secret, or a pattern that may match one."""
     if _SECRET_FILE.search(path) or _SECRET_FOLDER.search(path):
         return True
     return bool(re.search(r"[*?\[]", path)) and bool(re.search(r"\.(?:ssh|gnupg|aws|password-store)/", path))
 
 
 def _find_openable_words(call: ProgramCall) -> list[ShellWord]:
-    """Without the key that scp uses to log in, and the pattern that grep looks for."""
+    """Return the arguments without the key that scp logs in with and the pattern that grep searches for."""
     if call.name in ("scp", "sftp", "rsync"):
         return list(getopt.parse_options(call.arguments, "-i -e -o -F -P -J --rsh --exclude --include").operands)
     if call.name in ("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk"):

@@ -1,4 +1,4 @@
-"""Packages, services, processes, accounts, disks and the machine itself."""
+"""Analyze programs that manage packages, services, processes, accounts, disks and the machine."""
 
 from termvisor.policy.shell import getopt
 from termvisor.policy.shell.call import ProgramCall
@@ -7,8 +7,8 @@ from termvisor.policy.shell.programs.interpreter import analyze_input
 
 _INSTALL_VERBS = (
     "install add remove rm uninstall purge update upgrade dist-upgrade full-upgrade autoremove reinstall link"
+    " i in ci un up dlx exec create get inject tap untap publish unpublish yank"
 )
-_INSTALL_VERBS += " i in ci un up dlx exec create get inject tap untap publish unpublish yank"
 _VERBS_BY_PACKAGE_MANAGER: dict[str, str] = {
     "apt": _INSTALL_VERBS,
     "apt-get": _INSTALL_VERBS,
@@ -39,66 +39,45 @@ _VERBS_BY_PACKAGE_MANAGER: dict[str, str] = {
     "nix-env": "-i -e -u --install --uninstall --upgrade",
     "opkg": "install remove upgrade",
 }
-_STATUS_VERBS: tuple[str, ...] = (
-    "status",
-    "show",
-    "list-units",
-    "list-unit-files",
-    "is-active",
-    "is-enabled",
-    "is-failed",
-    "cat",
-    "help",
+_STATUS_VERB_NAMES = (
+    "status show list-units list-unit-files is-active is-enabled is-failed cat help list-timers list-sockets"
+    " list-dependencies list-jobs get-default show-environment list print blame --status-all"
 )
-_STATUS_VERBS += ("list-timers", "list-sockets", "list-dependencies", "list-jobs", "get-default", "show-environment")
+_STATUS_VERBS = frozenset(_STATUS_VERB_NAMES.split())
 _DISK_PROGRAMS = (
     "mkfs fdisk sfdisk gdisk sgdisk cfdisk parted wipefs mkswap blkdiscard hdparm badblocks zpool zfs lvremove vgremove"
+    " pvremove lvreduce cryptsetup mdadm diskutil format newfs tune2fs resize2fs mke2fs btrfs"
 )
-_DISK_PROGRAMS += " pvremove lvreduce cryptsetup mdadm diskutil format newfs tune2fs resize2fs mke2fs btrfs"
-_READ_ONLY_DISK_WORDS = (
-    "-l",
-    "--list",
-    "list",
-    "print",
-    "status",
-    "info",
-    "-n",
-    "--no-act",
-    "show",
-    "get",
-    "history",
-    "luksDump",
-)
+_READ_ONLY_DISK_WORD_NAMES = "-l --list list print status info -n --no-act show get history luksDump"
+_READ_ONLY_DISK_WORDS = frozenset(_READ_ONLY_DISK_WORD_NAMES.split())
 _ACCOUNT_PROGRAMS = (
     "useradd userdel usermod groupadd groupdel groupmod adduser deluser passwd chpasswd visudo chsh gpasswd"
 )
 _MACHINE_PROGRAMS = (
     "shutdown reboot halt poweroff init telinit iptables ip6tables nft ufw firewall-cmd modprobe rmmod insmod"
-)
-_MACHINE_PROGRAMS += (
     " swapoff swapon umount mount sysctl hostnamectl timedatectl kexec setenforce update-grub grub-install"
 )
 _READ_ONLY_WORDS = ("-L", "--list", "-l", "list", "status", "-S", "--list-rules", "-n", "-a", "--all", "show")
+_PACKAGE_CHANGE = CommandEffect(classes=("package_change",))
+_SERVICE_CHANGE = CommandEffect(classes=("service_change",))
+_PROCESS_KILL = CommandEffect(classes=("process_kill",))
 
 
 def _analyze_package(call: ProgramCall) -> CommandEffect:
-    found = getopt.parse_options(call.arguments, "-c -C --prefix --cwd --dir -o -p", stops_at_operand=True)
-    verb = found.rest[0].text if found.rest else ""
+    options = getopt.parse_options(call.arguments, "-c -C --prefix --cwd --dir -o -p", stops_at_operand=True)
+    verb = options.rest[0].text if options.rest else ""
     if call.name == "yarn" and not call.arguments:
         return _PACKAGE_CHANGE
     if call.name == "uv" and verb in ("pip", "tool"):
-        verb = "add" if len(found.rest) > 1 and found.rest[1].text not in ("list", "freeze", "show", "dir") else ""
-    if found.rest and not found.rest[0].is_known:
+        verb = "add" if len(options.rest) > 1 and options.rest[1].text not in ("list", "freeze", "show", "dir") else ""
+    if options.rest and not options.rest[0].is_known:
         return CommandEffect(classes=("dynamic",))
     known = _VERBS_BY_PACKAGE_MANAGER[call.name].split()
-    return _PACKAGE_CHANGE if verb in known or any(flag in known for flag in found.flags) else NO_EFFECT
-
-
-_PACKAGE_CHANGE = CommandEffect(classes=("package_change",))
+    return _PACKAGE_CHANGE if verb in known or any(flag in known for flag in options.flags) else NO_EFFECT
 
 
 def _analyze_flagged(call: ProgramCall) -> CommandEffect:
-    """pacman, dpkg, rpm: capital or named options change something."""
+    """Analyze pacman, dpkg and rpm, whose verbs are options."""
     changes = {"pacman": "SRUD", "yay": "SRUD", "paru": "SRUD", "dpkg": "irP", "rpm": "iUeF"}[call.name]
     flags = getopt.parse_options(call.arguments).flags
     is_query = call.name in ("pacman", "yay", "paru") and any(flag in ("-s", "-i", "-Q", "-F", "-l") for flag in flags)
@@ -113,14 +92,7 @@ def _analyze_service(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in words]
     if call.name == "service":
         texts = texts[1:]
-    return (
-        NO_EFFECT
-        if not texts or texts[0] in (*_STATUS_VERBS, "list", "print", "blame", "--status-all")
-        else _SERVICE_CHANGE
-    )
-
-
-_SERVICE_CHANGE = CommandEffect(classes=("service_change",))
+    return NO_EFFECT if not texts or texts[0] in _STATUS_VERBS else _SERVICE_CHANGE
 
 
 def _analyze_machine(call: ProgramCall) -> CommandEffect:
@@ -128,16 +100,13 @@ def _analyze_machine(call: ProgramCall) -> CommandEffect:
     if call.name in ("mount", "sysctl", "swapon", "hostnamectl", "timedatectl", "nft", "ufw") and not texts:
         return NO_EFFECT
     if call.name == "sysctl":
-        return (
-            _SERVICE_CHANGE
-            if any("=" in text or text in ("-w", "-p", "--load", "--system") for text in texts)
-            else NO_EFFECT
-        )
+        is_change = any("=" in text or text in ("-w", "-p", "--load", "--system") for text in texts)
+        return _SERVICE_CHANGE if is_change else NO_EFFECT
     return NO_EFFECT if any(text in _READ_ONLY_WORDS for text in texts[:2]) else _SERVICE_CHANGE
 
 
 def _analyze_schedule(call: ProgramCall) -> CommandEffect:
-    """`crontab -l` and `atq` look; the rest plants something that runs later."""
+    """Analyze crontab and at, which schedule a later run unless they only list."""
     if getopt.parse_options(call.arguments, "-u").has("-l"):
         return NO_EFFECT
     return merge_effects(_SERVICE_CHANGE, analyze_input(call) if call.name in ("at", "batch") else NO_EFFECT)
@@ -145,25 +114,18 @@ def _analyze_schedule(call: ProgramCall) -> CommandEffect:
 
 def _analyze_kill(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
-    is_question = texts[:1] in (["-0"], ["-l"], ["-L"], ["--list"], ["--help"]) or texts[:2] == ["-s", "0"]
-    return NO_EFFECT if not texts or is_question else CommandEffect(classes=("process_kill",))
+    is_query = texts[:1] in (["-0"], ["-l"], ["-L"], ["--list"], ["--help"]) or texts[:2] == ["-s", "0"]
+    return NO_EFFECT if not texts or is_query else _PROCESS_KILL
 
 
 def _analyze_fuser(call: ProgramCall) -> CommandEffect:
-    return (
-        CommandEffect(classes=("process_kill",))
-        if getopt.parse_options(call.arguments, "-n").has("-k", "--kill")
-        else NO_EFFECT
-    )
+    return _PROCESS_KILL if getopt.parse_options(call.arguments, "-n").has("-k", "--kill") else NO_EFFECT
 
 
 def _analyze_disk(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
-    return (
-        NO_EFFECT
-        if not texts or any(text in _READ_ONLY_DISK_WORDS for text in texts)
-        else CommandEffect(classes=("disk",))
-    )
+    is_change = bool(texts) and _READ_ONLY_DISK_WORDS.isdisjoint(texts)
+    return CommandEffect(classes=("disk",)) if is_change else NO_EFFECT
 
 
 def _analyze_account(call: ProgramCall) -> CommandEffect:

@@ -1,73 +1,29 @@
-"""Programs that act on terminals, on Termvisor itself, or on what the shell remembers: ways past the gate."""
+"""Analyze programs that bypass the gate: terminal multiplexers, Termvisor itself, input injection, shell history."""
 
 from termvisor.policy.shell import getopt
 from termvisor.policy.shell.call import ProgramCall
 from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
 from termvisor.policy.shell.word import ShellWord
+from termvisor.policy.tmux_keys import TEXT_BY_KEY
 
 _BYPASS = CommandEffect(classes=("bypass",))
 _TMUX_OPTIONS = "-L -S -f -c -T"
 _TMUX_COMMAND_OPTIONS = "-t -c -n -F -s -e -x -y -l -w -h -b -d -T -N -X -I"
-_TMUX_RUN_COMMANDS: tuple[str, ...] = (
-    "new-window",
-    "neww",
-    "new-session",
-    "new",
-    "split-window",
-    "splitw",
-    "respawn-pane",
-    "respawnp",
-    "run-shell",
+_TMUX_RUN_COMMAND_NAMES = (
+    "new-window neww new-session new split-window splitw respawn-pane respawnp run-shell run respawn-window"
+    " respawnw if-shell if display-popup popup pipe-pane pipep confirm-before confirm bind-key bind set-hook"
+    " command-prompt source-file source"
 )
-_TMUX_RUN_COMMANDS += (
-    "run",
-    "respawn-window",
-    "respawnw",
-    "if-shell",
-    "if",
-    "display-popup",
-    "popup",
-    "pipe-pane",
-    "pipep",
+_TMUX_RUN_COMMANDS = frozenset(_TMUX_RUN_COMMAND_NAMES.split())
+_READ_ONLY_OP_NAMES = (
+    "list-panes state search query events list-events get-text get-screen health doctor version help logs"
+    " quick-start list-sessions list-windows list-gaps watch wait-for watch-events explain"
 )
-_TMUX_RUN_COMMANDS += (
-    "confirm-before",
-    "confirm",
-    "bind-key",
-    "bind",
-    "set-hook",
-    "command-prompt",
-    "source-file",
-    "source",
-)
-_TEXT_BY_KEY = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
-_READ_ONLY_OPS: tuple[str, ...] = (
-    "list-panes",
-    "state",
-    "search",
-    "query",
-    "events",
-    "list-events",
-    "get-text",
-    "get-screen",
-    "health",
-)
-_READ_ONLY_OPS += (
-    "doctor",
-    "version",
-    "help",
-    "logs",
-    "quick-start",
-    "list-sessions",
-    "list-windows",
-    "list-gaps",
-    "watch",
-)
-_READ_ONLY_OPS += ("wait-for", "watch-events", "explain")
+_READ_ONLY_OPS = frozenset(_READ_ONLY_OP_NAMES.split())
 
 
 def _analyze_tmux(call: ProgramCall) -> CommandEffect:
-    """A command list: commands stand between single `;`."""
+    """Analyze a list of tmux commands separated by `;`."""
     words = getopt.parse_options(call.arguments, _TMUX_OPTIONS, stops_at_operand=True).rest
     commands: list[list[ShellWord]] = [[]]
     for word in words:
@@ -75,23 +31,23 @@ def _analyze_tmux(call: ProgramCall) -> CommandEffect:
             commands.append([])
         else:
             commands[-1].append(word)
-    return merge_effects(NO_EFFECT, *(_analyze_tmux_command(call, one) for one in commands if one))
+    return merge_effects(NO_EFFECT, *(_analyze_tmux_command(call, command) for command in commands if command))
 
 
 def _analyze_tmux_command(call: ProgramCall, words: list[ShellWord]) -> CommandEffect:
     verb = words[0].text
-    found = getopt.parse_options(words[1:], _TMUX_COMMAND_OPTIONS, stops_at_operand=True)
+    options = getopt.parse_options(words[1:], _TMUX_COMMAND_OPTIONS, stops_at_operand=True)
     if not words[0].is_known:
         return CommandEffect(classes=("dynamic",))
     if verb in ("send-keys", "send", "send-prefix", "paste-buffer", "pasteb", "set-buffer", "load-buffer"):
-        text = "".join(_TEXT_BY_KEY.get(word.text, word.text) for word in found.rest)
+        text = "".join(TEXT_BY_KEY.get(word.text, word.text) for word in options.rest)
         return merge_effects(
             _BYPASS, CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text.strip() else ())
         )
     if verb.startswith("kill-"):
         return CommandEffect(classes=("process_kill", "bypass"))
     if verb in _TMUX_RUN_COMMANDS:
-        text = " ".join(word.text for word in found.rest)
+        text = " ".join(word.text for word in options.rest)
         return merge_effects(_BYPASS, CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text else ()))
     return NO_EFFECT
 
@@ -117,11 +73,11 @@ def _analyze_bypass(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_history(call: ProgramCall) -> CommandEffect:
-    """`fc -s` and `history -s` run or change what was typed before."""
-    found = getopt.parse_options(call.arguments)
-    if call.name == "fc" and not found.has("-l"):
+    """Analyze `fc` and `history`, which run or change earlier commands."""
+    options = getopt.parse_options(call.arguments)
+    if call.name == "fc" and not options.has("-l"):
         return CommandEffect(classes=("dynamic",))
-    return CommandEffect(classes=("bypass",)) if found.has("-c", "-w", "-d") else NO_EFFECT
+    return _BYPASS if options.has("-c", "-w", "-d") else NO_EFFECT
 
 
 ANALYZERS: dict[str, EffectAnalyzer] = {

@@ -1,4 +1,4 @@
-"""Programs that run another program: what they are told comes first, then the program they run."""
+"""Analyze wrappers: programs such as sudo and env whose arguments contain another program to run."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 
 class WrapperProgram(Struct, frozen=True):
-    """``valued`` are options with a value, ``skip`` the operands before the program."""
+    """``skipped_operands`` is the number of operands before the program."""
 
     options_with_value: str = ""
     skipped_operands: int = 0
@@ -66,10 +66,10 @@ WRAPPERS: dict[str, WrapperProgram] = {
 }
 _PLAIN_WRAPPERS = (
     "nohup setsid builtin nocorrect noglob unbuffer fakeroot eatmydata caffeinate torsocks busybox toybox chronic"
+    " and or not begin -"
 )
-_PLAIN_WRAPPERS += " and or not begin -"
+"""The last five are keywords that may precede a program in zsh and fish."""
 WRAPPERS |= {name: WrapperProgram() for name in _PLAIN_WRAPPERS.split()}
-"""With the words that may stand before a program in zsh and fish."""
 
 _OPTIONS_BY_SUBCOMMAND = {
     "uv": {"run": "-p --python --with --extra --group --project --directory --env-file"},
@@ -88,20 +88,19 @@ _OPTIONS_BY_SUBCOMMAND = {
     "direnv": {"exec": ""},
     "aws-vault": {"exec": "-d --duration"},
 }
-"""Programs that run another one when their first word says so."""
+"""Options with a value, by program and by the subcommand that runs another program."""
 _SUBCOMMANDS_WITH_OPERAND = ("direnv", "aws-vault")
 _ACCOUNT_LAUNCHER = "termvisor.accounts.launcher"
-"""The module that becomes another program under an account: its words are a folder, the account, `--`, the program."""
+"""The module that starts a program with an account; its arguments are a folder, the account, `--`, the program."""
 
 
 def _analyze_wrapper(call: ProgramCall) -> CommandEffect:
-    wrapper = WRAPPERS[call.name]
-    return _analyze_inner(call, call.arguments, wrapper)
+    return _analyze_inner(call, call.arguments, WRAPPERS[call.name])
 
 
 def _analyze_inner(call: ProgramCall, words: tuple[ShellWord, ...], wrapper: WrapperProgram) -> CommandEffect:
-    found = getopt.parse_options(words, wrapper.options_with_value, stops_at_operand=True)
-    rest = list(found.rest[wrapper.skipped_operands :])
+    options = getopt.parse_options(words, wrapper.options_with_value, stops_at_operand=True)
+    rest = list(options.rest[wrapper.skipped_operands :])
     sets = [word for word in rest if _is_assignment(word)]
     while rest and _is_assignment(rest[0]):
         rest.pop(0)
@@ -115,19 +114,19 @@ def _is_assignment(word: ShellWord) -> bool:
 
 
 def _analyze_command(call: ProgramCall) -> CommandEffect:
-    """`command -v` only looks a name up."""
-    found = getopt.parse_options(call.arguments, stops_at_operand=True)
-    return NO_EFFECT if found.has("-v", "-V") else _analyze_inner(call, call.arguments, WrapperProgram())
+    """Analyze `command`; `command -v` only prints a path."""
+    options = getopt.parse_options(call.arguments, stops_at_operand=True)
+    return NO_EFFECT if options.has("-v", "-V") else _analyze_inner(call, call.arguments, WrapperProgram())
 
 
 def _analyze_env(call: ProgramCall) -> CommandEffect:
-    """`env -S` splits one text into words, much as a shell does."""
-    found = getopt.parse_options(call.arguments, "-u -C -S --unset --chdir --split-string", stops_at_operand=True)
-    text = found.find_value("-S", "--split-string")
+    """Analyze `env`; `env -S` splits one text into words, similar to a shell."""
+    options = getopt.parse_options(call.arguments, "-u -C -S --unset --chdir --split-string", stops_at_operand=True)
+    text = options.find_value("-S", "--split-string")
     if text is None:
         return _analyze_wrapper(call)
     return CommandEffect(
-        scripts=(ShellWord(" ".join([text.text, *(word.text for word in found.rest)]), call.start, call.end),)
+        scripts=(ShellWord(" ".join([text.text, *(word.text for word in options.rest)]), call.start, call.end),)
     )
 
 
@@ -137,21 +136,21 @@ def _analyze_flock(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_sudo(call: ProgramCall) -> CommandEffect:
-    """`sudo -e` writes a file as root."""
-    found = getopt.parse_options(call.arguments, WRAPPERS["sudo"].options_with_value, stops_at_operand=True)
-    if found.has("-e", "--edit"):
-        return CommandEffect(classes=_PRIVILEGE, writes=found.rest)
-    shell = analyze_input(call) if found.has("-s", "-i", "--shell", "--login") and not found.rest else NO_EFFECT
+    """Analyze `sudo`; `sudo -e` writes a file as root."""
+    options = getopt.parse_options(call.arguments, WRAPPERS["sudo"].options_with_value, stops_at_operand=True)
+    if options.has("-e", "--edit"):
+        return CommandEffect(classes=_PRIVILEGE, writes=options.rest)
+    shell = analyze_input(call) if options.has("-s", "-i", "--shell", "--login") and not options.rest else NO_EFFECT
     return merge_effects(shell, _analyze_inner(call, call.arguments, WRAPPERS["sudo"]))
 
 
 def _analyze_subcommand(call: ProgramCall) -> CommandEffect:
-    found = getopt.parse_options(call.arguments, "-C -c --project --directory", stops_at_operand=True).rest
-    verb = found[0].text if found else ""
+    operands = getopt.parse_options(call.arguments, "-C -c --project --directory", stops_at_operand=True).rest
+    verb = operands[0].text if operands else ""
     if verb not in _OPTIONS_BY_SUBCOMMAND[call.name]:
         return NO_EFFECT
     skip = 1 if call.name in _SUBCOMMANDS_WITH_OPERAND else 0
-    words = found[1 + skip :]
+    words = operands[1 + skip :]
     return _analyze_inner(
         call,
         words[1:] if words[:1] and words[0].text == "--" else words,
@@ -165,38 +164,37 @@ def _analyze_account_launch(call: ProgramCall) -> CommandEffect:
 
 
 def is_account_launch(call: ProgramCall) -> bool:
-    """Python that becomes another program, under an account."""
+    """Return True for a Python call of the account launcher."""
     module = getopt.parse_options(call.arguments, "-m -W -X", stops_at_operand=True).find_value("-m")
     return call.name == "python" and module is not None and module.text == _ACCOUNT_LAUNCHER
 
 
 def _analyze_xargs(call: ProgramCall) -> CommandEffect:
-    """Operands come from its input: they are not known."""
+    """Analyze `xargs`, whose operands come from its input and are unknown."""
     valued = "-a -d -E -I -J -L -n -P -R -s --arg-file --delimiter --max-args --max-procs --replace --max-lines"
-    found = getopt.parse_options(call.arguments, valued, stops_at_operand=True)
-    mark = found.find_value("-I", "-J", "--replace")
-    if not found.rest:
+    options = getopt.parse_options(call.arguments, valued, stops_at_operand=True)
+    placeholder_option = options.find_value("-I", "-J", "--replace")
+    if not options.rest:
         return NO_EFFECT
-    sign = mark.text if mark else "{}"
-    words = (
-        [replace(word, text=word.text.replace(sign, UNKNOWN_TEXT)) for word in found.rest] if sign else list(found.rest)
-    )
-    return CommandEffect(
-        calls=(replace(call, words=(*words, ShellWord(UNKNOWN_TEXT, call.start, call.end)), given=None, fed_by=()),)
-    )
+    placeholder = placeholder_option.text if placeholder_option else "{}"
+    words = list(options.rest)
+    if placeholder:
+        words = [replace(word, text=word.text.replace(placeholder, UNKNOWN_TEXT)) for word in words]
+    words.append(ShellWord(UNKNOWN_TEXT, call.start, call.end))
+    return CommandEffect(calls=(replace(call, words=tuple(words), input_text=None, fed_by=()),))
 
 
 def _analyze_parallel(call: ProgramCall) -> CommandEffect:
-    """What stands before `:::` is a command line, into which the rest is put."""
+    """Analyze `parallel`: the words before `:::` are a command line, the others its arguments or command lines."""
     texts = [
         word.text
         for word in getopt.parse_options(call.arguments, "-j -a -I --jobs --joblog", stops_at_operand=True).rest
     ]
-    end = next((at for at, text in enumerate(texts) if text.startswith(":::")), len(texts))
+    end = next((index for index, text in enumerate(texts) if text.startswith(":::")), len(texts))
     line = " ".join(texts[:end]).replace("{}", UNKNOWN_TEXT)
-    given = [text for text in texts[end:] if not text.startswith(":::")] if not texts[:end] else []
-    scripts = tuple(ShellWord(text, call.start, call.end) for text in ([f"{line} {UNKNOWN_TEXT}"] if line else given))
-    return CommandEffect(scripts=scripts)
+    commands = [text for text in texts[end:] if not text.startswith(":::")] if not texts[:end] else []
+    lines = [f"{line} {UNKNOWN_TEXT}"] if line else commands
+    return CommandEffect(scripts=tuple(ShellWord(text, call.start, call.end) for text in lines))
 
 
 ANALYZERS: dict[str, EffectAnalyzer] = {}

@@ -1,4 +1,4 @@
-"""Words to speak of Claude Code's records and screens with."""
+"""Builders of Claude Code records and screens."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The adapter as a whole: it keeps the contract, and answers for every source that it declares."""
+"""The Claude Code adapter as a whole: contract and declared sources."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an error needs: patience until an hour, a login, or nothing that a flag could tell."""
+"""Flags of Claude Code errors: usage limit, login, or none."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_other_limits_are_none(error: str, words: str) -> None:
     assert build_error_flags(error, words, NOW).usage_limited is None
 
 
-def test_only_somebody_with_the_account_can_mend_a_login() -> None:
+def test_login_errors_set_auth_needed() -> None:
     assert build_error_flags("authentication_failed", "Invalid API key", NOW).auth_needed is True
     assert build_error_flags("rate_limit", "429", NOW).auth_needed is False
     assert build_error_flags("server_error", "500", NOW).auth_needed is None

@@ -1,4 +1,4 @@
-"""Hooks: what each event says of the agent."""
+"""Hook events of Claude Code."""
 
 import json
 
@@ -125,7 +125,7 @@ def test_secrets_are_hidden_and_texts_are_short() -> None:
     assert len(str(signal.payload["prompt"])) <= 2000
 
 
-def test_an_event_that_nobody_knows_is_said_to_be_so() -> None:
+def test_an_unsupported_event_is_unknown() -> None:
     signal = only(read_hook("Levitation"))
     assert (signal.state, signal.reason) == ("unknown", "unsupported_signal")
 

@@ -1,4 +1,4 @@
-"""How to answer it: the words for its hook, the keys for its dialogs, and where none are safe."""
+"""Claude Code keyboard: hook output, dialog keys, and screens without safe keys."""
 
 import json
 
@@ -82,7 +82,7 @@ def test_an_open_menu_is_not_answered() -> None:
     assert keyboard.find_answer_keys(RECORDED["menu"].screen, "allow") is None
 
 
-def test_whether_somebody_is_writing_is_seen() -> None:
+def test_a_draft_in_the_composer_is_seen() -> None:
     assert keyboard.is_composer_empty(build_composer_screen("● words")) is True
     assert keyboard.is_composer_empty(build_composer_screen("● words", typed="half a")) is False
     assert keyboard.is_composer_empty(permission(" ❯ 1. Yes")) is None

@@ -1,4 +1,4 @@
-"""Where its files are."""
+"""Paths of Claude Code files."""
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.claude_code.log_locations import list_watched_paths

@@ -46,7 +46,7 @@ def test_a_missing_login_and_a_limit_are_flags() -> None:
     assert limit.flags.resets_at is not None
 
 
-def test_after_clear_it_is_not_heard_any_more() -> None:
+def test_clear_means_source_down() -> None:
     assert [signal.kind for signal in read_source_record("osc", "state=clear")] == ["source_down"]
 
 

@@ -1,4 +1,4 @@
-"""Which process is Claude Code, and what only looks like it."""
+"""Recognition of the Claude Code process."""
 
 import pytest
 
@@ -61,12 +61,12 @@ def test_something_else_is_not(other: ProcessInfo) -> None:
     assert find_process([SHELL, other]) is None
 
 
-def test_the_program_stands_before_the_script_that_started_it() -> None:
+def test_the_program_comes_before_its_start_script() -> None:
     script, native = process("node", "node", NPM, pid=2), process("claude", "claude", pid=3)
     assert find_process([SHELL, script, native]) == native
 
 
-def test_one_that_somebody_talks_to_stands_before_one_that_it_runs_as_a_tool() -> None:
+def test_an_interactive_process_comes_before_a_printing_one() -> None:
     outer, tool = process("claude", "claude", pid=2), process("claude", "claude", pid=3)
     assert find_process([process("claude", "claude", "-p", "x", pid=4), outer, tool]) == outer
 

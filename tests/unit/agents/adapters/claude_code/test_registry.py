@@ -1,4 +1,4 @@
-"""The session registry: a state for every status, and only of the process that is meant."""
+"""The session registry: a state for every status, only of the right process."""
 
 import json
 
@@ -45,7 +45,7 @@ def test_a_status_is_a_state(status: str, waiting_for: str | None, state: str) -
     assert (signal.hint.pid, signal.hint.pid_started) == (42, 77000)
 
 
-def test_a_status_that_is_not_known_is_said_to_be_so() -> None:
+def test_an_unsupported_status_is_unknown() -> None:
     (signal,) = said(status="pondering")
     assert (signal.state, signal.reason) == ("unknown", "unsupported_signal")
 
@@ -65,11 +65,11 @@ def test_the_file_of_a_dead_process_with_the_same_number_says_nothing() -> None:
     assert said(ProcessHint(pid=43), status="busy") == []
 
 
-def test_a_file_that_is_gone_says_no_more_and_leaves_the_end_to_the_process() -> None:
+def test_a_removed_file_means_source_down_not_exit() -> None:
     (signal,) = read_source_record("registry", "", hint=MEANT)
     assert (signal.kind, signal.hint) == ("source_down", MEANT)
 
 
-def test_a_name_that_somebody_gave_is_a_title_and_a_derived_one_is_none() -> None:
+def test_a_given_name_is_a_title_but_not_a_derived_one() -> None:
     assert said(status="idle")[0].title is None
     assert said(status="idle", name="the big refactoring", nameSource="user")[0].title == "the big refactoring"

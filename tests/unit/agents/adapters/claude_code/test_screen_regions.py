@@ -1,4 +1,4 @@
-"""The parts of the screen."""
+"""Regions of Claude Code screens."""
 
 from hypothesis import given
 from hypothesis import strategies as st

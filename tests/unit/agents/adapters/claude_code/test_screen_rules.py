@@ -1,4 +1,4 @@
-"""Screens: each rule where it holds, and what only looks like it."""
+"""Screen rules of Claude Code, and screens that only resemble a match."""
 
 import pytest
 from hypothesis import given
@@ -136,7 +136,7 @@ def test_a_screen_of_nothing_we_know_is_unknown_and_never_idle() -> None:
     assert ADAPTER.classify_screen(build_composer_screen("◆ a glyph of tomorrow that turns")).state == "unknown"
 
 
-def test_a_limit_on_the_screen_tells_its_end_where_its_zone_is_told() -> None:
+def test_a_reset_time_on_the_screen_needs_a_zone() -> None:
     said = "  ⎿  You've hit your 5-hour limit · resets 7:16am (UTC)"
     flags = ADAPTER.classify_screen(
         build_composer_screen(PROMPTED, said, "", DONE, footer=("  ⚠ Usage limit reached · limit resets 7:16am",))

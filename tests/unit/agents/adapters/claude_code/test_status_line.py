@@ -1,4 +1,4 @@
-"""The status line of the real Claude Code (2.1.325): what it costs and how full its context is."""
+"""Recorded status line input of Claude Code 2.1.325: cost and context usage."""
 
 from tests.unit.agents.adapters.claude_code.claude_inputs import SESSION, read_hook
 

@@ -1,4 +1,4 @@
-"""The title of its pane."""
+"""Pane titles of Claude Code."""
 
 import pytest
 
@@ -25,4 +25,4 @@ def test_its_words_are_the_title(text: str, title: str) -> None:
     ("title", "is_its"), [("✳ Claude Code", True), ("Claude Code", True), ("vim claude.md", False)]
 )
 def test_a_title_names_it_or_does_not(title: str, is_its: bool) -> None:
-    assert ADAPTER.title_matches(title) is is_its
+    assert ADAPTER.matches_title(title) is is_its

@@ -1,4 +1,4 @@
-"""The transcript: what its lines say of the turn, the tokens, the title and the end."""
+"""Transcript lines: turns, tokens, titles and interrupts."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_a_prompt_begins_a_turn() -> None:
     assert signal.event_at == NOW - 10**8
 
 
-def test_a_prompt_of_a_finished_task_is_nobodys_words() -> None:
+def test_a_generated_prompt_of_a_finished_task_is_no_user_message() -> None:
     (signal,) = read_transcript_line("user", message={"content": "<task-notification>"}, promptSource="system")
     assert signal.state == "running"
     assert "prompt" not in signal.payload

@@ -1,4 +1,4 @@
-"""What was said to Claude Code and by it, and what was not."""
+"""Prompts and answers in Claude Code transcripts."""
 
 import json
 
@@ -18,7 +18,7 @@ def message(text: str, **fields) -> dict:
     return {"message": {"id": "m1", "content": [{"type": "text", "text": text}]}, **fields}
 
 
-def test_an_answer_that_stands_in_two_lines_has_one_key() -> None:
+def test_a_message_in_two_lines_has_one_key() -> None:
     (one,), (other,) = claude("assistant", **message("hi")), claude("assistant", uuid="u2", **message("hi"))
     assert one.key == other.key
     assert claude("assistant", **message("ho"))[0].key != one.key
@@ -38,9 +38,9 @@ def test_an_answer_that_stands_in_two_lines_has_one_key() -> None:
         {},
     ],
 )
-def test_what_no_person_said_is_left_out(line: dict) -> None:
+def test_generated_user_messages_are_left_out(line: dict) -> None:
     assert claude("user", **line) == []
 
 
-def test_an_error_is_nothing_that_was_said() -> None:
+def test_an_api_error_is_no_message() -> None:
     assert claude("assistant", isApiErrorMessage=True, **message("Overloaded")) == []

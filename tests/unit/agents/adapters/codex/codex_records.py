@@ -1,4 +1,4 @@
-"""Records as the sources of Codex hand them on."""
+"""Builders of Codex records."""
 
 import json
 

@@ -1,15 +1,15 @@
-"""The adapter as a whole."""
+"""The Codex adapter as a whole."""
 
 from termvisor.agents.adapters.adapter import CONTRACT_VERSION
 from termvisor.agents.adapters.codex import ADAPTER
 
 
-def test_it_speaks_the_present_contract():
+def test_it_has_the_current_contract_version():
     assert ADAPTER.contract_version == CONTRACT_VERSION
     assert ADAPTER.env_names == ("HOME", "CODEX_HOME")
 
 
-def test_a_session_is_taken_up_again_by_its_id():
+def test_a_session_is_resumed_by_its_id():
     assert ADAPTER.build_resume_command("0199aaaa-0000-7000-8000-000000000001") == (
         "codex",
         "resume",

@@ -2,7 +2,11 @@ from datetime import datetime
 
 import pytest
 
-from termvisor.agents.adapters.codex.error_codes import build_error_flags, classify_error_code, classify_error_message
+from termvisor.agents.adapters.codex.error_codes import (
+    build_error_statement,
+    classify_error_code,
+    classify_error_message,
+)
 from termvisor.clock import NS
 from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
 
@@ -30,7 +34,7 @@ def test_an_error_has_a_kind(info, kind):
     assert classify_error_code(info) == kind
 
 
-def test_words_alone_tell_the_kind_too():
+def test_a_message_without_a_code_is_classified():
     assert classify_error_message("You’ve hit your usage limit.") == "usage_limit"
     assert classify_error_message("Your workspace is out of credits. Add credits to continue.") == "usage_limit"
     assert classify_error_message("You hit your spend cap set in your workspace.") == "usage_limit"
@@ -39,7 +43,7 @@ def test_words_alone_tell_the_kind_too():
 
 
 def test_a_limit_tells_when_it_ends():
-    flags = build_error_flags("usage_limit", "… or try again at 11:02 PM.", NOW)
+    flags = build_error_statement("usage_limit", "… or try again at 11:02 PM.", NOW).flags
     assert flags.usage_limited
     end = datetime.fromtimestamp(flags.resets_at // NS)
     assert (end.hour, end.minute) == (23, 2)
@@ -47,9 +51,11 @@ def test_a_limit_tells_when_it_ends():
 
 
 def test_a_limit_without_a_time_is_still_one():
-    assert build_error_flags("usage_limit", "You've hit your usage limit.", NOW) == FlagUpdate(usage_limited=True)
+    assert build_error_statement("usage_limit", "You've hit your usage limit.", NOW).flags == FlagUpdate(
+        usage_limited=True
+    )
 
 
 def test_other_errors_say_less():
-    assert build_error_flags("auth", "", NOW) == FlagUpdate(auth_needed=True)
-    assert build_error_flags("rate_limit", "try again at 11:02 PM", NOW) == NO_FLAG_UPDATE
+    assert build_error_statement("auth", "", NOW).flags == FlagUpdate(auth_needed=True)
+    assert build_error_statement("rate_limit", "try again at 11:02 PM", NOW).flags == NO_FLAG_UPDATE

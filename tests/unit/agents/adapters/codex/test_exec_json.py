@@ -1,4 +1,4 @@
-"""What the real `codex exec --json` (0.166.0) printed, and what only looks like it."""
+"""Recorded output of `codex exec --json` (0.166.0), and lines that only resemble it."""
 
 import json
 
@@ -36,7 +36,7 @@ def nothing(text: str) -> bool:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_it_prints_for_programs_only_when_told_to(words, is_json):
+def test_it_prints_json_only_with_the_option(words, is_json):
     assert is_printing_json(ProcessInfo(pid=7, argv=("codex", *words))) is is_json
 
 

@@ -50,7 +50,7 @@ def test_a_start_and_an_answer_are_notes():
     assert told("PostModelRequest", status="completed", model="gpt-6").payload["model"] == "gpt-6"
 
 
-def test_a_limit_is_known_by_its_words():
+def test_a_usage_limit_is_recognized_by_its_message():
     failed = told("PostModelRequest", status="failed", error="You’ve hit your usage limit. … try again at 7:16 AM.")
     assert failed.payload["error"] == "usage_limit"
     assert failed.flags.usage_limited

@@ -8,43 +8,9 @@ from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT, HITS, LIMIT, MODAL
 
-METHOD = "item/commandExecution/requestApproval"
-
-
-def request(*offered, method=METHOD, number=3):
-    return {"method": method, "id": number, "params": {"threadId": "t", "availableDecisions": list(offered)}}
-
 
 def screen(*rows: str) -> Screen:
     return Screen(pane=PaneId(1), rows=rows, width=100, height=40)
-
-
-def test_an_approval_is_answered_with_what_is_offered():
-    asked = request("accept", {"acceptWithExecpolicyAmendment": {}}, "cancel")
-    assert keyboard.build_approval_reply(asked) == keyboard.CodexReply(3, {"decision": "accept"})
-    assert keyboard.build_denial_reply(asked) == keyboard.CodexReply(3, {"decision": "cancel"})
-    assert keyboard.build_denial_reply(request("accept", "decline")) == keyboard.CodexReply(3, {"decision": "decline"})
-
-
-def test_what_is_not_offered_is_not_answered():
-    assert keyboard.build_approval_reply(request("cancel")) is None
-    assert keyboard.build_denial_reply(request("accept")) is None
-
-
-def test_only_approvals_are_answered():
-    assert keyboard.build_approval_reply(request("accept", method="item/tool/call")) is None
-    assert keyboard.build_approval_reply({"method": METHOD, "params": {}}) is None
-    assert keyboard.build_approval_reply({"method": METHOD, "id": 3}) is None
-
-
-def test_turns_are_asked_for_by_thread():
-    assert keyboard.build_prompt_request("t", "go on").params == {
-        "threadId": "t",
-        "input": [{"type": "text", "text": "go on"}],
-    }
-    assert keyboard.build_stop_request("t", "u").params == {"threadId": "t", "turnId": "u"}
-    assert keyboard.build_follow_request("t").method == "thread/resume"
-    assert keyboard.build_unfollow_request("t").method == "thread/unsubscribe"
 
 
 def test_keys_fit_the_dialog_that_is_open():
@@ -82,7 +48,7 @@ def test_work_is_interrupted_only_while_it_shows():
     assert keyboard.find_interrupt_keys(screen(*ASKED)) is None
 
 
-def test_what_stands_in_the_composer_is_read():
+def test_the_text_in_the_composer_is_read():
     assert keyboard.read_composer(screen("• Hello.", *FOOT)) == ""
     assert (
         keyboard.read_composer(screen("• Hello.", "› half a thought", "", "  gpt-6 default · ~/src"))

@@ -36,6 +36,6 @@ def test_other_marks_say_nothing(text):
     assert read_signals("osc", text) == []
 
 
-def test_a_state_that_we_do_not_know_is_said_to_be_so():
+def test_an_unsupported_state_is_unknown():
     assert read_one_signal("osc", "state=dancing:app=codex").reason == "unsupported_signal"
     assert read_one_signal("osc", "state=clear").reason == "no_signal"

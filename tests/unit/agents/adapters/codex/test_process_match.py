@@ -71,7 +71,7 @@ def test_its_home_is_named_or_is_the_usual_one():
     assert find_codex_home(process()) == ""
 
 
-def test_it_works_where_it_was_told_to():
+def test_the_working_folder_comes_from_the_command_line():
     assert find_working_folder(process(BINARY)) == "/src"
     assert find_working_folder(process(BINARY, "-C", "../lib")) == "/lib"
     assert find_working_folder(process(BINARY, "--cd=/data")) == "/data"
@@ -87,7 +87,7 @@ def test_only_resume_with_an_id_proves_a_thread():
     assert find_resumed_session(process(BINARY, THREAD)) == ""
 
 
-def test_one_that_was_told_to_stay_apart_does_not_share():
+def test_a_codex_with_its_own_server_does_not_use_the_shared_one():
     assert uses_shared_server(process(BINARY))
     assert uses_shared_server(process(BINARY, "--disable", "shell_snapshot"))
     for words in (("--no-daemon",), ("--disable", "daemon_auto_start"), ("--remote", "unix:///x"), ("exec", "hi")):

@@ -27,7 +27,7 @@ def test_one_thread_is_watched_where_the_command_line_proves_it():
     assert (watch.kind, watch.is_deep, watch.hint) == ("lines", True, OWN_PROCESS)
 
 
-def test_else_nothing_is_said_about_the_process():
+def test_without_proof_the_process_is_not_named():
     (watch,) = ADAPTER.list_watched_paths(process())
     assert (watch.pattern, watch.hint) == ("rollout-*.jsonl", ProcessHint())
     assert ADAPTER.list_watched_paths(ProcessInfo(pid=7, argv=("codex",))) == []
@@ -81,7 +81,7 @@ def test_strange_lines_do_no_harm():
     assert read_one_signal("rollout", odd, path="x.jsonl", hint=OWN_PROCESS).event_at == READ_AT
 
 
-def test_of_a_thread_that_nobody_proved_only_what_it_used_is_told():
+def test_only_token_usage_of_an_unproven_thread_is_reported():
     info = {"total_token_usage": {"total_tokens": 30, "input_tokens": 20}}
     told = read_one_signal("rollout", line("event_msg", type="token_count", info=info), path=PATH)
     assert (told.kind, told.session, told.payload["total"], told.hint) == ("note", THREAD, 30, ProcessHint())

@@ -3,7 +3,7 @@ from termvisor.agents.adapters.codex.screen_regions import parse_layout
 FOOT = ("", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src", "  ? for shortcuts", "", "")
 
 
-def test_a_screen_at_rest_has_a_conversation_and_a_composer():
+def test_an_idle_screen_has_a_conversation_and_a_composer():
     layout = parse_layout(("› hi", "", "• Hello.", "  Worked for 1s • 10:00", *FOOT))
     assert layout.conversation == ("› hi", "• Hello.", "  Worked for 1s • 10:00")
     assert layout.last_paragraph == "• Hello.\n  Worked for 1s • 10:00"
@@ -21,7 +21,7 @@ def test_a_line_of_work_that_was_only_quoted_is_conversation():
     assert layout.work == ""
 
 
-def test_a_hint_at_the_right_edge_belongs_to_nobody():
+def test_a_hint_at_the_right_edge_is_in_no_region():
     layout = parse_layout(("› hi", "", " " * 40 + "⚠ 5h limit: only <1% left", *FOOT))
     assert layout.conversation == ("› hi",)
 
@@ -31,7 +31,7 @@ def test_what_is_written_may_take_several_rows():
     assert parse_layout(rows).composer == "first\nsecond"
 
 
-def test_a_dialog_stands_in_the_place_of_the_composer():
+def test_a_dialog_replaces_the_composer():
     rows = (
         "› hi",
         "• Running touch x",

@@ -133,7 +133,7 @@ def test_an_offer_to_switch_the_model_without_a_limit_is_a_menu():
     assert seen("• Hello.", *MODAL).rule_name == "menu_open"
 
 
-def test_a_wrapped_error_is_told_whole():
+def test_a_wrapped_error_message_is_complete():
     assert seen(*HITS["not_signed_in"]).details["message"].endswith("/v1/ responses")
 
 

@@ -23,7 +23,7 @@ def methods(records):
     return [json.loads(record.text)["method"] for record in records]
 
 
-def test_what_is_told_of_a_proven_thread_is_handed_on_with_its_process():
+def test_messages_of_a_proven_thread_have_its_process():
     relay = CodexEventRelay()
     (record,) = relay.process_message(build_started_message(), FACES, 1)
     assert (record.source, record.hint, record.at) == ("app_server", OWN, 1)
@@ -69,13 +69,13 @@ def test_a_list_tells_only_what_is_new():
     ]
 
 
-def test_a_thread_whose_process_comes_later_is_told_then():
+def test_a_thread_is_reported_once_its_process_is_known():
     relay = CodexEventRelay()
     assert relay.process_listed_thread(build_thread(), [], 1) == []
     assert methods(relay.process_listed_thread(build_thread(), FACES, 2)) == [server_messages.THREAD_LISTED]
 
 
-def test_limits_concern_all_whose_threads_were_told():
+def test_rate_limits_apply_to_all_reported_processes():
     relay = CodexEventRelay()
     limits = {"method": "account/rateLimits/updated", "params": {"rateLimits": {}}}
     assert relay.process_message(limits, FACES, 1) == []
@@ -83,7 +83,7 @@ def test_limits_concern_all_whose_threads_were_told():
     assert [record.hint for record in relay.process_message(limits, FACES, 3)] == [OWN]
 
 
-def test_a_sub_agent_is_told_as_a_task_of_its_parent():
+def test_a_sub_agent_is_reported_as_a_task_of_its_parent():
     relay = CodexEventRelay()
     relay.process_message(build_started_message(), FACES, 1)
     relay.process_message(build_status_message(ACTIVE_STATUS), FACES, 2)
@@ -93,7 +93,7 @@ def test_a_sub_agent_is_told_as_a_task_of_its_parent():
     assert relay.process_message({"method": "turn/started", "params": {"threadId": CHILD_THREAD}}, FACES, 5) == []
 
 
-def test_when_a_sub_agent_has_its_answer_its_parent_is_told_once_more():
+def test_the_parents_status_is_repeated_after_its_sub_agent_waited():
     relay = CodexEventRelay()
     for message in (
         build_started_message(),
@@ -118,7 +118,7 @@ def test_requests_wait_until_they_are_resolved():
     assert relay.pending_requests == {}
 
 
-def test_the_loss_of_the_server_is_told_to_all_and_forgets_what_was_asked():
+def test_a_lost_connection_is_reported_for_all_and_clears_requests():
     relay = CodexEventRelay()
     relay.process_message(build_started_message(), FACES, 1)
     relay.process_message(build_status_message(IDLE_STATUS), FACES, 2)
@@ -128,7 +128,7 @@ def test_the_loss_of_the_server_is_told_to_all_and_forgets_what_was_asked():
     assert relay.process_connection_lost(FACES, 4) == []
 
 
-def test_the_last_turn_is_told_with_the_thread():
+def test_the_last_turn_is_reported_with_its_thread():
     relay = CodexEventRelay()
     relay.process_message(build_started_message(), FACES, 1)
     assert methods(relay.process_last_turn(THREAD, {"status": "failed"}, FACES, 2)) == [

@@ -100,7 +100,7 @@ def test_a_sub_agent_is_a_task_of_its_parent():
     assert (waits.kind, waits.state) == ("state", "waiting_approval")
 
 
-def test_a_lost_connection_is_told():
+def test_a_lost_connection_is_reported():
     assert read_one_signal("app_server", {"method": CONNECTION_LOST}, hint=OWN_PROCESS).kind == "source_down"
 
 

@@ -36,14 +36,14 @@ def test_two_in_one_folder_are_a_conflict_that_names_the_folder():
     assert known.list_conflicting_folders([]) == []
 
 
-def test_a_thread_that_two_could_have_begun_is_nobodys_when_one_is_gone():
+def test_an_ambiguous_thread_stays_without_owner_when_one_process_exits():
     known = knowing(build_thread())
     known.mark_shown(THREAD, [build_agent(), build_agent(8)])
     assert known.build_hint(THREAD, [build_agent()]) == ProcessHint(cwd="/src", is_doubtful=True)
     assert known.list_conflicting_folders([build_agent()]) == ["/src"]
 
 
-def test_who_comes_later_takes_nobodys_thread():
+def test_a_later_process_takes_over_no_thread():
     known = knowing(build_thread())
     known.mark_shown(THREAD, [build_agent()])
     assert known.build_hint(THREAD, [build_agent(), build_agent(8)]) == OWN
@@ -59,7 +59,7 @@ def test_of_two_in_a_folder_only_one_that_was_there_before_can_own_it():
     )
 
 
-def test_one_in_no_pane_of_ours_is_a_rival_and_its_own_threads_are_not_told():
+def test_an_unwatched_codex_makes_a_thread_ambiguous():
     stranger = replace(build_agent(8), is_unwatched=True)
     assert knowing(build_thread()).build_hint(THREAD, [build_agent(), stranger]) == ProcessHint(
         cwd="/src", is_doubtful=True
@@ -93,7 +93,7 @@ def test_the_folder_of_the_command_line_counts():
     assert knowing(build_thread(cwd="/lib")).build_hint(THREAD, [build_agent(7, "-C", "/lib")]) == OWN
 
 
-def test_nobody_gets_a_thread_of_another_program_or_one_that_codex_keeps_for_itself():
+def test_threads_of_other_programs_and_internal_threads_have_no_owner():
     for hidden in ({"ephemeral": True}, {"originator": "codex_vscode"}, {"threadSource": "thread_title"}):
         assert knowing(build_thread(**hidden)).build_hint(THREAD, [build_agent()]) is None
 

@@ -1,4 +1,4 @@
-"""Screens of Copilot, made of their parts."""
+"""Builders of Copilot screens."""
 
 from tests.unit.agents.adapters.adapter_inputs import HORIZONTAL_RULE, build_box, build_screen
 

@@ -1,18 +1,18 @@
-"""The adapter as others see it."""
+"""The Copilot adapter as a whole."""
 
 from termvisor.agents.adapters.copilot import ADAPTER
 from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process, read_source_record
 
 
-def test_it_is_taken_up_again_by_its_session_only():
+def test_it_is_resumed_only_by_its_session_id():
     assert ADAPTER.build_resume_command(SESSION) == ("copilot", f"--resume={SESSION}")
     assert ADAPTER.build_resume_command("x y") == ()
 
 
 def test_its_titles_are_known():
-    assert ADAPTER.title_matches("GitHub Copilot")
-    assert ADAPTER.title_matches("mend the parser - GitHub Copilot")
-    assert not ADAPTER.title_matches("GitHub Copilot docs")
+    assert ADAPTER.matches_title("GitHub Copilot")
+    assert ADAPTER.matches_title("mend the parser - GitHub Copilot")
+    assert not ADAPTER.matches_title("GitHub Copilot docs")
 
 
 def test_it_reads_its_own_sources_only():

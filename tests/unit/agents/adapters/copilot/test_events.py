@@ -1,4 +1,4 @@
-"""What the log of a session says."""
+"""The event log of a Copilot session."""
 
 import json
 
@@ -96,7 +96,7 @@ def test_the_end_tells_the_account():
     assert said.payload["end_reason"] == "manual"
 
 
-def test_the_past_of_a_session_that_is_taken_up_again_is_not_told():
+def test_old_events_of_a_resumed_session_are_ignored():
     assert event("user.message", at="2026-11-16T03:00:00.000Z", content="old") == []
 
 

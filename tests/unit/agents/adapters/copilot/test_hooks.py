@@ -1,4 +1,4 @@
-"""What Copilot's hooks mean."""
+"""Hook events of Copilot."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_hook_tells_a_state(event, payload, expected):
     assert (said.state, said.session, said.event_at) == (expected, SESSION, NOW - 40 * 10**6)
 
 
-def test_a_permission_that_nobody_is_asked_for_says_nothing():
+def test_a_permission_request_without_a_dialog_is_ignored():
     assert read_hook(ADAPTER, "permissionRequest", toolName="bash") is None
     assert read_hook(ADAPTER, "notification", notification_type="agent_idle") is None
 

@@ -1,4 +1,4 @@
-"""How Copilot is spoken to: only with keys that fit what is shown."""
+"""Copilot keyboard: keys only for the screen that is shown."""
 
 import json
 
@@ -41,7 +41,7 @@ def test_one_key_interrupts_work():
     assert pressed == keyboard.KeyPress(keys=("C-c",), rule="copilot.screen.working")
 
 
-def test_a_composer_is_empty_or_somebody_writes_in_it():
+def test_an_empty_composer_is_told_apart_from_a_draft():
     assert keyboard.is_composer_empty(build_composer_screen()) is True
     assert keyboard.is_composer_empty(build_composer_screen(typed="half a thought")) is False
     assert keyboard.is_composer_empty(build_dialog_screen(*APPROVAL)) is None

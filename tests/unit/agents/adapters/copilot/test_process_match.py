@@ -1,4 +1,4 @@
-"""Copilot among the processes of a pane, and the log of its session."""
+"""Recognition of the Copilot process and the path of its event log."""
 
 import pytest
 

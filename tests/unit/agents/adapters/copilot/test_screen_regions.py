@@ -1,4 +1,4 @@
-"""The parts of Copilot's screen."""
+"""Regions of Copilot screens."""
 
 from termvisor.agents.adapters.copilot.screen_regions import split_regions
 from tests.unit.agents.adapters.adapter_inputs import build_screen
@@ -18,7 +18,7 @@ def test_the_turn_stands_without_its_scroll_bar():
     assert parts["below"] == [" ".join(IDLE_FOOTER.split())]
 
 
-def test_a_box_at_the_end_is_a_dialog_and_a_form_stands_between_rules():
+def test_a_box_at_the_end_is_a_dialog_and_a_form_is_between_rules():
     assert split_regions(build_dialog_screen(*APPROVAL))["dialog"][-1] == APPROVAL[-1]
     assert split_regions(build_screen(FORM))["form"][0] == "Copilot needs information."
 

@@ -1,4 +1,4 @@
-"""What Copilot's screens say, and what only looks like it."""
+"""Screen rules of Copilot, and screens that only resemble a match."""
 
 import pytest
 

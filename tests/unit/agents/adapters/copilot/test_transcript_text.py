@@ -1,4 +1,4 @@
-"""What was said to Copilot and by it."""
+"""Prompts and answers in the Copilot event log."""
 
 import json
 

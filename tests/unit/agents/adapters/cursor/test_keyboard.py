@@ -1,4 +1,4 @@
-"""How Cursor's hooks answer."""
+"""Hook output for Cursor."""
 
 import json
 

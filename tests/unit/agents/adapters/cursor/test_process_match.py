@@ -1,4 +1,4 @@
-"""Cursor's agent among the processes of a pane."""
+"""Recognition of the Cursor process."""
 
 import pytest
 

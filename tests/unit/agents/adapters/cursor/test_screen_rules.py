@@ -1,4 +1,4 @@
-"""What Cursor's screens are documented to say."""
+"""Screen rules of Cursor, as documented."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What Cursor's hooks mean, as they are documented."""
+"""Hook events of Cursor, as documented."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Screens of Gemini, made of their parts."""
+"""Builders of Gemini screens."""
 
 from tests.unit.agents.adapters.adapter_inputs import HORIZONTAL_RULE, build_box, build_screen
 

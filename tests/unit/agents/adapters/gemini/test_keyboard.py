@@ -1,4 +1,4 @@
-"""How Gemini is spoken to: only with keys that fit what is shown."""
+"""Gemini keyboard: keys only for the screen that is shown."""
 
 import json
 
@@ -48,7 +48,7 @@ def test_only_work_is_interrupted():
     assert keyboard.find_interrupt_keys(build_composer_screen(" > go", "✦ words")) is None
 
 
-def test_a_composer_is_empty_or_somebody_writes_in_it():
+def test_an_empty_composer_is_told_apart_from_a_draft():
     assert keyboard.is_composer_empty(build_composer_screen()) is True
     assert keyboard.is_composer_empty(build_composer_screen(typed=" > half a thought")) is False
     assert keyboard.is_composer_empty(build_dialog_screen(*APPROVAL)) is None

@@ -1,4 +1,4 @@
-"""Gemini among the processes of a pane."""
+"""Recognition of the Gemini process."""
 
 import pytest
 

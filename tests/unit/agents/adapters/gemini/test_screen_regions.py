@@ -1,4 +1,4 @@
-"""The parts of Gemini's screen."""
+"""Regions of Gemini screens."""
 
 from termvisor.agents.adapters.gemini.screen_regions import split_regions
 from tests.unit.agents.adapters.adapter_inputs import build_screen

@@ -1,4 +1,4 @@
-"""What Gemini's screens say, and what only looks like it."""
+"""Screen rules of Gemini, and screens that only resemble a match."""
 
 import pytest
 

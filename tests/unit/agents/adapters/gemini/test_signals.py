@@ -1,4 +1,4 @@
-"""What Gemini's hooks, titles and notifications mean."""
+"""Hooks, titles and notifications of Gemini."""
 
 import pytest
 
@@ -88,6 +88,6 @@ def test_a_notification_tells_a_question_and_an_end():
     assert read_source_record(ADAPTER, "notification", "Approval required, says a web page") == []
 
 
-def test_a_line_that_is_no_hooks_is_not_understood():
+def test_a_malformed_hook_line_is_unknown():
     (said,) = read_source_record(ADAPTER, "hook", "{")
     assert (said.state, said.reason) == ("unknown", "unsupported_signal")

@@ -1,4 +1,4 @@
-"""Programs that are known by the person's own rules."""
+"""Programs defined by user rules."""
 
 from termvisor.agents.adapters.generic import ADAPTER, build_generic_adapter
 from tests.unit.agents.adapters.adapter_inputs import build_process, build_screen, read_source_record
@@ -31,6 +31,6 @@ def test_the_first_rule_that_fits_a_row_decides():
 
 def test_it_says_nothing_else():
     assert read_source_record(AIDER, "hook", "{}") == []
-    assert not AIDER.title_matches("aider")
+    assert not AIDER.matches_title("aider")
     assert AIDER.list_watched_paths(build_process("aider")) == ()
     assert AIDER.build_resume_command("x") == ()

@@ -1,4 +1,4 @@
-"""What the server of opencode 1.18.33 said while it was prompted, answered, refused, stopped and compacted."""
+"""Recorded events of the opencode 1.18.33 server: prompt, answer, denial, interrupt and compaction."""
 
 import json
 from collections.abc import Iterator

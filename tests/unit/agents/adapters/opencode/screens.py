@@ -1,4 +1,4 @@
-"""Screens of opencode, made of their parts."""
+"""Builders of opencode screens."""
 
 from tests.unit.agents.adapters.adapter_inputs import build_screen
 

@@ -1,4 +1,4 @@
-"""How opencode is spoken to."""
+"""opencode keyboard: keys that deny, interrupt or exit."""
 
 from termvisor.agents.adapters.opencode import keyboard
 from tests.unit.agents.adapters.opencode.screens import (
@@ -8,28 +8,6 @@ from tests.unit.agents.adapters.opencode.screens import (
     build_composer_screen,
     build_panel_screen,
 )
-
-REQUEST, SESSION = "per_1e29c4441001", "ses_000000000001"
-
-
-def test_a_permission_is_answered_over_http():
-    allow, deny = keyboard.build_permission_reply(REQUEST, "allow"), keyboard.build_permission_reply(REQUEST, "deny")
-    assert allow == keyboard.OpencodeRequest(path=f"/permission/{REQUEST}/reply", body={"reply": "once"})
-    assert deny is not None
-    assert deny.body == {"reply": "reject"}
-
-
-def test_an_id_that_is_none_makes_no_address():
-    assert keyboard.build_permission_reply("per_../../session", "allow") is None
-    assert keyboard.build_abort_request("x") is None
-    assert keyboard.build_prompt_request("ses_/x", "hello") is None
-
-
-def test_a_session_takes_prompts_and_can_be_stopped():
-    prompt, abort = keyboard.build_prompt_request(SESSION, "go"), keyboard.build_abort_request(SESSION)
-    assert prompt is not None
-    assert prompt.body == {"parts": [{"type": "text", "text": "go"}]}
-    assert abort == keyboard.OpencodeRequest(path=f"/session/{SESSION}/abort", body={})
 
 
 def test_keys_can_refuse_but_not_allow():
@@ -52,7 +30,7 @@ def test_only_work_is_interrupted_and_only_what_is_missing_is_pressed():
     assert keyboard.find_interrupt_keys(build_composer_screen()) is None
 
 
-def test_a_composer_is_empty_or_somebody_writes_in_it():
+def test_an_empty_composer_is_told_apart_from_a_draft():
     assert keyboard.is_composer_empty(build_composer_screen(*add_left_bar("go"))) is True
     assert keyboard.is_composer_empty(build_composer_screen(typed="Ask anything… ")) is True
     assert keyboard.is_composer_empty(build_composer_screen(typed="half a thought")) is False

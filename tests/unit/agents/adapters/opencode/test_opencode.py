@@ -1,10 +1,10 @@
-"""The adapter as others see it."""
+"""The opencode adapter as a whole."""
 
 from termvisor.agents.adapters.opencode import ADAPTER
 from tests.unit.agents.adapters.adapter_inputs import build_process
 
 
-def test_it_is_taken_up_again_by_its_session_only():
+def test_it_is_resumed_only_by_its_session_id():
     assert ADAPTER.build_resume_command("ses_e1d444cefffe") == ("opencode", "--session", "ses_e1d444cefffe")
     assert ADAPTER.build_resume_command("$(reboot)") == ()
 
@@ -14,6 +14,6 @@ def test_its_word_comes_by_the_plugin_alone():
 
 
 def test_its_titles_are_known():
-    assert ADAPTER.title_matches("OpenCode")
-    assert ADAPTER.title_matches("OC | A scripted session")
-    assert not ADAPTER.title_matches("OpenCode notes")
+    assert ADAPTER.matches_title("OpenCode")
+    assert ADAPTER.matches_title("OC | A scripted session")
+    assert not ADAPTER.matches_title("OpenCode notes")

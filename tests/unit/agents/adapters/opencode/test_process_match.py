@@ -1,4 +1,4 @@
-"""opencode among the processes of a pane."""
+"""Recognition of the opencode process."""
 
 import pytest
 

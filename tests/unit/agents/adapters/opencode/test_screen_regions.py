@@ -1,4 +1,4 @@
-"""The parts of opencode's screen."""
+"""Regions of opencode screens."""
 
 from termvisor.agents.adapters.opencode.screen_regions import find_panel_rows, split_regions
 from tests.unit.agents.adapters.adapter_inputs import build_screen
@@ -10,7 +10,7 @@ from tests.unit.agents.adapters.opencode.screens import (
 )
 
 
-def test_the_composer_stands_on_its_edge():
+def test_the_composer_is_above_its_edge():
     parts = split_regions(
         build_composer_screen(*add_left_bar("go"), "     words", "     ▣  Build · Model · 8.3s", typed="half")
     )
@@ -29,7 +29,7 @@ def test_a_block_directly_before_the_end_is_what_broke_it_off():
     )
 
 
-def test_a_panel_stands_in_the_composers_place():
+def test_a_panel_replaces_the_composer():
     assert split_regions(build_panel_screen(*PERMISSION_PANEL))["panel"][0] == "△ Permission required"
     assert find_panel_rows(build_panel_screen(*PERMISSION_PANEL))[0] == "  ┃  △ Permission required"
 

@@ -1,4 +1,4 @@
-"""What opencode's screens say, and what only looks like it."""
+"""Screen rules of opencode, and screens that only resemble a match."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What opencode's server says, in words that mean something."""
+"""Reduction of opencode server events to state changes."""
 
 import json
 
@@ -51,7 +51,7 @@ def states(*events: dict, relay: OpencodeEventRelay | None = None) -> list[str]:
     return [signal.state or signal.kind for signal in found]
 
 
-def test_a_recorded_day_is_told_scene_by_scene():
+def test_recorded_events_give_the_expected_states():
     relay = OpencodeEventRelay()
     told = {
         name: [one for one in states(*events, relay=relay) if one != "note"] for name, events in read_recorded_scenes()
@@ -73,7 +73,7 @@ def test_a_recorded_day_is_told_scene_by_scene():
     assert (relay.statuses, relay.permissions, relay.questions) == ({}, {}, {})
 
 
-def test_nothing_is_told_of_what_a_file_holds():
+def test_file_contents_are_not_reported():
     secret = "the text of a file"
     words = OpencodeEventRelay().process_event(asks("per_1", command="touch x", diff=secret, filepath="/a"), NOW)
     assert secret not in words[0].json_text
@@ -113,7 +113,7 @@ def test_a_turn_without_an_answer_was_stopped():
     assert states(event("session.idle"), relay=relay) == ["idle"], "so was that"
 
 
-def test_an_answer_that_is_told_again_or_was_broken_off_is_none_of_this_turn():
+def test_a_repeated_or_aborted_message_does_not_answer_the_turn():
     busy, relay = event("session.status", status=BUSY), OpencodeEventRelay()
     assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "completed"]
     assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "idle"], "told again"
@@ -153,7 +153,7 @@ def test_lists_tell_what_is_true_now_and_then_only_what_changed():
     assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
 
 
-def test_what_is_lost_is_told_once_and_then_all_is_news_again():
+def test_a_lost_connection_is_reported_once_and_resets_the_state():
     relay = OpencodeEventRelay()
     assert relay.process_connection_lost() == []
     relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}))
@@ -210,7 +210,7 @@ _EVENT = st.fixed_dictionaries(
 
 
 @given(events=st.lists(_EVENT, max_size=8))
-def test_whatever_it_says_is_understood_or_left(events):
+def test_any_event_gives_one_signal_or_none(events):
     relay = OpencodeEventRelay()
     for one in events:
         for word in relay.process_event(one, NOW):

@@ -1,4 +1,4 @@
-"""What opencode's plugin tells."""
+"""Events of the opencode plugin."""
 
 from pathlib import Path
 

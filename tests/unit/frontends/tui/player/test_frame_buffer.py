@@ -1,4 +1,4 @@
-"""Frames from a daemon, read as they come."""
+"""Frames are fetched from a daemon without blocking."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from termvisor.errors import NotFound, Unavailable
 from termvisor.frontends.tui.player.frame_buffer import FrameBuffer
 from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.system.polling import wait_until
-from termvisor.testing.fake_services import NOON
+from termvisor.testing.fake_clock import NOON
 from tests.unit.fake_daemon import make_private_paths, reap_daemons, run_fake_daemon
 
 
@@ -39,7 +39,7 @@ def test_a_part_is_asked_for_as_such(folder: str) -> None:
         assert [frame.at for frame in fetched(reel, 1000)] == [NOON + 10 * NS + half * NS // 2 for half in range(5)]
 
 
-def test_after_a_rest_it_goes_on_where_it_was(folder: str) -> None:
+def test_after_a_disconnect_it_continues_at_the_last_frame(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         reel = FrameBuffer(places, "1", None)
         found = fetched(reel, 10)
@@ -48,7 +48,7 @@ def test_after_a_rest_it_goes_on_where_it_was(folder: str) -> None:
         assert len({frame.at for frame in found}) == len(found) == 101
 
 
-def test_what_happened_to_the_pane_is_told(folder: str) -> None:
+def test_events_of_the_pane_are_listed(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         assert FrameBuffer(places, "1", None).list_events(1) == []
 
@@ -58,7 +58,7 @@ def test_an_unknown_pane_is_an_error(folder: str) -> None:
         fetched(FrameBuffer(places, "99", None), 1)
 
 
-def test_a_daemon_that_is_gone_for_good_ends_it(folder: str) -> None:
+def test_a_lost_daemon_raises_after_retries(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         reel = FrameBuffer(places, "1", None)
         fetched(reel, 1)
@@ -69,6 +69,6 @@ def test_a_daemon_that_is_gone_for_good_ends_it(folder: str) -> None:
             fetched(reel, 1)
 
 
-def test_without_a_daemon_there_is_no_film(folder: str) -> None:
+def test_without_a_daemon_it_raises(folder: str) -> None:
     with pytest.raises(Unavailable):
         fetched(FrameBuffer(make_private_paths(folder), "1", None), 1)

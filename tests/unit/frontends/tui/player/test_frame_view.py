@@ -1,4 +1,4 @@
-"""What the reader's terminal is told."""
+"""The rows and status bar of the player."""
 
 import pytest
 
@@ -38,13 +38,13 @@ def test_our_row_fits_any_width_and_the_keys_give_way():
     assert bar(playing("x"), 100).endswith("q quit ")
 
 
-def test_pause_end_idle_and_notes_are_told():
+def test_the_status_bar_shows_pause_end_idle_and_notes():
     film = playing("x", note="gap: pipe_stolen\x1b[2J")
     film.has_all = True
     film.handle_key("idle")
     text = bar(film, told="event: pane_died")
     assert "■ 7" in text
-    assert "1× with idle time · gap: pipe_stolen · event: pane_died · end of what was recorded" in text
+    assert "1× with idle time · gap: pipe_stolen · event: pane_died · end of the recording" in text
     film.handle_key("pause")
     assert "❚❚ 7" in bar(film)
 
@@ -62,7 +62,7 @@ def test_a_hidden_cursor_is_not_shown():
 
 
 def test_before_the_first_frame_it_says_what_it_does():
-    assert "drawing the past" in bar(Playback())
+    assert "rendering" in bar(Playback())
 
 
 @pytest.mark.parametrize(

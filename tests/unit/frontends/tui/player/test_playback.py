@@ -1,4 +1,4 @@
-"""Where a film stands, key by key and second by second."""
+"""Playback position, speed and seeking, key by key."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_speed_goes_up_and_down_in_steps_and_has_ends():
     assert film.speed == 64.0
 
 
-def test_while_paused_time_stands_still():
+def test_time_does_not_pass_while_paused():
     film = playing(100, 101)
     film.handle_key("pause")
     film.advance(50)
@@ -107,7 +107,7 @@ def test_before_the_beginning_there_is_nothing_to_fetch():
     assert (shown(film), film.position) == ("100", 100 * NS)
 
 
-def test_a_film_that_comes_slowly_waits_for_its_next_frame():
+def test_a_slow_stream_waits_for_its_next_frame():
     film = playing(100, has_all=False)
     film.advance(60)
     assert not film.is_at_end

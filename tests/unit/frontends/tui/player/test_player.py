@@ -1,4 +1,4 @@
-"""The player in a real terminal: a tmux pane, over a daemon with a world in memory."""
+"""The player in a real tmux pane, with a daemon with fake services."""
 
 import os
 import shlex
@@ -51,7 +51,7 @@ def test_it_plays_pauses_steps_and_seeks(folder: str, places: Paths) -> None:
         one.sees_text("screen 99 of pane 1")
         one.press("Space")
         one.sees_text("screen 100 of pane 1")
-        one.sees_text("end of what was recorded")
+        one.sees_text("end of the recording")
         one.press("e")
         one.sees_text("no later event")
 
@@ -96,12 +96,12 @@ def test_it_follows_the_size_of_the_terminal(folder: str, places: Paths) -> None
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("99",), "visor: no pane is called '99'"),
-        (("1", "--at", "2020-01-01", "--until", "2020-01-02"), "nothing of this pane was recorded in that time"),
-        (("1", "--at", "5m", "--until", "10m"), "--until lies before --at"),
+        (("99",), "visor: pane '99' not found"),
+        (("1", "--at", "2020-01-01", "--until", "2020-01-02"), "this pane has no recording in that time span"),
+        (("1", "--at", "5m", "--until", "10m"), "--until is before --at"),
     ],
 )
-def test_what_cannot_be_played_is_told_on_the_restored_terminal(
+def test_errors_are_printed_on_the_restored_terminal(
     folder: str, places: Paths, words: tuple[str, ...], told: str
 ) -> None:
     with player(folder, places, *words) as one:

@@ -1,4 +1,4 @@
-"""What a real bash offers."""
+"""Completions that a real bash offers."""
 
 import sys
 from pathlib import Path
@@ -11,18 +11,18 @@ from tests.unit.fake_daemon import build_environment, make_private_paths, run_fa
 VISOR = str(Path(sys.executable).with_name("visor"))
 
 _ASK = """
-offered() {
+complete_lines() {
     COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
     _visor "$1"; printf '%s\\n' "${COMPREPLY[*]}"
 }
 """
 
 
-def offered(places: Paths, *lines: tuple[str, ...]) -> list[list[str]]:
-    """What bash offers for each of these lines; the last word of a line is where the cursor is."""
-    asked = "".join(f"offered {VISOR} {' '.join(repr(word) for word in line)}\n" for line in lines)
+def complete_lines(places: Paths, *lines: tuple[str, ...]) -> list[list[str]]:
+    """Return the completions of each line; the cursor is in its last word."""
+    script = "".join(f"complete_lines {VISOR} {' '.join(repr(word) for word in line)}\n" for line in lines)
     status, out, errors = run(
-        ["bash", "--norc", "-c", bash.render_script() + _ASK + asked], env=build_environment(places), timeout_s=30.0
+        ["bash", "--norc", "-c", bash.render_script() + _ASK + script], env=build_environment(places), timeout_s=30.0
     )
     assert (status, errors.decode()) == (0, "")
     return [line.split() for line in out.decode().splitlines()]
@@ -49,14 +49,14 @@ def test_bash_completes_commands_groups_options_and_choices(folder: str) -> None
         ("--format", "js"): {"json"},
         ("list-panes", "--session", ""): set(),
     }
-    found = offered(make_private_paths(folder), *lines)
+    found = complete_lines(make_private_paths(folder), *lines)
     assert {line: set(words) for line, words in zip(lines, found, strict=True)} == lines
 
 
 def test_bash_asks_the_daemon_for_panes_and_starts_none(folder: str) -> None:
     wanted = [("get-text", ""), ("get-text", "2"), ("list-gaps", "--pane", ""), ("get-text", "2", "")]
     places = make_private_paths(folder)
-    assert offered(places, *wanted) == [[], [], [], []]
+    assert complete_lines(places, *wanted) == [[], [], [], []]
     assert not Path(places.runtime_dir).exists()
     with run_fake_daemon(folder):
-        assert offered(places, *wanted) == [["1", "2", "3"], ["2"], ["1", "2", "3"], []]
+        assert complete_lines(places, *wanted) == [["1", "2", "3"], ["2"], ["1", "2", "3"], []]

@@ -1,4 +1,4 @@
-"""Commands as completion knows them are the ones that are declared."""
+"""Commands for completion match the declarations."""
 
 from termvisor.frontends.cli import local_commands
 from termvisor.ops.api.arguments import list_arguments
@@ -14,7 +14,7 @@ from termvisor.ops.docs.completions.completion_command import (
 )
 
 
-def test_what_may_follow_the_commands_that_are_no_operations_is_what_they_declare() -> None:
+def test_words_of_cli_only_commands_match_their_parsers() -> None:
     declared = {}
     for name, command in local_commands.LOCAL_COMMANDS.items():
         words: list[str] = []
@@ -24,7 +24,7 @@ def test_what_may_follow_the_commands_that_are_no_operations_is_what_they_declar
     assert {name: set(words) for name, words in CLI_ONLY_WORDS.items()} == declared
 
 
-def test_values_are_what_the_declarations_say() -> None:
+def test_values_match_the_declarations() -> None:
     known = {command.name: command for command in list_commands()}
     assert known["get-text"].positional == PANE_VALUE
     assert known["export"].flags["--output"] == PATH_VALUE

@@ -1,4 +1,4 @@
-"""What a real fish offers."""
+"""Completions that a real fish offers."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from termvisor.system.subprocesses import run_and_capture as run
 from tests.unit.fake_daemon import build_environment, make_private_paths, run_fake_daemon
 
 
-def offered(places: Paths, *lines: str) -> list[set[str]]:
+def complete_lines(places: Paths, *lines: str) -> list[set[str]]:
     """The words that fish offers at the end of each line."""
     asked = "".join(f"echo -- '>'; complete -C'{line}'\n" for line in lines)
     path = f"{Path(sys.executable).parent}:{build_environment(places)['PATH']}"
@@ -24,7 +24,7 @@ def offered(places: Paths, *lines: str) -> list[set[str]]:
     return [{line.partition("\t")[0] for line in answer.splitlines()} for answer in answers]
 
 
-def test_every_line_says_when_it_may_stand() -> None:
+def test_every_line_has_its_condition() -> None:
     lines = [line for line in fish.render_script().splitlines() if line.startswith("complete -c visor -n")]
     assert "complete -c visor -n '__visor_at config set' -a 'tmux_sockets" in fish.render_script()
     assert "complete -c visor -n '__visor_at get-text' -a '(__visor_panes)'" in lines
@@ -46,7 +46,7 @@ def test_fish_completes_commands_groups_options_choices_and_panes(folder: str) -
         "visor get-text ": set(),
     }
     places = make_private_paths(folder)
-    assert dict(zip(lines, offered(places, *lines), strict=True)) == lines
+    assert dict(zip(lines, complete_lines(places, *lines), strict=True)) == lines
     assert not Path(places.runtime_dir).exists()
     with run_fake_daemon(folder):
-        assert offered(places, "visor get-text ", "visor list-gaps --pane ") == [{"1", "2", "3"}] * 2
+        assert complete_lines(places, "visor get-text ", "visor list-gaps --pane ") == [{"1", "2", "3"}] * 2

@@ -1,4 +1,4 @@
-"""What a real zsh completes, typed in a real terminal."""
+"""Completions of a real zsh, typed in a real terminal."""
 
 import shlex
 import sys
@@ -14,7 +14,7 @@ from tests.unit.wait_until import wait_until
 _RC = "autoload -Uz compinit; compinit -u -D; unsetopt BEEP; source ~/visor.zsh; echo ready\n"
 
 
-def test_the_tables_hold_what_was_declared() -> None:
+def test_the_tables_match_the_declarations() -> None:
     script = zsh.render_script()
     assert "'panes' 'list-panes'" in script
     assert "'logs --level' 'debug info warning error'" in script
@@ -22,7 +22,7 @@ def test_the_tables_hold_what_was_declared() -> None:
     assert "'get-text' '@pane'" in script
 
 
-async def typed(tmux: PrivateTmux, pane: str, text: str, wanted: str) -> None:
+async def type_text(tmux: PrivateTmux, pane: str, text: str, wanted: str) -> None:
     """Type, press Tab, and wait until the screen reads as wanted; then clear it."""
     tmux("send-keys", "-t", pane, "-l", text)
     tmux("send-keys", "-t", pane, "Tab")
@@ -43,7 +43,7 @@ async def test_zsh_completes_commands_groups_options_choices_and_panes(folder: s
         needed = {name: value for name, value in build_environment(places).items() if name.startswith("VISOR_")}
         words = [f"{name}={value}" for name, value in (needed | {"HOME": str(home), "PATH": path}).items()]
         pane = tmux.start_session(command=shlex.join(["env", "-u", "ZDOTDIR", *words, "zsh", "-i"]))
-        await typed(tmux, pane, "", "ready")
+        await type_text(tmux, pane, "", "ready")
         for text, wanted in (
             ("visor list-pan", "visor list-panes"),
             ("visor robot wait-f", "visor robot wait-for"),
@@ -55,4 +55,4 @@ async def test_zsh_completes_commands_groups_options_choices_and_panes(folder: s
             ("visor panes --ses", "visor panes --session"),
             ("visor get-text ", "work:2 bash"),
         ):
-            await typed(tmux, pane, text, wanted)
+            await type_text(tmux, pane, text, wanted)

@@ -19,7 +19,7 @@ DELETES = {"destructive_delete", "system_delete"}
         "docker exec -i c sh <<X\nrm -rf /\nX",
     ],
 )
-def test_what_runs_inside_is_looked_at(line: str) -> None:
+def test_command_inside_a_container_is_analyzed(line: str) -> None:
     assert find_classes(line) == DELETES
 
 
@@ -48,7 +48,7 @@ def test_a_way_out_of_the_container_is_a_privilege(option: str) -> None:
         "gh release delete v1",
     ],
 )
-def test_what_changes_the_infrastructure_is_told(line: str) -> None:
+def test_infrastructure_changes_are_classified(line: str) -> None:
     assert find_classes(line) == {"infrastructure"}
 
 
@@ -68,7 +68,7 @@ def test_what_changes_the_infrastructure_is_told(line: str) -> None:
         "docker run image ls",
     ],
 )
-def test_what_only_looks_or_builds_is_not(line: str) -> None:
+def test_read_only_and_build_commands_have_no_class(line: str) -> None:
     assert find_classes(line) == set()
 
 

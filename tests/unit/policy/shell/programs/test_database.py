@@ -20,16 +20,16 @@ from tests.unit.policy.policy_requests import find_classes
         "supabase db reset",
     ],
 )
-def test_what_drops_or_empties_is_told(line: str) -> None:
+def test_drop_statements_are_classified(line: str) -> None:
     assert find_classes(line) == {"database_drop"}
 
 
 @pytest.mark.parametrize(
     "line", ["psql", "psql -c 'select dropped from a'", "mysql -e 'delete from a where b=1'", "dropdb", "rails db:seed"]
 )
-def test_other_statements_are_not(line: str) -> None:
+def test_other_statements_have_no_class(line: str) -> None:
     assert find_classes(line) == set()
 
 
-def test_statements_that_are_not_here_are_not_known() -> None:
+def test_unknown_statements_are_dynamic() -> None:
     assert find_classes("cat dump.sql | psql") == {"dynamic"}

@@ -23,35 +23,35 @@ SRC = f"{HOME}/src"
         ("cat a >b 2>>c", ("b", "c")),
     ],
 )
-def test_what_is_written_is_known(line: str, writes: tuple[str, ...]) -> None:
+def test_written_paths(line: str, writes: tuple[str, ...]) -> None:
     assert analyze_text(line).writes == tuple(f"{SRC}/{name}" for name in writes)
 
 
 @pytest.mark.parametrize(
     ("line", "reads"), [("cat a b", "ab"), ("grep x a", "a"), ("grep -e x a", "a"), ("cp a b", "a"), ("wc < a", "a")]
 )
-def test_what_is_read_is_known(line: str, reads: str) -> None:
+def test_read_paths(line: str, reads: str) -> None:
     assert analyze_text(line).reads == tuple(f"{SRC}/{name}" for name in reads)
 
 
-def test_what_is_moved_or_removed_as_a_whole_is_known() -> None:
+def test_moved_and_removed_folders() -> None:
     assert analyze_text("mv a b c").removes == (f"{SRC}/a", f"{SRC}/b")
     assert analyze_text("rm -r a").removes == (f"{SRC}/a",)
     assert analyze_text("find a b -delete").removes == (f"{SRC}/a", f"{SRC}/b")
     assert analyze_text("find a -name x -delete").removes == ()
 
 
-def test_find_hands_its_own_folders_to_what_it_runs() -> None:
+def test_find_exec_gets_the_searched_folders() -> None:
     assert analyze_text("find a -exec rm {} +").lines == ("find a -exec rm {} +", "rm a/*")
     assert analyze_text("find -L a -exec rm {} ';'").lines[-1] == "rm a/*"
     assert find_classes("find $D -delete") == {"destructive_delete", "dynamic"}
 
 
 @pytest.mark.parametrize("mode", ["777", "o+w", "a+rw", "u+s", "g+s", "2755", "1777", "-R 755"])
-def test_wide_rights_are_told(mode: str) -> None:
+def test_wide_permissions_are_classified(mode: str) -> None:
     assert find_classes(f"chmod {mode} a") == {"permissions"}
 
 
 @pytest.mark.parametrize("mode", ["+x", "755", "u+w", "-x", "go-rwx", "0644"])
-def test_narrow_rights_are_not(mode: str) -> None:
+def test_narrow_permissions_are_not_classified(mode: str) -> None:
     assert find_classes(f"chmod {mode} a") == set()

@@ -19,7 +19,7 @@ from tests.unit.policy.policy_requests import analyze_text, find_classes
         "reflog delete x",
     ],
 )
-def test_history_is_rewritten(line: str) -> None:
+def test_history_rewrites_are_classified(line: str) -> None:
     assert find_classes(f"git {line}") == {"history_rewrite"}
 
 
@@ -27,7 +27,7 @@ def test_history_is_rewritten(line: str) -> None:
     "line",
     ["reset --hard", "clean -xdf", "checkout a -- b", "checkout -- .", "restore -SW a", "switch -C a", "stash drop"],
 )
-def test_work_is_thrown_away(line: str) -> None:
+def test_discarded_work_is_classified(line: str) -> None:
     assert find_classes(f"git {line}") == {"git_discard"}
 
 
@@ -51,7 +51,7 @@ def test_work_is_thrown_away(line: str) -> None:
         "rm --cached a",
     ],
 )
-def test_the_rest_is_daily_bread(line: str) -> None:
+def test_everyday_git_commands_have_no_class(line: str) -> None:
     assert find_classes(f"git {line}") == set()
 
 

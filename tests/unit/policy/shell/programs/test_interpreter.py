@@ -13,17 +13,17 @@ def test_a_shell_runs_its_text_its_input_and_its_here_document(shell: str) -> No
 
 
 @pytest.mark.parametrize("line", ["bash x.sh", "bash < x.sh", "bash", "bash -l", "sh -x run.sh -c a"])
-def test_a_file_or_a_person_is_no_text(line: str) -> None:
+def test_shell_with_a_file_or_terminal_has_no_script(line: str) -> None:
     assert find_classes(line) == set()
 
 
 @pytest.mark.parametrize("line", ["bash $F", "cat x | sh", "sh < <(ls)", "eval $X", "ls | bash -s"])
-def test_a_text_that_is_not_here_is_not_known(line: str) -> None:
+def test_unknown_script_is_dynamic(line: str) -> None:
     assert "dynamic" in find_classes(line)
 
 
 @pytest.mark.parametrize("name", sorted(name for name, flags in CODE_FLAGS_BY_LANGUAGE.items() if flags))
-def test_code_of_another_language_is_not_looked_into(name: str) -> None:
+def test_inline_code_is_classified(name: str) -> None:
     flag = CODE_FLAGS_BY_LANGUAGE[name].split()[0]
     assert find_classes(f"{name} {flag} 1+1") == {"inline_code"}
     assert find_classes(f"{name} file {'' if '--cmd' in CODE_FLAGS_BY_LANGUAGE[name] else flag}") == set()
@@ -44,16 +44,16 @@ def test_awk_and_sed_may_run_programs(line: str) -> None:
 @pytest.mark.parametrize(
     "line", ["awk '{print $1}' f", "sed s/e/x/g f", "sed -n '/e/p' f", "sed -i s,a,b, f", "sed '/x/d' f"]
 )
-def test_mostly_they_do_not(line: str) -> None:
+def test_plain_awk_and_sed_run_nothing(line: str) -> None:
     assert find_classes(line) == set()
 
 
-def test_aliases_traps_and_watches_are_texts() -> None:
+def test_aliases_traps_and_watch_are_scripts() -> None:
     for line in ("alias x='rm -rf /'", "trap 'rm -rf /' INT TERM", "watch 'rm -rf /'", "nix-shell --run 'rm -rf /'"):
         assert find_classes(line) == DELETES
     assert find_classes("trap - INT") == set()
 
 
-def test_what_quoted_arithmetic_runs_is_not_known() -> None:
+def test_command_in_quoted_arithmetic_is_dynamic() -> None:
     assert find_classes("test -v 'x[$(ls)]'") == {"dynamic"}
     assert find_classes("test -f x") == set()

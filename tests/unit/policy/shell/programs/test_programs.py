@@ -3,11 +3,11 @@ from termvisor.policy.shell.call import build_literal_call
 from termvisor.policy.shell.programs import PROGRAM_MODULES, collect_analyzers
 
 
-def test_a_program_that_stands_in_several_topics_is_looked_at_by_all() -> None:
+def test_program_in_several_modules_has_all_analyzers() -> None:
     assert len(collect_analyzers()["rsync"]) == sum("rsync" in topic.ANALYZERS for topic in PROGRAM_MODULES) == 3
 
 
-def test_no_look_stumbles_over_a_call_without_words_or_names_an_unknown_class() -> None:
+def test_analyzers_accept_calls_without_arguments_and_return_known_classes() -> None:
     lines = [(), ("-x",), ("--",), ("a",), ("a", "b"), ("-c", "x"), ("run", "--", "x"), ("",), (";",), ("\ue00f",)]
     found = {
         name

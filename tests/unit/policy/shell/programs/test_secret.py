@@ -23,7 +23,7 @@ from tests.unit.policy.policy_requests import find_classes
         "~/.kube/config",
     ],
 )
-def test_places_of_secrets_are_known(path: str) -> None:
+def test_secret_paths(path: str) -> None:
     assert is_secret_path(path)
 
 
@@ -40,7 +40,7 @@ def test_places_of_secrets_are_known(path: str) -> None:
         "a.key.md",
     ],
 )
-def test_their_neighbours_are_not(path: str) -> None:
+def test_similar_paths_are_not_secret(path: str) -> None:
     assert not is_secret_path(path)
 
 
@@ -60,14 +60,14 @@ def test_their_neighbours_are_not(path: str) -> None:
         "security find-generic-password -w",
     ],
 )
-def test_reading_one_is_told(line: str) -> None:
+def test_reading_a_secret_is_classified(line: str) -> None:
     assert find_classes(line) == {"credential_read"}
 
 
 @pytest.mark.parametrize(
     "line", ["ls .env", "git add .env", "echo .env", "grep .env x", "test -f .env", "touch .env", "pass ls", "gpg -k"]
 )
-def test_naming_one_is_not(line: str) -> None:
+def test_naming_a_secret_path_is_not_classified(line: str) -> None:
     assert find_classes(line) == set()
 
 

@@ -25,7 +25,7 @@ from tests.unit.policy.policy_requests import find_classes
         ("usermod -aG sudo me", "permissions"),
     ],
 )
-def test_what_changes_the_machine_is_told(line: str, found: str) -> None:
+def test_system_changes_are_classified(line: str, found: str) -> None:
     assert find_classes(line) == {found}
 
 
@@ -56,9 +56,9 @@ def test_what_changes_the_machine_is_told(line: str, found: str) -> None:
         "yarn test",
     ],
 )
-def test_what_only_looks_is_not(line: str) -> None:
+def test_read_only_system_commands_have_no_class(line: str) -> None:
     assert find_classes(line) == set()
 
 
-def test_what_is_planned_for_later_is_looked_at() -> None:
+def test_scheduled_commands_are_analyzed() -> None:
     assert find_classes("at now <<< 'rm -rf /'") == {"service_change", "destructive_delete", "system_delete"}

@@ -13,18 +13,18 @@ from tests.unit.policy.policy_requests import find_classes
         "tmux set-buffer 'rm -rf /'",
     ],
 )
-def test_what_tmux_would_type_or_run_is_looked_at(line: str) -> None:
+def test_text_and_commands_of_tmux_are_analyzed(line: str) -> None:
     assert find_classes(line) == {"bypass", "destructive_delete", "system_delete"}
 
 
 @pytest.mark.parametrize(
     "line", ["tmux ls", "tmux attach", "tmux display-message -p x", "tmux capture-pane -p", "tmux"]
 )
-def test_looking_is_not_bypassing(line: str) -> None:
+def test_read_only_commands_are_no_bypass(line: str) -> None:
     assert find_classes(line) == set()
 
 
-def test_ending_panes_is_both() -> None:
+def test_killing_panes_is_process_kill_and_bypass() -> None:
     assert find_classes("tmux kill-pane -t 1") == {"bypass", "process_kill"}
 
 
@@ -45,10 +45,10 @@ def test_ending_panes_is_both() -> None:
         ("history -c", True),
     ],
 )
-def test_termvisor_is_not_steered_past_its_own_gate(line: str, is_bypass: bool) -> None:
+def test_visor_commands_that_act_are_a_bypass(line: str, is_bypass: bool) -> None:
     assert find_classes(line) == ({"bypass"} if is_bypass else set())
 
 
-def test_an_old_command_is_not_known() -> None:
+def test_command_from_history_is_dynamic() -> None:
     assert find_classes("fc -s ls") == {"dynamic"}
     assert find_classes("fc -l") == set()

@@ -15,16 +15,16 @@ def test_a_wrapper_does_not_hide_what_it_runs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(WITH_OPERAND))
-def test_a_wrapper_with_an_operand_of_its_own_does_not_either(name: str) -> None:
+def test_wrapper_with_an_operand_does_not_hide_what_it_runs(name: str) -> None:
     assert find_classes(f"{name} x rm -rf /") >= DELETES
 
 
 @pytest.mark.parametrize("line", ["direnv exec . rm -rf /", "aws-vault exec me -- rm -rf /", "op run -- rm -rf /"])
-def test_a_program_that_runs_another_when_told_so(line: str) -> None:
+def test_subcommand_that_runs_another_program(line: str) -> None:
     assert find_classes(line) >= DELETES
 
 
-def test_one_that_only_looks_a_name_up_runs_nothing() -> None:
+def test_command_v_runs_nothing() -> None:
     assert (find_classes("command -v rm"), find_classes("uv pip list"), find_classes("xargs")) == (set(), set(), set())
 
 
@@ -32,7 +32,7 @@ def test_variables_before_the_program_are_seen() -> None:
     assert find_classes("env -i LD_PRELOAD=x ls") == {"environment"}
 
 
-def test_what_xargs_appends_is_not_known() -> None:
+def test_arguments_of_xargs_are_unknown() -> None:
     assert analyze_text("cat list | xargs -n 1 chmod 600").lines[-1] == "chmod 600 …"
 
 
@@ -50,6 +50,6 @@ def test_a_start_under_an_account_does_not_hide_what_it_runs() -> None:
     assert analyze_text(f"{START} codex resume 1").programs == ("python", "termvisor.accounts.launcher", "codex")
 
 
-def test_its_own_folder_is_nothing_to_ask_about_and_that_of_its_program_is() -> None:
+def test_account_folder_is_ignored_and_program_paths_are_not() -> None:
     assert find_classes(f"{START} codex resume 1") == set()
     assert find_classes(f"{START} tool ~/.config/termvisor/config.toml") == {"protected_path"}

@@ -1,4 +1,4 @@
-"""The server of Codex: all of one home share it."""
+"""Client of the Codex app-server, which all Codex processes of one home share."""
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.codex.process_match import find_codex_home

@@ -1,4 +1,4 @@
-"""JSON-RPC over one WebSocket, as Codex speaks it: without the field ``jsonrpc``, and with requests from both ends."""
+"""JSON-RPC client over a WebSocket, in the dialect of Codex: no field ``jsonrpc``, and requests in both directions."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ ANSWER_TIMEOUT_S = 10.0
 
 
 class CodexRpcClient:
-    """``told`` gets whatever the other end says unasked. It must not wait: nothing is heard meanwhile."""
+    """One connection. ``on_message`` gets notifications and requests of the server; it must not block."""
 
     def __init__(self, socket: WebSocket, on_message: Callable[[RpcMessage], None]):
         self._socket, self._on_message = socket, on_message
@@ -23,34 +23,34 @@ class CodexRpcClient:
         self._is_closed = False
 
     async def receive_messages(self) -> None:
-        """Until the connection ends; then raises Unavailable, as all do who still wait for an answer."""
+        """Receive until the connection ends; then raise Unavailable here and in all pending requests."""
         try:
             while True:
                 self._process_message(await self._socket.receive())
         finally:
             self._is_closed = True
-            for waiting in self._pending_answers.values():
-                if not waiting.done():
-                    waiting.set_exception(Unavailable("the connection was closed"))
+            for answer in self._pending_answers.values():
+                if not answer.done():
+                    answer.set_exception(Unavailable("the connection was closed"))
             self._pending_answers.clear()
 
     async def send_request(
         self, method: str, params: Mapping[str, object], seconds: float = ANSWER_TIMEOUT_S
     ) -> RpcMessage:
-        """The result. Raises BadRequest for an error, TimedOut when no answer comes, Unavailable when none can come."""
+        """Return the result. Raises BadRequest for an error, TimedOut, or Unavailable if the connection is closed."""
         if self._is_closed:
             raise Unavailable("the connection was closed")
-        number = next(self._request_ids)
-        waiting: asyncio.Future[RpcMessage] = asyncio.get_running_loop().create_future()
-        self._pending_answers[number] = waiting
+        request_id = next(self._request_ids)
+        answer: asyncio.Future[RpcMessage] = asyncio.get_running_loop().create_future()
+        self._pending_answers[request_id] = answer
         try:
-            await self._send({"id": number, "method": method, "params": params})
+            await self._send({"id": request_id, "method": method, "params": params})
             async with asyncio.timeout(seconds):
-                return await waiting
+                return await answer
         except TimeoutError as error:
-            raise TimedOut(f"no answer to {method} within {seconds:g} s") from error
+            raise TimedOut(f"{method} timed out after {seconds:g} s") from error
         finally:
-            self._pending_answers.pop(number, None)
+            self._pending_answers.pop(request_id, None)
 
     async def send_notification(self, method: str) -> None:
         await self._send({"method": method})
@@ -65,21 +65,21 @@ class CodexRpcClient:
         try:
             message = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise Unavailable("the other end says what is no JSON") from error
+            raise Unavailable("the server sent invalid JSON") from error
         if not isinstance(message, dict):
             return
         if "method" in message:
             self._on_message(message)
-        elif isinstance(number := message.get("id"), int) and number in self._pending_answers:
-            self._resolve_answer(self._pending_answers[number], message)
+        elif isinstance(request_id := message.get("id"), int) and request_id in self._pending_answers:
+            self._resolve_answer(self._pending_answers[request_id], message)
 
-    def _resolve_answer(self, waiting: asyncio.Future[RpcMessage], message: RpcMessage) -> None:
-        if waiting.done():
+    def _resolve_answer(self, answer: asyncio.Future[RpcMessage], message: RpcMessage) -> None:
+        if answer.done():
             return
         result = message.get("result")
         if isinstance(result, dict):
-            waiting.set_result(result)
+            answer.set_result(result)
         else:
             error = message.get("error")
-            words = error.get("message") if isinstance(error, dict) else None
-            waiting.set_exception(BadRequest(f"the request was refused: {words or 'without a reason'}"))
+            reason = error.get("message") if isinstance(error, dict) else None
+            answer.set_exception(BadRequest(f"the server rejected the request: {reason or 'no reason given'}"))

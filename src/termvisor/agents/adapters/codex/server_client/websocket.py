@@ -1,6 +1,6 @@
-"""A WebSocket client on a Unix socket: as much of RFC 6455 as it takes to speak in texts with a program next door.
+"""A minimal WebSocket client (RFC 6455) for text messages over a Unix socket.
 
-Whoever is at the other end is not trusted: what is longer than the limit, or against the rules, ends the connection.
+The server is not trusted: a message above the size limit, or a protocol violation, ends the connection.
 """
 
 import asyncio
@@ -8,14 +8,13 @@ import base64
 import contextlib
 import os
 import struct
-from _sha1 import sha1  # type: ignore[import-not-found]  # typed nowhere; hashlib would load OpenSSL, four megabytes
+from _sha1 import sha1  # type: ignore[import-not-found]  # has no type stubs; hashlib would load OpenSSL: four megabytes
 
 from msgspec import Struct
 
 from termvisor.errors import Unavailable
 
 MAX_MESSAGE_BYTES = 16 << 20
-"""Bytes of one message."""
 _MAX_HEADER_BYTES = 1 << 14
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _CONTINUATION, _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
@@ -30,15 +29,15 @@ class WebSocketFrame(Struct, frozen=True):
 
 
 class _ProtocolViolation(Exception):
-    """Of the rules, by the other end."""
+    """The server violated the protocol; ``status`` is the code to close with."""
 
-    def __init__(self, status: int, why: str):
-        super().__init__(why)
+    def __init__(self, status: int, reason: str):
+        super().__init__(reason)
         self.status = status
 
 
 class WebSocket:
-    """One connection. Raises Unavailable when it ends, whoever ended it."""
+    """One connection. Methods raise Unavailable when it has ended."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int = MAX_MESSAGE_BYTES):
         self._reader, self._writer, self._max_message_bytes = reader, writer, limit
@@ -48,12 +47,12 @@ class WebSocket:
         await self._send_frame(WebSocketFrame(_TEXT, text.encode()))
 
     async def receive(self) -> str:
-        """The next text."""
+        """Return the next text message."""
         try:
             return await self._receive_message()
-        except _ProtocolViolation as wrong:
-            await self._send_close(wrong.status)
-            raise Unavailable(f"the other end broke the rules of WebSocket: {wrong}") from wrong
+        except _ProtocolViolation as error:
+            await self._send_close(error.status)
+            raise Unavailable(f"the server violated the WebSocket protocol: {error}") from error
         except (asyncio.IncompleteReadError, OSError) as error:
             raise Unavailable("the connection was closed") from error
 
@@ -72,9 +71,9 @@ class WebSocket:
                 await self._process_control_frame(frame)
                 continue
             if frame.opcode == _BINARY:
-                raise _ProtocolViolation(_UNSUPPORTED_DATA, "bytes instead of text")
+                raise _ProtocolViolation(_UNSUPPORTED_DATA, "binary message")
             if (frame.opcode == _CONTINUATION) != bool(pieces):
-                raise _ProtocolViolation(_PROTOCOL_ERROR, "pieces of messages are mixed up")
+                raise _ProtocolViolation(_PROTOCOL_ERROR, "fragments of messages are mixed")
             pieces.append(frame.data)
             if frame.is_final:
                 return _decode_text(b"".join(pieces))
@@ -84,7 +83,7 @@ class WebSocket:
             await self._send_frame(WebSocketFrame(_PONG, frame.data))
         elif frame.opcode == _CLOSE:
             await self._send_close(_PROTOCOL_ERROR if len(frame.data) == 1 else None, frame.data[:2])
-            raise Unavailable("the other end closed the connection")
+            raise Unavailable("the server closed the connection")
 
     async def _send_close(self, status: int | None, echo: bytes = b"") -> None:
         if not self._is_closing:
@@ -100,13 +99,13 @@ class WebSocket:
 
 
 async def connect_websocket(path: str, limit: int = MAX_MESSAGE_BYTES) -> WebSocket:
-    """Raises Unavailable: nobody listens, it is not ours, or who listens speaks something else."""
+    """Connect to a socket of this user. Raises Unavailable if there is no WebSocket server or it is another user's."""
     try:
         if os.stat(path).st_uid != os.getuid():
-            raise Unavailable(f"{path} belongs to somebody else")
+            raise Unavailable(f"{path} belongs to another user")
         reader, writer = await asyncio.open_unix_connection(path, limit=_MAX_HEADER_BYTES)
     except OSError as error:
-        raise Unavailable(f"nobody listens at {path}: {error.strerror or error}") from error
+        raise Unavailable(f"cannot connect to {path}: {error.strerror or error}") from error
     try:
         await _perform_handshake(reader, writer)
     except BaseException:
@@ -125,9 +124,9 @@ async def _perform_handshake(reader: asyncio.StreamReader, writer: asyncio.Strea
         await writer.drain()
         head = await reader.readuntil(b"\r\n\r\n")
     except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        raise Unavailable("who listens there does not speak WebSocket") from error
+        raise Unavailable("the server does not speak WebSocket") from error
     if not _is_accepted(head, key):
-        raise Unavailable("who listens there does not speak WebSocket")
+        raise Unavailable("the server does not speak WebSocket")
 
 
 def _is_accepted(head: bytes, key: bytes) -> bool:
@@ -142,12 +141,12 @@ def _is_accepted(head: bytes, key: bytes) -> bool:
 
 
 def compute_accept_key(key: bytes) -> bytes:
-    """What a server must answer to this key."""
+    """Return the Sec-WebSocket-Accept value for a key."""
     return base64.b64encode(sha1(key + _GUID).digest())
 
 
 def encode_frame(frame: WebSocketFrame, mask: bytes) -> bytes:
-    """As a client must send it: with a mask."""
+    """Encode a frame with a mask, which clients must use."""
     size = len(frame.data)
     first = frame.opcode | (_FINAL_BIT if frame.is_final else 0)
     if size < 126:
@@ -160,24 +159,25 @@ def encode_frame(frame: WebSocketFrame, mask: bytes) -> bytes:
 
 
 def apply_mask(data: bytes, mask: bytes) -> bytes:
-    """Once more and it is the same again."""
+    """Mask or unmask data: the operation is its own inverse."""
+    # One XOR of large integers: a loop over the bytes would be slow in Python.
     key = (mask * (len(data) // 4 + 1))[: len(data)]
     return (int.from_bytes(data) ^ int.from_bytes(key)).to_bytes(len(data))
 
 
 async def read_frame(reader: asyncio.StreamReader, limit: int) -> WebSocketFrame:
-    """The next frame of a server."""
+    """Read the next frame of a server, with at most ``limit`` bytes of data."""
     first, second = await reader.readexactly(2)
     code, size = first & 0x0F, second & 0x7F
     is_final = bool(first & _FINAL_BIT)
     if first & 0x70 or second & _MASK_BIT or code not in (_CONTINUATION, _TEXT, _BINARY, _CLOSE, _PING, _PONG):
-        raise _ProtocolViolation(_PROTOCOL_ERROR, "a frame that no server may send")
+        raise _ProtocolViolation(_PROTOCOL_ERROR, "frame that a server must not send")
     if code >= _CLOSE and (size > 125 or not is_final):
-        raise _ProtocolViolation(_PROTOCOL_ERROR, "a control frame that is too long or in pieces")
+        raise _ProtocolViolation(_PROTOCOL_ERROR, "control frame that is too long or fragmented")
     if size >= 126:
         size = int.from_bytes(await reader.readexactly(2 if size == 126 else 8))
     if size > limit and code < _CLOSE:
-        raise _ProtocolViolation(_MESSAGE_TOO_BIG, f"a message of more than {limit:,} bytes")
+        raise _ProtocolViolation(_MESSAGE_TOO_BIG, f"message of more than {limit:,} bytes")
     return WebSocketFrame(code, await reader.readexactly(size), is_final)
 
 
@@ -185,4 +185,4 @@ def _decode_text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise _ProtocolViolation(_INVALID_TEXT, "a text that is no UTF-8") from error
+        raise _ProtocolViolation(_INVALID_TEXT, "text that is not UTF-8") from error

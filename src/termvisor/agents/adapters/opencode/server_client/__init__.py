@@ -1,4 +1,4 @@
-"""The server of an opencode: each process has its own, if it was told to listen."""
+"""Client of the opencode HTTP server. Each process has its own if it was started with a port."""
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.opencode.server_client.event_server import SOURCE_NAME, EventServer

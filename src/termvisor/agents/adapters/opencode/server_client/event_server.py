@@ -1,7 +1,7 @@
-"""The HTTP server of one opencode: what it tells of its sessions becomes records.
+"""Connect to the HTTP server of one opencode process and turn its events into records.
 
-It observes: it hears the events, and asks for lists, first and now and then. It answers nothing, unless the gate wants
-it. Which port is that process' own, the kernel tells; none is guessed.
+It only observes: it receives events and fetches lists at the start and every minute. It answers requests only for the
+gate. The port must provably belong to the process (see `system.listening_ports`).
 """
 
 import asyncio
@@ -22,18 +22,20 @@ from termvisor.model.agent.signal import ProcessHint
 
 SOURCE_NAME = "server"
 SILENCE_TIMEOUT_S = 30.0
-"""Seconds without a word after which it is not heard: it says that it lives every ten."""
+"""The server sends a heartbeat every 10 s; after this silence the connection counts as lost."""
 LIST_INTERVAL_S = 60.0
 CONFIRM_DELAY_S = 2.0
-"""Seconds after which a list that tells of an end which no event told is asked for again, and then believed."""
+"""If the lists show an end that no event has reported, they are fetched again after this delay to confirm it."""
 _PAGE_SIZE = 1000
 _MAX_QUEUED_EVENTS = 2000
 _FIRST_PORT_CHECK_S, _MAX_PORT_CHECK_S = 2.0, 60.0
-_NO_PORT_REASON = "it listens on no port: started with `--port`, it would tell all by itself, and take answers"
-_SEVERAL_PORTS_REASON = "it listens on several ports, and its command line does not say which one is its server"
+_NO_PORT_REASON = "opencode listens on no port; start it with `--port 4096` (any free port) to observe and answer it"
+_SEVERAL_PORTS_REASON = "opencode listens on several ports; name the one of its server with `--port`"
 
 
 class EventServer:
+    """The server of one opencode process."""
+
     def __init__(self, server_key: str, dependencies: ServerDependencies):
         self.location = server_key
         self._dependencies, self._clock = dependencies, dependencies.clock
@@ -46,35 +48,39 @@ class EventServer:
         self.relay = OpencodeEventRelay()
         self.is_connected = False
         self.has_all_sessions = False
-        """Whether all of its sessions are known."""
+        """False if the session list was truncated."""
         self.state_changed = asyncio.Condition()
 
     async def find_absence_reason(self) -> str:
-        """The kernel is not asked all the time for one that was not told to listen."""
-        now, face = self._clock.monotonic(), self._agent
-        if face is None:
-            return "it has ended"
-        wanted = find_requested_port(face.process)
-        if now < self._next_port_check and not wanted:
+        """Find the port of the process, with increasing pauses if its command line names none."""
+        now, agent = self._clock.monotonic(), self._agent
+        if agent is None:
+            return "opencode has exited"
+        requested_port = find_requested_port(agent.process)
+        if now < self._next_port_check and not requested_port:
             return self._absence_reason
         self._next_port_check, self._port_check_pause_s = (
             now + self._port_check_pause_s,
             min(_MAX_PORT_CHECK_S, self._port_check_pause_s * 2),
         )
-        ports = await self._dependencies.list_ports(face.process)
-        self._port = wanted if wanted in ports else ports[0] if len(ports) == 1 and not wanted else 0
-        self._absence_reason = "" if self._port else _SEVERAL_PORTS_REASON if ports and not wanted else _NO_PORT_REASON
+        ports = await self._dependencies.list_ports(agent.process)
+        if requested_port:
+            self._port = requested_port if requested_port in ports else 0
+        else:
+            self._port = ports[0] if len(ports) == 1 else 0
+        is_ambiguous = ports and not requested_port
+        self._absence_reason = "" if self._port else _SEVERAL_PORTS_REASON if is_ambiguous else _NO_PORT_REASON
         return self._absence_reason
 
     async def run_connection(self, group: asyncio.TaskGroup) -> None:
         self._events = asyncio.Queue(_MAX_QUEUED_EVENTS)
         self._has_dropped_events = self._is_end_unconfirmed = False
-        listening = group.create_task(self._receive_events())
+        receiver = group.create_task(self._receive_events())
         try:
             await self._observe_sessions()
         finally:
             self.is_connected = False
-            listening.cancel()
+            receiver.cancel()
             async with self.state_changed:
                 self.relay.permissions.clear()
                 self.state_changed.notify_all()
@@ -86,14 +92,14 @@ class EventServer:
         self._next_port_check, self._port_check_pause_s = 0.0, _FIRST_PORT_CHECK_S
 
     def find_session_control(self, process: ProcessInfo) -> OpencodeSessionControl | None:
-        face = self._agent
-        is_it = face is not None and face.process.pid == process.pid
-        return OpencodeSessionControl(self, process.cwd) if is_it and self.is_connected else None
+        agent = self._agent
+        is_same = agent is not None and agent.process.pid == process.pid
+        return OpencodeSessionControl(self, process.cwd) if is_same and self.is_connected else None
 
     async def post(self, path: str, body: Mapping[str, object]) -> HttpResponse:
-        """What the gate wants; nobody else says anything that changes something."""
+        """Send a request of the gate. Only the gate may change anything."""
         if not self.is_connected:
-            raise Unavailable("opencode's server is not heard", hint="Answer in the pane itself.")
+            raise Unavailable("the opencode server is not connected", hint="Answer in the pane itself.")
         await self._check_port_owner()
         return await send_request(self._port, path, body)
 
@@ -102,21 +108,21 @@ class EventServer:
         return next(iter(self._dependencies.list_agents()), None)
 
     async def _check_port_owner(self) -> None:
-        """That it is still this very process that listens there."""
-        face = self._agent
-        if face is None or self._port not in await self._dependencies.list_ports(face.process):
-            raise Unavailable("the port is no longer that of this process")
+        """Raise Unavailable if the process no longer listens on the port: another program may have taken it."""
+        agent = self._agent
+        if agent is None or self._port not in await self._dependencies.list_ports(agent.process):
+            raise Unavailable(f"port {self._port} no longer belongs to this opencode process")
 
     async def _receive_events(self) -> None:
-        """Never fails: that the connection ended is said like everything else."""
+        """Receive until the connection ends, and hand its error to `_process_event`."""
         try:
-            async with open_event_stream(self._port, "/event", SILENCE_TIMEOUT_S) as told:
+            async with open_event_stream(self._port, "/event", SILENCE_TIMEOUT_S) as stream:
                 await self._check_port_owner()
-                async for several, dropped in told:
+                async for events, dropped in stream:
                     self._has_dropped_events = self._has_dropped_events or bool(dropped)
-                    for one in several:
-                        self._enqueue_event(one)
-        except Exception as error:  # whatever is wrong with this one, the others go on
+                    for event_text in events:
+                        self._enqueue_event(event_text)
+        except Exception as error:  # a failed task would end the reconnect loop, and with it all servers
             self._enqueue_error(error)
 
     def _enqueue_event(self, event_text: str) -> None:
@@ -131,20 +137,20 @@ class EventServer:
         self._events.put_nowait(error)
 
     async def _observe_sessions(self) -> None:
-        """Lists come after the first word: whatever changes while they are written is told by an event then."""
+        """Fetch the lists after the first event: every later change is then reported by an event."""
         await self._process_event(await self._events.get())
         await self._report_server_state()
         self.is_connected = True
-        until = self._clock.monotonic() + LIST_INTERVAL_S
+        next_list = self._clock.monotonic() + LIST_INTERVAL_S
         while True:
-            said = await self._wait_for_event(until - self._clock.monotonic())
-            if said is not None:
-                await self._process_event(said)
+            event = await self._wait_for_event(next_list - self._clock.monotonic())
+            if event is not None:
+                await self._process_event(event)
             if self._has_dropped_events:
-                raise Unavailable("some of what it said was too long, or came too fast: all is asked anew")
-            if self._clock.monotonic() >= until:
-                is_sure = await self._confirm_server_state()
-                until = self._clock.monotonic() + (LIST_INTERVAL_S if is_sure else CONFIRM_DELAY_S)
+                raise Unavailable("events were dropped (too large or too many); reconnecting")
+            if self._clock.monotonic() >= next_list:
+                is_confirmed = await self._confirm_server_state()
+                next_list = self._clock.monotonic() + (LIST_INTERVAL_S if is_confirmed else CONFIRM_DELAY_S)
 
     async def _wait_for_event(self, timeout_s: float) -> str | Exception | None:
         try:
@@ -157,27 +163,30 @@ class EventServer:
         if isinstance(event_or_error, Exception):
             raise event_or_error
         event, now = parse_json_object(event_or_error), self._clock.now()
-        words = self.relay.process_event(event, now) if event is not None else []
-        if words and words[0].at:
-            self._lag_s = max(0.0, now / NS - words[0].at / 1000)
+        events = self.relay.process_event(event, now) if event is not None else []
+        if events and events[0].at:
+            self._lag_s = max(0.0, now / NS - events[0].at / 1000)
             self._dependencies.report_health("", self._lag_s)
-        await self._store_events(words)
+        await self._store_events(events)
 
     async def _report_server_state(self) -> None:
-        words = self.relay.process_server_state(await self._fetch_server_state())
+        events = self.relay.process_server_state(await self._fetch_server_state())
         self._dependencies.report_health("", self._lag_s)
-        await self._store_events(words)
+        await self._store_events(events)
 
     async def _confirm_server_state(self) -> bool:
-        """Whether it is sure: what is on its way counts more, and an end that no event told is looked at twice."""
-        lists = await self._fetch_server_state()
+        """Store the state from the lists; return False if it must be confirmed by fetching them again.
+
+        Queued events are newer than the lists and take precedence.
+        """
+        server_state = await self._fetch_server_state()
         if not self._events.empty():
             return True
-        if self.relay.is_unreported_end(lists) and not self._is_end_unconfirmed:
+        if self.relay.is_unreported_end(server_state) and not self._is_end_unconfirmed:
             self._is_end_unconfirmed = True
             return False
         self._is_end_unconfirmed = False
-        await self._store_events(self.relay.process_server_state(lists))
+        await self._store_events(self.relay.process_server_state(server_state))
         return True
 
     async def _fetch_server_state(self) -> OpencodeServerState:
@@ -186,7 +195,7 @@ class EventServer:
         statuses = await self._fetch_json("/session/status")
         return OpencodeServerState(
             sessions=_filter_objects(sessions),
-            statuses={name: one for name, one in statuses.items() if isinstance(one, dict)}
+            statuses={session: status for session, status in statuses.items() if isinstance(status, dict)}
             if isinstance(statuses, dict)
             else {},
             permissions=_filter_objects(await self._fetch_json("/permission")),
@@ -194,35 +203,35 @@ class EventServer:
         )
 
     async def _fetch_json(self, path: str) -> object:
-        answer = await send_request(self._port, path)
-        if not answer.is_success:
-            raise Unavailable(f"its server answers {path} with status {answer.status}")
-        if not isinstance(answer.json_value, list | dict):
-            raise Unavailable(f"its server answers {path} with what is no list")
-        return answer.json_value
+        response = await send_request(self._port, path)
+        if not response.is_success:
+            raise Unavailable(f"the opencode server returned status {response.status} for {path}")
+        if not isinstance(response.json_value, list | dict):
+            raise Unavailable(f"the opencode server returned no list for {path}")
+        return response.json_value
 
-    async def _store_events(self, events_to_store: Sequence[OpencodeEvent]) -> None:
+    async def _store_events(self, events: Sequence[OpencodeEvent]) -> None:
         async with self.state_changed:
             self.state_changed.notify_all()
-        if records := self._build_records(events_to_store):
+        if records := self._build_records(events):
             await self._dependencies.store_records(records)
 
-    def _build_records(self, words: Sequence[OpencodeEvent]) -> list[SourceRecord]:
-        face = self._agent
-        if face is None:
+    def _build_records(self, events: Sequence[OpencodeEvent]) -> list[SourceRecord]:
+        agent = self._agent
+        if agent is None:
             return []
-        hint = ProcessHint(pid=face.process.pid, pid_started=face.process.pid_started)
+        hint = ProcessHint(pid=agent.process.pid, pid_started=agent.process.pid_started)
         now = self._clock.now()
         return [
-            SourceRecord(source=SOURCE_NAME, text=self._set_monotonic_time(word, now).json_text, at=now, hint=hint)
-            for word in words
+            SourceRecord(source=SOURCE_NAME, text=self._set_monotonic_time(event, now).json_text, at=now, hint=hint)
+            for event in events
         ]
 
     def _set_monotonic_time(self, event: OpencodeEvent, now: int) -> OpencodeEvent:
-        """A word that was long on its way comes behind a list that was asked for meanwhile, and is no older for us."""
+        """Return the event with a time not before the last one: an event may arrive after a list that is newer."""
         self._last_reported_ms = max(self._last_reported_ms, event.at or now // NS_PER_MS)
         return replace(event, at=self._last_reported_ms)
 
 
-def _filter_objects(found: object) -> list[JsonObject]:
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+def _filter_objects(value: object) -> list[JsonObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,7 +1,7 @@
-"""As much of HTTP as it takes to speak with a server of this machine, in the clear and at 127.0.0.1 only.
+"""A minimal HTTP/1.1 client for servers at 127.0.0.1.
 
-Whoever is at the other end is not trusted: everything has its longest time and its greatest size, nothing is followed
-elsewhere, and what is against the rules ends the connection.
+The server is not trusted: all times and sizes are limited, redirects are not followed, and a protocol violation ends
+the connection.
 """
 
 import asyncio
@@ -22,9 +22,12 @@ MAX_BODY_BYTES = 8 << 20
 _MAX_HEADER_BYTES = 1 << 14
 _READ_CHUNK_BYTES = 1 << 16
 _EVENT_STREAM_TYPE = b"text/event-stream"
+_PROTOCOL_ERROR = "the server violated the HTTP protocol"
 
 
 class HttpResponse(Struct, frozen=True):
+    """Status and body of a response."""
+
     status: int
     body: bytes = b""
 
@@ -34,7 +37,7 @@ class HttpResponse(Struct, frozen=True):
 
     @property
     def json_value(self) -> object:
-        """Out of JSON; None for what is none."""
+        """The parsed body; None if it is not JSON."""
         try:
             return msgspec.json.decode(self.body)
         except JSON_ERRORS:
@@ -49,7 +52,10 @@ class _ResponseHead(Struct, frozen=True):
 async def send_request(
     port: int, path: str, body: object = None, *, timeout_s: float = ANSWER_TIMEOUT_S
 ) -> HttpResponse:
-    """A GET, or a POST where there is a body. Raises Unavailable, or TimedOut: then it may have been done."""
+    """Send a GET request, or a POST request with a JSON body.
+
+    Raises Unavailable if the connection fails, and TimedOut if the outcome is unknown.
+    """
     data = b"" if body is None else msgspec.json.encode(body)
     try:
         async with (
@@ -57,14 +63,14 @@ async def send_request(
             _open_request(port, path, data, "GET" if body is None else "POST") as reader,
         ):
             head = await _read_head(reader)
-            pieces = bytearray()
-            async for piece in _read_body(reader, head):
-                pieces += piece
-                if len(pieces) > MAX_BODY_BYTES:
-                    raise Unavailable(f"an answer of more than {MAX_BODY_BYTES:,} bytes")
-            return HttpResponse(head.status, bytes(pieces))
+            response = bytearray()
+            async for chunk in _read_body(reader, head):
+                response += chunk
+                if len(response) > MAX_BODY_BYTES:
+                    raise Unavailable(f"the response to {path} has more than {MAX_BODY_BYTES:,} bytes")
+            return HttpResponse(head.status, bytes(response))
     except TimeoutError as error:
-        raise TimedOut(f"no answer to {path} within {timeout_s:g} s") from error
+        raise TimedOut(f"{path} timed out after {timeout_s:g} s") from error
     except (OSError, EOFError) as error:
         raise Unavailable(f"the connection was closed: {error or type(error).__name__}") from error
 
@@ -73,8 +79,10 @@ async def send_request(
 async def open_event_stream(
     port: int, path: str, silence_timeout_s: float
 ) -> AsyncIterator[AsyncIterator[tuple[list[str], int]]]:
-    """What is said there: each time all that came, and how much was too long so far. Raises Unavailable at its end,
-    which is also a silence of so many seconds.
+    """Open a stream of server-sent events.
+
+    Yields an iterator of the events in each chunk and the number of events dropped so far. Raises Unavailable when the
+    stream ends, or when nothing arrives for ``silence_timeout_s`` seconds.
     """
     try:
         async with contextlib.AsyncExitStack() as stack:
@@ -82,39 +90,36 @@ async def open_event_stream(
                 reader = await stack.enter_async_context(_open_request(port, path, b"", "GET"))
                 head = await _read_head(reader)
             if head.status == 401:
-                raise Unavailable("its server wants a password, which we do not have")
+                raise Unavailable("the server requires a password, which is not supported")
             if head.status != 200 or not head.fields.get(b"content-type", b"").startswith(_EVENT_STREAM_TYPE):
-                raise Unavailable(f"who listens there tells no events (status {head.status})")
+                raise Unavailable(f"the server sends no event stream (status {head.status})")
             yield _read_events(_read_body(reader, head), silence_timeout_s)
     except TimeoutError as error:
-        raise Unavailable(f"nothing was heard for {silence_timeout_s:g} s") from error
+        raise Unavailable(f"the server sent nothing for {silence_timeout_s:g} s") from error
     except (OSError, EOFError) as error:
         raise Unavailable("the connection was closed") from error
 
 
 async def _read_events(chunks: AsyncIterator[bytes], silence_timeout_s: float) -> AsyncIterator[tuple[list[str], int]]:
-    reader = ServerSentEventParser()
+    parser = ServerSentEventParser()
     while True:
         async with asyncio.timeout(silence_timeout_s):
-            piece = await anext(chunks, None)
-        if piece is None:
-            raise Unavailable("the other end closed the connection")
-        yield reader.feed(piece), reader.dropped_events
+            chunk = await anext(chunks, None)
+        if chunk is None:
+            raise Unavailable("the server closed the connection")
+        yield parser.feed(chunk), parser.dropped_events
 
 
 @asynccontextmanager
 async def _open_request(port: int, path: str, data: bytes, method: str) -> AsyncIterator[asyncio.StreamReader]:
     reader, writer = await asyncio.open_connection(LOOPBACK_ADDRESS, port, limit=_MAX_HEADER_BYTES)
     try:
-        kind = b"Content-Type: application/json\r\n" if data else b""
-        writer.write(
-            f"{method} {path} HTTP/1.1\r\nHost: {LOOPBACK_ADDRESS}:{port}\r\nConnection: close\r\nAccept: */*\r\n".encode(
-                "ascii"
-            )
-            + kind
-            + b"Content-Length: %d\r\n\r\n" % len(data)
-            + data
+        content_type = "Content-Type: application/json\r\n" if data else ""
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: {LOOPBACK_ADDRESS}:{port}\r\nConnection: close\r\nAccept: */*\r\n"
+            f"{content_type}Content-Length: {len(data)}\r\n\r\n"
         )
+        writer.write(head.encode("ascii") + data)
         await writer.drain()
         yield reader
     finally:
@@ -127,51 +132,51 @@ async def _read_head(reader: asyncio.StreamReader) -> _ResponseHead:
     try:
         first, *lines = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        raise Unavailable("who listens there does not speak HTTP") from error
-    words = first.split(b" ")
-    if not words[0].startswith(b"HTTP/1.") or len(words) < 2 or not words[1].isdigit():
-        raise Unavailable("who listens there does not speak HTTP")
+        raise Unavailable("the server does not speak HTTP") from error
+    status_line = first.split(b" ")
+    if not status_line[0].startswith(b"HTTP/1.") or len(status_line) < 2 or not status_line[1].isdigit():
+        raise Unavailable("the server does not speak HTTP")
     fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
-    return _ResponseHead(int(words[1][:3]), fields)
+    return _ResponseHead(int(status_line[1][:3]), fields)
 
 
 async def _read_body(reader: asyncio.StreamReader, head: _ResponseHead) -> AsyncIterator[bytes]:
-    """The body, in pieces of bounded size."""
+    """Yield the body in chunks of bounded size."""
     if head.fields.get(b"transfer-encoding", b"").lower() == b"chunked":
         while size := await _read_chunk_size(reader):
-            async for piece in _read_exactly(reader, size):
-                yield piece
+            async for chunk in _read_exactly(reader, size):
+                yield chunk
             if await reader.readexactly(2) != b"\r\n":
-                raise Unavailable("the other end broke the rules of HTTP")
+                raise Unavailable(_PROTOCOL_ERROR)
     elif (length := head.fields.get(b"content-length")) is not None:
-        async for piece in _read_exactly(reader, _parse_int(length, 10)):
-            yield piece
+        async for chunk in _read_exactly(reader, _parse_int(length, 10)):
+            yield chunk
     else:
-        while piece := await reader.read(_READ_CHUNK_BYTES):
-            yield piece
+        while chunk := await reader.read(_READ_CHUNK_BYTES):
+            yield chunk
 
 
 async def _read_exactly(reader: asyncio.StreamReader, size: int) -> AsyncIterator[bytes]:
     while size:
-        piece = await reader.read(min(size, _READ_CHUNK_BYTES))
-        if not piece:
-            raise Unavailable("the other end closed the connection")
-        size -= len(piece)
-        yield piece
+        chunk = await reader.read(min(size, _READ_CHUNK_BYTES))
+        if not chunk:
+            raise Unavailable("the server closed the connection")
+        size -= len(chunk)
+        yield chunk
 
 
 async def _read_chunk_size(reader: asyncio.StreamReader) -> int:
     try:
         line = await reader.readuntil(b"\r\n")
     except asyncio.LimitOverrunError as error:
-        raise Unavailable("the other end broke the rules of HTTP") from error
+        raise Unavailable(_PROTOCOL_ERROR) from error
     return _parse_int(line.partition(b";")[0].strip(), 16)
 
 
 def _parse_int(digits: bytes, base: int) -> int:
     try:
-        if 0 < len(digits) <= 16 and digits.isalnum():
+        if 0 < len(digits) <= 16 and digits.isalnum():  # int() would accept signs, spaces and underscores
             return int(digits, base)
     except ValueError:
         pass
-    raise Unavailable("the other end broke the rules of HTTP")
+    raise Unavailable(_PROTOCOL_ERROR)

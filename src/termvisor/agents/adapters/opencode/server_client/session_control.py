@@ -1,15 +1,20 @@
-"""One opencode, for the gate to speak to by its server: each wish as the request that opencode knows."""
+"""Control one opencode process through its HTTP server: answer permission requests, send prompts, interrupt turns.
+
+Only the gate uses it. Every request to the server that changes something is built here.
+"""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Protocol
 
 import msgspec
+from msgspec import Struct
 
 from termvisor.agents.adapters.dialog_options import Decision
 from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
-from termvisor.agents.adapters.opencode import keyboard
+from termvisor.agents.adapters.opencode.process_match import SESSION_RESUME
 from termvisor.agents.adapters.opencode.server_client.http import HttpResponse
 from termvisor.agents.adapters.opencode.server_events import OpencodeEventRelay
 from termvisor.agents.adapters.server_contract import PermissionRequest
@@ -18,14 +23,22 @@ from termvisor.errors import BadRequest, TimedOut, Unavailable
 START_TIMEOUT_S = STOP_TIMEOUT_S = 5.0
 _HTTP_NOT_FOUND = 404
 _MAX_SHOWN_CHARS = 20_000
-"""Letters of a text in a request that a person is shown; a change of files may be long."""
+"""Longest text of a permission request that is shown to the user; a patch may be much longer."""
 _TITLE_PREFIX = "OC | "
 _MAX_TITLE_CHARS, _CUT_TITLE_CHARS = 40, 37
-"""Letters of a session's title that the pane's title has room for; of a longer one so many stand there."""
+"""opencode shows a session title of up to 40 characters in the pane title, of a longer one the first 37."""
+_PERMISSION_ID = re.compile(r"per_[0-9A-Za-z]{8,64}")
+
+
+class OpencodeRequest(Struct, frozen=True, kw_only=True):
+    """A POST request to opencode's server."""
+
+    path: str
+    body: dict[str, object]
 
 
 class OpencodeConnection(Protocol):
-    """A server that is heard."""
+    """A connected server."""
 
     relay: OpencodeEventRelay
     is_connected: bool
@@ -33,10 +46,12 @@ class OpencodeConnection(Protocol):
     state_changed: asyncio.Condition
 
     async def post(self, path: str, body: Mapping[str, object]) -> HttpResponse:
-        """Raises Unavailable or TimedOut where it is not known what came of it."""
+        """Send a request. Raises Unavailable, or TimedOut if the outcome is unknown."""
 
 
 class OpencodeSessionControl:
+    """All sessions of one opencode process; ``session`` is the one that was active last."""
+
     def __init__(self, connection: OpencodeConnection, cwd: str):
         self._connection, self._cwd = connection, cwd
         self.session = connection.relay.latest_session
@@ -47,20 +62,22 @@ class OpencodeSessionControl:
 
     @asynccontextmanager
     async def wait_for_request(self, known_ids: Collection[str] = ()) -> AsyncIterator[PermissionRequest]:
-        """The oldest."""
-        waiting = next((one for name, one in self._relay.permissions.items() if _is_new(name, known_ids)), None)
-        if waiting is None:
-            raise TimedOut("nothing waits for leave there")
-        yield build_permission_request(waiting, self._cwd)
+        """Yield the oldest pending request that is not in ``known_ids``."""
+        pending = self._relay.permissions.items()
+        fields = next((fields for request_id, fields in pending if _is_new(request_id, known_ids)), None)
+        if fields is None:
+            raise TimedOut("no permission request is pending")
+        yield build_permission_request(fields, self._cwd)
 
     async def answer_request(self, permission_request: PermissionRequest, decision: Decision) -> bool:
-        wish = keyboard.build_permission_reply(permission_request.id, decision)
-        if wish is None or permission_request.id not in self._relay.permissions:
+        request = build_permission_reply(permission_request.id, decision)
+        if request is None or permission_request.id not in self._relay.permissions:
             return False
-        answer = await self._connection.post(wish.path, wish.body)
-        if not answer.is_success and answer.status != _HTTP_NOT_FOUND:
-            raise Unavailable(f"its server answers with status {answer.status}")
-        return answer.is_success
+        response = await self._connection.post(request.path, request.body)
+        # 404: the request was answered elsewhere since.
+        if not response.is_success and response.status != _HTTP_NOT_FOUND:
+            raise Unavailable(f"the opencode server returned status {response.status}")
+        return response.is_success
 
     async def wait_until_answered(self, permission_request: PermissionRequest) -> bool:
         async with self._connection.state_changed:
@@ -73,23 +90,23 @@ class OpencodeSessionControl:
 
     async def send_prompt(self, prompt_text: str, pane_title: str) -> bool:
         session = self._find_session_by_title(pane_title)
-        wish = keyboard.build_prompt_request(session, prompt_text)
-        if wish is None or session in self._relay.statuses:
-            raise BadRequest("the session that the pane shows is not known to rest")
-        answer = await self._connection.post(wish.path, wish.body)
-        if not answer.is_success:
-            raise BadRequest(f"its server answers with status {answer.status}")
+        request = build_prompt_request(session, prompt_text)
+        if request is None or session in self._relay.statuses:
+            raise BadRequest("the session in the pane is unknown or working")
+        response = await self._connection.post(request.path, request.body)
+        if not response.is_success:
+            raise BadRequest(f"the opencode server returned status {response.status}")
         return await self._wait_until(lambda: session in self._relay.statuses, START_TIMEOUT_S)
 
     async def stop_turn(self) -> bool | None:
-        """Only where one alone is at work: of several, the keys stop the one that is shown."""
+        """Interrupt the only working session. With several, returns None: the keys interrupt the one that is shown."""
         session = self._relay.busy_sessions[0] if len(self._relay.busy_sessions) == 1 else ""
-        wish = keyboard.build_abort_request(session)
-        if wish is None:
+        request = build_abort_request(session)
+        if request is None:
             return None
-        answer = await self._connection.post(wish.path, wish.body)
-        if not answer.is_success:
-            raise Unavailable(f"its server answers with status {answer.status}")
+        response = await self._connection.post(request.path, request.body)
+        if not response.is_success:
+            raise Unavailable(f"the opencode server returned status {response.status}")
         return await self._wait_until(lambda: session not in self._relay.statuses, STOP_TIMEOUT_S)
 
     async def _wait_until(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -102,29 +119,57 @@ class OpencodeSessionControl:
         return condition() and self._connection.is_connected
 
     def _find_session_by_title(self, pane_title: str) -> str:
-        """The session that the pane's title names, where no other could be meant: it changes when another is shown."""
-        name = (
-            pane_title.removeprefix(_TITLE_PREFIX)
-            if pane_title.startswith(_TITLE_PREFIX) and self._connection.has_all_sessions
-            else ""
-        )
-        fitting = [one for one, known in self._relay.titles.items() if name and _format_shown_title(known) == name]
-        return fitting[0] if len(fitting) == 1 else ""
+        """Return the session that the pane title names; empty if it is ambiguous or not all sessions are known."""
+        if not pane_title.startswith(_TITLE_PREFIX) or not self._connection.has_all_sessions:
+            return ""
+        shown_title = pane_title.removeprefix(_TITLE_PREFIX)
+        sessions = [
+            session
+            for session, title in self._relay.titles.items()
+            if shown_title and _format_shown_title(title) == shown_title
+        ]
+        return sessions[0] if len(sessions) == 1 else ""
+
+
+def build_permission_reply(permission_id: str, decision: Decision) -> OpencodeRequest | None:
+    """Build the request that allows once or denies a permission. None if the id is malformed.
+
+    ``permission_id`` is the payload field `request` of the signal.
+    """
+    if not _PERMISSION_ID.fullmatch(permission_id):
+        return None
+    return OpencodeRequest(
+        path=f"/permission/{permission_id}/reply", body={"reply": "once" if decision == "allow" else "reject"}
+    )
+
+
+def build_abort_request(session: str) -> OpencodeRequest | None:
+    """Build the request that interrupts a session. None if its id is malformed."""
+    return OpencodeRequest(path=f"/session/{session}/abort", body={}) if SESSION_RESUME.is_session(session) else None
+
+
+def build_prompt_request(session: str, prompt_text: str) -> OpencodeRequest | None:
+    """Build the request that starts a turn. None if the session id is malformed."""
+    if not SESSION_RESUME.is_session(session):
+        return None
+    return OpencodeRequest(
+        path=f"/session/{session}/prompt_async", body={"parts": [{"type": "text", "text": prompt_text}]}
+    )
 
 
 def _is_new(request_id: str, known_ids: Collection[str]) -> bool:
-    return request_id not in known_ids and keyboard.build_permission_reply(request_id, "deny") is not None
+    return request_id not in known_ids and build_permission_reply(request_id, "deny") is not None
 
 
 def build_permission_request(request_fields: JsonObject, cwd: str) -> PermissionRequest:
-    about = get_object(request_fields, "metadata")
-    rest = {name: _truncate_text(value) for name, value in about.items() if name != "command"}
-    asked = {"patterns": request_fields.get("patterns"), **rest}
+    metadata = get_object(request_fields, "metadata")
+    details = {name: _truncate_text(value) for name, value in metadata.items() if name != "command"}
+    tool_input = {"patterns": request_fields.get("patterns"), **details}
     return PermissionRequest(
         id=get_str(request_fields, "id"),
         tool=get_str(request_fields, "permission") or "other",
-        command=get_str(about, "command"),
-        given=msgspec.json.encode(asked).decode(),
+        command=get_str(metadata, "command"),
+        given=msgspec.json.encode(tool_input).decode(),
         cwd=cwd,
     )
 

@@ -1,4 +1,4 @@
-"""The server's end of an app-server's socket: answers from a table, and says what the test wants."""
+"""A fake Codex app-server: answers from a table and sends the messages of a test."""
 
 import asyncio
 import json

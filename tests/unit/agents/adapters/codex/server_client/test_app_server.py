@@ -1,4 +1,4 @@
-"""Our end of an app-server's socket, with a real socket and the server's words at the other end."""
+"""The app-server client against a fake server on a real socket."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ import pytest
 
 from termvisor.agents.adapters.codex import server_client
 from termvisor.agents.adapters.server_contract import ServedAgent
-from termvisor.agents.sources.server_connection import AgentServerConnection, ServerConnectionDependencies
+from termvisor.agents.sources.server_connection import AgentServerConnection
 from termvisor.clock import SystemClock
 from termvisor.errors import TimedOut, Unavailable
 from termvisor.model.agent.signal import ProcessHint
@@ -68,10 +68,15 @@ def listening(home: str, ear: Ear, *faces: ServedAgent) -> AgentServerConnection
     async def nobody() -> list:
         return []
 
-    around = ServerConnectionDependencies(
-        list_pane_agents=lambda: faces, list_other_agents=nobody, on_records=ear.heard, clock=SystemClock()
+    return AgentServerConnection(
+        "codex",
+        home,
+        server_client,
+        list_agents=lambda: faces,
+        list_unwatched_agents=nobody,
+        on_records=ear.heard,
+        clock=SystemClock(),
     )
-    return AgentServerConnection("codex", home, server_client, around)
 
 
 @pytest.fixture
@@ -123,7 +128,7 @@ async def test_one_that_may_not_be_read_is_left_alone(home, ear, ours, whole):
         assert len([one for one in server.received_messages if one.get("method") == "thread/read"]) == 1
 
 
-async def test_what_is_told_to_everybody_is_handed_on_and_the_end_of_a_turn_asked_for(home, ear, ours, whole):
+async def test_notifications_become_records_and_ended_turns_are_fetched(home, ear, ours, whole):
     async with run_fake_app_server(home) as server, running(whole):
         server.answers["thread/turns/list"] = {"data": [{"status": "completed", "items": []}]}
         await server.wait_for_request("thread/loaded/list")
@@ -152,7 +157,7 @@ async def test_it_follows_nothing_and_answers_nothing_by_itself(home, ear, ours,
         }  # fmt: skip
 
 
-async def test_a_person_may_answer_through_it(home, ear, ours, whole):
+async def test_a_request_is_answered_through_the_server(home, ear, ours, whole):
     async with run_fake_app_server(home) as server, running(whole):
         server.answers |= {"thread/resume": {}, "thread/unsubscribe": {}, "turn/start": {"turn": {"id": "u"}}}
         server.answers["thread/list"] = {"data": [build_thread()]}
@@ -162,13 +167,13 @@ async def test_a_person_may_answer_through_it(home, ear, ours, whole):
         server.send_message(ASKING)
         async with line.wait_for_request() as plea:
             assert plea.id == "3:i"
-            assert await line.answer(plea, "allow")
-            assert not await line.answer(plea, "allow")
+            assert await line.answer_request(plea, "allow")
+            assert not await line.answer_request(plea, "allow")
             server.send_message({"method": "serverRequest/resolved", "params": {"threadId": THREAD, "requestId": 3}})
-            assert await line.until_answered(plea)
-        assert await line.prompt("go on", "")
+            assert await line.wait_until_answered(plea)
+        assert await line.send_prompt("go on", "")
         assert server.received_messages.count({"id": 3, "result": {"decision": "accept"}}) == 1
-        assert ours.line(build_agent(9).process) is None
+        assert ours.find_session_control(build_agent(9).process) is None
 
 
 async def test_another_request_of_the_same_number_is_not_answered(home, ear, ours, whole):
@@ -182,7 +187,7 @@ async def test_another_request_of_the_same_number_is_not_answered(home, ear, our
         assert [one for one in server.received_messages if "result" in one] == []
 
 
-async def test_a_request_of_a_line_that_broke_is_not_answered_on_the_next(home, ear, ours, whole):
+async def test_a_request_of_a_lost_connection_is_not_answered_on_the_next(home, ear, ours, whole):
     async with run_fake_app_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [build_thread()]}
         await ear.until(len)
@@ -190,20 +195,20 @@ async def test_a_request_of_a_line_that_broke_is_not_answered_on_the_next(home, 
         server.send_message(ASKING)
         request = await ours.wait_for_request(THREAD)
         server.close_connections()
-        assert not await ours.until_resolved(request)
+        assert not await ours.wait_until_resolved(request)
         await ear.until(lambda records: len(records) >= 4)
-        assert not await ours.reply(request, {"decision": "accept"})
+        assert not await ours.send_reply(request, {"decision": "accept"})
 
 
-async def test_nothing_to_answer_is_said_so(home, ear, ours, whole):
+async def test_a_missing_request_or_connection_is_reported(home, ear, ours, whole):
     with pytest.raises(Unavailable, match="not connected"):
         await ours.send_request("thread/resume", {"threadId": THREAD})
     assert ours.find_thread(7) == ""
-    with pytest.raises(TimedOut, match="nothing waits"):
-        await ours.request_in(THREAD, seconds=0.01)
+    with pytest.raises(TimedOut, match="no request is pending"):
+        await ours.wait_for_request(THREAD, seconds=0.01)
 
 
-async def test_a_server_that_is_gone_is_told_and_found_again(home, ear, ours, whole):
+async def test_a_lost_server_is_reported_and_reconnected(home, ear, ours, whole):
     async with run_fake_app_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [build_thread()]}
         await ear.until(len)
@@ -227,7 +232,7 @@ async def test_records_that_cannot_be_stored_end_only_this_talk(home, ear, ours,
         assert ear.methods() == ["connection/lost", "thread/list"]
 
 
-async def test_who_speaks_something_else_is_down_and_says_why(home, ear, ours, whole):
+async def test_a_server_that_rejects_us_is_down_with_the_reason(home, ear, ours, whole):
     async with run_fake_app_server(home) as server, running(whole):
         server.answers["initialize"] = ValueError("who are you")
         await server.wait_for_request("initialize")
@@ -235,13 +240,13 @@ async def test_who_speaks_something_else_is_down_and_says_why(home, ear, ours, w
         assert (whole.health.status, "who are you" in whole.health.detail) == ("down", True)
 
 
-async def test_two_in_one_folder_are_told_in_its_health(home, ear):
+async def test_two_processes_in_one_folder_are_reported_in_health(home, ear):
     whole = listening(home, ear, build_agent(), build_agent(8))
     async with run_fake_app_server(home) as server, running(whole):
         server.answers["thread/list"] = {"data": [build_thread()]}
         await ear.until(len)
     assert ear.records[0].hint == ProcessHint(cwd="/src", is_doubtful=True)
-    assert "more than one Codex may have begun threads in /src" in whole.health.detail
+    assert "several Codex processes run in /src" in whole.health.detail
 
 
 async def test_secrets_are_masked_before_they_leave(home, ear, ours, whole):

@@ -38,7 +38,7 @@ async def test_questions_at_once_are_not_mixed_up(talk):
     assert await asyncio.gather(rpc.send_request("a", {}), rpc.send_request("b", {})) == [{"is": "a"}, {"is": "b"}]
 
 
-async def test_a_refusal_says_why(talk):
+async def test_a_rejected_request_has_the_reason(talk):
     _, rpc, _ = talk
     with pytest.raises(BadRequest, match="unknown method"):
         await rpc.send_request("nonsense", {})
@@ -51,24 +51,24 @@ async def test_no_answer_is_not_waited_for_for_ever(talk):
         await rpc.send_request("thread/list", {}, seconds=0.01)
 
 
-async def test_whoever_waits_hears_of_the_end(talk):
+async def test_pending_requests_fail_when_the_connection_ends(talk):
     server, rpc, _ = talk
     server.answers["thread/list"] = None
     waiting = asyncio.ensure_future(rpc.send_request("thread/list", {}))
     await server.wait_for_request("thread/list")
-    server.hang_up()
+    server.close_connections()
     with pytest.raises(Unavailable):
         await waiting
     with pytest.raises(Unavailable):
-        await rpc.ask("thread/list", {})
+        await rpc.send_request("thread/list", {})
 
 
-async def test_what_is_said_unasked_is_handed_on_and_requests_can_be_answered(talk):
+async def test_notifications_are_passed_on_and_requests_can_be_answered(talk):
     server, rpc, said = talk
     await rpc.send_request("initialize", {})
     server.send_message({"method": "item/commandExecution/requestApproval", "id": 0, "params": {}})
     assert (await said.get())["id"] == 0
-    await rpc.reply(0, {"decision": "accept"})
-    await rpc.tell("initialized")
-    await server.was_asked("initialized")
-    assert server.asked[-2:] == [{"id": 0, "result": {"decision": "accept"}}, {"method": "initialized"}]
+    await rpc.send_reply(0, {"decision": "accept"})
+    await rpc.send_notification("initialized")
+    await server.wait_for_request("initialized")
+    assert server.received_messages[-2:] == [{"id": 0, "result": {"decision": "accept"}}, {"method": "initialized"}]

@@ -1,15 +1,17 @@
-"""A thread of Codex, for the gate to speak in."""
+"""Control of a Codex thread: requests, replies, prompts and interrupts."""
 
 import asyncio
 from collections.abc import Collection, Mapping
 
 import pytest
 
+from termvisor.agents.adapters.codex.server_client import session_control
 from termvisor.agents.adapters.codex.server_client.session_control import CodexSessionControl
 from termvisor.errors import BadRequest, TimedOut
 from tests.unit.actions.scripted_screen import HastyClock
 from tests.unit.agents.adapters.codex.app_server_messages import THREAD
 
+METHOD = "item/commandExecution/requestApproval"
 RUNS, STOPPED = {"id": "u", "status": "inProgress"}, {"id": "u", "status": "interrupted"}
 REQUEST = {
     "method": "item/commandExecution/requestApproval",
@@ -115,3 +117,37 @@ async def test_where_it_cannot_be_asked_what_it_does_nothing_is_done():
     codex.refuses["thread/turns/list"] = TimedOut("silent")
     assert await codex.line.stop_turn() is None
     assert "turn/interrupt" not in codex.asked
+
+
+def build_request(*offered, method=METHOD, number=3):
+    return {"method": method, "id": number, "params": {"threadId": "t", "availableDecisions": list(offered)}}
+
+
+def test_an_approval_is_answered_with_what_is_offered():
+    asked = build_request("accept", {"acceptWithExecpolicyAmendment": {}}, "cancel")
+    assert session_control.build_approval_reply(asked) == session_control.CodexReply(3, {"decision": "accept"})
+    assert session_control.build_denial_reply(asked) == session_control.CodexReply(3, {"decision": "cancel"})
+    assert session_control.build_denial_reply(build_request("accept", "decline")) == session_control.CodexReply(
+        3, {"decision": "decline"}
+    )
+
+
+def test_what_is_not_offered_is_not_answered():
+    assert session_control.build_approval_reply(build_request("cancel")) is None
+    assert session_control.build_denial_reply(build_request("accept")) is None
+
+
+def test_only_approvals_are_answered():
+    assert session_control.build_approval_reply(build_request("accept", method="item/tool/call")) is None
+    assert session_control.build_approval_reply({"method": METHOD, "params": {}}) is None
+    assert session_control.build_approval_reply({"method": METHOD, "id": 3}) is None
+
+
+def test_turns_are_asked_for_by_thread():
+    assert session_control.build_prompt_request("t", "go on").params == {
+        "threadId": "t",
+        "input": [{"type": "text", "text": "go on"}],
+    }
+    assert session_control.build_stop_request("t", "u").params == {"threadId": "t", "turnId": "u"}
+    assert session_control.build_follow_request("t").method == "thread/resume"
+    assert session_control.build_unfollow_request("t").method == "thread/unsubscribe"

@@ -1,4 +1,4 @@
-"""The client, in talks with a real socket whose other end says what the test wants."""
+"""The WebSocket client against a scripted server on a real socket."""
 
 import asyncio
 import os
@@ -135,18 +135,18 @@ async def test_a_close_is_answered_and_ends_it():
         "a ping in pieces", "a long ping", "a reserved bit", "an unknown code", "a mask",
     ],
 )  # fmt: skip
-async def test_who_breaks_the_rules_is_told_and_left(data, status):
+async def test_a_protocol_violation_closes_the_connection(data, status):
     async def play(reader, writer):
         writer.write(data)
         return await receive_client_frame(reader)
 
     async with run_websocket_server(play, limit=1000) as (socket, said):
-        with pytest.raises(Unavailable, match="rules"):
+        with pytest.raises(Unavailable, match="violated the WebSocket protocol"):
             await socket.receive()
         assert (await said).data == struct.pack(">H", status)
 
 
-async def test_a_line_that_breaks_is_the_end():
+async def test_a_broken_connection_raises_unavailable():
     async def play(reader, writer):
         writer.write(b"\x81\x05he")
 
@@ -178,16 +178,16 @@ async def test_who_does_not_speak_it_is_left(answer):
                 await connect_websocket(f"{folder}/s")
 
 
-async def test_nobody_there_is_said_so():
-    with make_short_folder() as folder, pytest.raises(Unavailable, match="nobody listens"):
+async def test_a_missing_server_is_reported():
+    with make_short_folder() as folder, pytest.raises(Unavailable, match="cannot connect"):
         await connect_websocket(f"{folder}/s")
 
 
-async def test_a_socket_of_somebody_else_is_not_touched(monkeypatch):
+async def test_a_socket_of_another_user_is_not_used(monkeypatch):
     with make_short_folder() as folder:
         async with await asyncio.start_unix_server(lambda *_: None, f"{folder}/s"):
             monkeypatch.setattr(os, "getuid", lambda: 12345)
-            with pytest.raises(Unavailable, match="somebody else"):
+            with pytest.raises(Unavailable, match="another user"):
                 await connect_websocket(f"{folder}/s")
 
 

@@ -1,4 +1,4 @@
-"""The server's end of an opencode: answers from a table, takes what is posted, and tells the events of a test."""
+"""A fake opencode server: answers from a table, accepts posts and sends the events of a test."""
 
 import asyncio
 import json

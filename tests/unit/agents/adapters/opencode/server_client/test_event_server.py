@@ -1,4 +1,4 @@
-"""Our end of an opencode's server, with a real socket and the server's words at the other end."""
+"""The opencode client against a fake server on a real socket."""
 
 import asyncio
 import json
@@ -84,7 +84,7 @@ async def conversing(ear: Ear) -> AsyncIterator[asyncio.Task[None]]:
         await asyncio.wait([task])
 
 
-async def test_it_asks_how_things_are_and_then_hears_what_changes():
+async def test_lists_are_fetched_first_and_then_events_are_received():
     async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/session/status"] = {ME: BUSY}
@@ -99,7 +99,7 @@ async def test_it_asks_how_things_are_and_then_hears_what_changes():
     assert {(record.source, record.hint) for record in ear.records} == {("server", OWN)}
 
 
-async def test_one_that_ends_is_told_to_be_lost_and_what_waited_there_waits_no_more():
+async def test_an_exited_opencode_is_reported_as_lost():
     async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/permission"] = [ASKED]
@@ -122,7 +122,7 @@ async def test_one_that_ends_is_told_to_be_lost_and_what_waited_there_waits_no_m
 @pytest.mark.parametrize(
     ("path", "answer"), [("/session/status", b"not JSON"), ("/permission", "no list"), ("/question", b"[" * 100_000)]
 )
-async def test_who_answers_with_something_else_is_not_heard(path, answer):
+async def test_a_server_without_websocket_is_unavailable(path, answer):
     async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers[path] = answer
@@ -145,7 +145,7 @@ async def test_noise_between_its_words_harms_nothing(noise):
             await ear.hears("server.rests", "session.status")
 
 
-async def test_what_was_too_long_may_have_been_a_question_so_all_is_asked_anew(monkeypatch):
+async def test_dropped_events_end_the_connection(monkeypatch):
     async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         async with conversing(ear) as task:
@@ -153,10 +153,10 @@ async def test_what_was_too_long_may_have_been_a_question_so_all_is_asked_anew(m
             opencode.send_chunk(b"data: " + b"x" * (5 << 20) + b"\n\n")
             opencode.send_event("server.heartbeat")
             await asyncio.wait([task])
-            assert "asked anew" in task.exception().message
+            assert "events were dropped" in task.exception().message
 
 
-async def test_a_word_that_was_long_on_its_way_is_not_taken_for_an_old_one():
+async def test_a_delayed_event_is_not_treated_as_old():
     async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         async with conversing(ear):
@@ -188,7 +188,7 @@ async def test_a_port_is_that_process_own_or_none(words, ports, why):
     assert (why in found, bool(found)) == (True, bool(why))
 
 
-async def test_one_that_was_not_told_to_listen_is_not_looked_at_all_the_time():
+async def test_ports_of_a_process_without_port_option_are_checked_rarely():
     quiet, told = Ear(0), Ear(0, "--port", "4096")
     quiet.ports = told.ports = ()
     for _ in range(5):
@@ -200,7 +200,7 @@ async def test_one_that_was_not_told_to_listen_is_not_looked_at_all_the_time():
     assert quiet.looks == 2
 
 
-async def test_a_port_that_became_somebody_elses_is_not_spoken_to():
+async def test_no_request_is_sent_to_a_port_of_another_process():
     async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         opencode.answers["/permission"] = [ASKED]
@@ -215,7 +215,7 @@ async def test_a_port_that_became_somebody_elses_is_not_spoken_to():
         assert opencode.posted_requests == []
 
 
-async def test_somebody_elses_server_is_left_at_once():
+async def test_a_server_of_another_process_is_left_at_once():
     async with run_fake_opencode_server() as opencode:
         ear = Ear(opencode.port)
         assert await ear.server.find_absence_reason() == ""
@@ -247,7 +247,7 @@ async def test_a_person_may_answer_through_it_once(decision, reply):
         assert opencode.posted_requests == [(f"/permission/{REQUEST}/reply", {"reply": reply})]
 
 
-async def test_lists_are_asked_for_again_and_an_end_that_no_event_told_is_looked_at_twice(monkeypatch):
+async def test_an_end_without_an_event_is_confirmed_by_a_second_list(monkeypatch):
     monkeypatch.setattr(event_server, "LIST_INTERVAL_S", 0.05)
     monkeypatch.setattr(event_server, "CONFIRM_DELAY_S", 0.05)
     async with run_fake_opencode_server() as opencode:

@@ -1,4 +1,4 @@
-"""Our end of HTTP, with whatever may be at the other end."""
+"""The HTTP client against well-behaved and hostile servers."""
 
 import asyncio
 import sys
@@ -74,7 +74,7 @@ async def test_what_has_a_body_is_posted():
         OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"1" * 40_000,
     ],
 )
-async def test_who_breaks_the_rules_is_not_heard(words):
+async def test_a_protocol_violation_is_unavailable(words):
     async with says(words) as (port, _):
         with pytest.raises(Unavailable):
             await send_request(port, "/session")
@@ -90,7 +90,7 @@ async def test_an_endless_answer_and_one_that_never_comes_end(monkeypatch):
             await send_request(port, "/session", timeout_s=0.05)
 
 
-async def test_nobody_there_is_said():
+async def test_a_missing_server_is_reported():
     async with says() as (port, _):
         pass
     with pytest.raises(Unavailable):
@@ -109,18 +109,18 @@ async def told(port: int, silent_for: float = 5.0) -> tuple[list[str], str]:
     raise AssertionError("it has no end")
 
 
-async def test_events_are_told_as_they_come_until_it_ends():
+async def test_events_are_yielded_until_the_stream_ends():
     chunks = b"Transfer-Encoding: chunked\r\n\r\nb\r\ndata: one\n\n\r\n", b"5\r\ndata:\r\n6\r\n two\n\n\r\n"
     async with says(TELLS + chunks[0], chunks[1], b"0\r\n\r\n") as (port, _):
-        assert await told(port) == (["one", "two"], "the other end closed the connection")
+        assert await told(port) == (["one", "two"], "the server closed the connection")
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         (b"HTTP/1.1 401 Unauthorized\r\n\r\n", "password"),
-        (b"HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\n\r\n", "tells no events (status 302)"),
-        (OK + b"\r\n", "tells no events"),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\n\r\n", "sends no event stream (status 302)"),
+        (OK + b"\r\n", "sends no event stream"),
         (b"nonsense\r\n\r\n", "does not speak HTTP"),
     ],
 )
@@ -132,7 +132,7 @@ async def test_who_tells_no_events_is_not_listened_to(words, why):
 
 async def test_a_long_silence_is_an_end():
     async with says(TELLS + b"\r\ndata: one\n\n", hangs=True) as (port, _):
-        assert await told(port, 0.1) == (["one"], "nothing was heard for 0.1 s")
+        assert await told(port, 0.1) == (["one"], "the server sent nothing for 0.1 s")
 
 
 def test_nothing_heavy_is_loaded_where_tls_is_shut_out_as_the_daemon_does():

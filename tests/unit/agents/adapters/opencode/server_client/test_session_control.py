@@ -1,4 +1,4 @@
-"""An opencode, for the gate to speak to."""
+"""Control of an opencode process: replies, prompts and interrupts."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from termvisor.agents.adapters.opencode.server_events import OpencodeEventRelay,
 from termvisor.errors import BadRequest, TimedOut, Unavailable
 from tests.unit.agents.adapters.opencode.test_server_events import BUSY, ME, NOW, OTHER, asks, event
 
+SESSION_ID = "ses_000000000001"
 REQUEST, SECOND = "per_1e29c4441001", "per_1e29c4441002"
 LONG = "A title that is far too long for the title of a pane"
 
@@ -65,7 +66,7 @@ async def test_an_id_that_is_none_makes_no_address():
             raise AssertionError("that cannot be answered")
 
 
-async def test_what_was_answered_elsewhere_meanwhile_is_said_to_be_gone_and_trouble_is_raised():
+async def test_a_request_answered_elsewhere_returns_false_and_errors_raise():
     opencode = Scripted(asks(REQUEST))
     async with opencode.line.wait_for_request() as plea:
         opencode.status = 404
@@ -137,3 +138,29 @@ async def test_of_two_at_work_none_is_stopped_so():
     opencode = Scripted(event("session.status", status=BUSY), event("session.status", OTHER, status=BUSY))
     assert await opencode.line.stop_turn() is None
     assert opencode.posted == []
+
+
+def test_a_permission_is_answered_over_http():
+    allow, deny = (
+        session_control.build_permission_reply(REQUEST, "allow"),
+        session_control.build_permission_reply(REQUEST, "deny"),
+    )
+    assert allow == session_control.OpencodeRequest(path=f"/permission/{REQUEST}/reply", body={"reply": "once"})
+    assert deny is not None
+    assert deny.body == {"reply": "reject"}
+
+
+def test_no_request_is_built_for_a_malformed_id():
+    assert session_control.build_permission_reply("per_../../session", "allow") is None
+    assert session_control.build_abort_request("x") is None
+    assert session_control.build_prompt_request("ses_/x", "hello") is None
+
+
+def test_a_session_takes_prompts_and_can_be_stopped():
+    prompt, abort = (
+        session_control.build_prompt_request(SESSION_ID, "go"),
+        session_control.build_abort_request(SESSION_ID),
+    )
+    assert prompt is not None
+    assert prompt.body == {"parts": [{"type": "text", "text": "go"}]}
+    assert abort == session_control.OpencodeRequest(path=f"/session/{SESSION_ID}/abort", body={})

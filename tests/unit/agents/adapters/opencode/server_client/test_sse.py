@@ -1,4 +1,4 @@
-"""Events out of bytes, however they are cut."""
+"""Server-sent events from chunks of any size."""
 
 from itertools import pairwise
 

@@ -1,0 +1,106 @@
+"""Describe a pane just before an action: what the daemon knows, and the interfaces that provide it.
+
+A snapshot is taken once by the daemon; the guard built from it is checked again inside tmux, together with the action.
+"""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from termvisor.actions import input_line
+from termvisor.actions.pane_agent import AgentInteraction, PaneAgent, build_screen, get_agent_interaction
+from termvisor.agents.adapters.server_contract import SessionControl
+from termvisor.backends.pane_control import PaneControl, PaneGuard, PaneState, PaneViewer
+from termvisor.clock import NS
+from termvisor.model.action.approval import Reservation
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.action.undo import UndoPrecondition
+from termvisor.model.ids import PaneId
+from termvisor.model.terminal.pane import InputState, PaneView
+from termvisor.model.terminal.screen import Screen
+
+HUMAN_TYPING_WINDOW_S = 3.0
+"""Seconds after a key press during which a user counts as typing in the pane."""
+
+
+class PaneSnapshot(Struct, frozen=True, kw_only=True):
+    view: PaneView
+    pane_state: PaneState
+    input_place: InputState
+    observed_at: int
+    is_in_gap: bool = False
+    is_ready: bool = False
+    tail: tuple[str, ...] = ()
+    reservation: Reservation | None = None
+    has_agent_server: bool = False
+    """The agent's server is connected."""
+    takes_prompts: bool = False
+    """The server accepts prompts for the session that the pane is proven to show."""
+    undo_target: UndoPrecondition | None = None
+    """What must still hold for the action that is to be undone."""
+    holds_own_text: bool = False
+    """The input holds exactly the text of the action that is to be undone."""
+    agent: PaneAgent | None = None
+    child_count: int | None = None
+    """Running child processes of the pane's process; None if unknown or not needed."""
+
+    def build_guard(self, shown_text: str = "") -> PaneGuard:
+        return PaneGuard(
+            pane=self.pane_state.pane,
+            pid=self.pane_state.pid,
+            command=self.pane_state.command,
+            alternate=self.pane_state.alternate,
+            shows=shown_text,
+            title=self.undo_target.title if self.undo_target else None,
+            front=self.undo_target.front if self.undo_target else None,
+        )
+
+    def list_typing_clients(self, now: int) -> list[PaneViewer]:
+        """Return the attached clients whose user typed within the last ``HUMAN_TYPING_WINDOW_S`` seconds."""
+        return [client for client in self.pane_state.viewers if (now - client.typed_at) / NS < HUMAN_TYPING_WINDOW_S]
+
+    @property
+    def screen(self) -> Screen:
+        return build_screen(self.view.id, self.pane_state, self.observed_at)
+
+    @property
+    def interaction(self) -> AgentInteraction | None:
+        """Return the keyboard of the agent in the foreground; None if a shell or another program is there."""
+        is_shell = self.view.activity.kind == "prompt"
+        interaction = None if self.agent is None or is_shell else get_agent_interaction(self.agent.name)
+        return None if interaction is None or interaction.is_without_keyboard else interaction
+
+    @property
+    def typed_input(self) -> input_line.TypedInput | None:
+        """Return what is typed at the shell's prompt; None if the prompt is not found."""
+        column = self.input_place.column
+        return None if column is None else input_line.read_prompt_input(self.pane_state, column)
+
+
+class InputProbe(Protocol):
+    """What the shell and the kernel report about a pane's input."""
+
+    def get_last_command_time(self, pane: PaneId) -> int:
+        """Return when the shell last reported, with our nonce, that a command starts; 0 for never."""
+
+    def count_unread_bytes(self, pane: PaneId) -> int | None:
+        """Return how many typed bytes the program has not read yet; None if unknown."""
+
+    def is_busy(self, pane: PaneId) -> bool:
+        """Return True if the kernel echoes the keys and the program certainly does not read them now."""
+
+
+class PaneAccess(InputProbe, Protocol):
+    async def get_pane(self, pane: PaneId) -> PaneView:
+        """Return the stored pane. Raises ``NotFound``."""
+
+    async def take_snapshot(self, pane: PaneId, preconditions: Preconditions) -> PaneSnapshot:
+        """Query tmux and the store for the pane's current state. Raises ``NotFound``."""
+
+    def get_control(self, pane: PaneId) -> PaneControl: ...
+
+    def get_session_control(self, pane: PaneId) -> SessionControl | None:
+        """Return the agent's server session that the pane is proven to show."""
+
+    async def find_last_command_line(self, pane: PaneId, since: int) -> str | None:
+        """Return the last command that the shell reported, with our nonce, since then."""

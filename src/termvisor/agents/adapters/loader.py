@@ -1,0 +1,109 @@
+"""Load the agent adapters: the built-in ones, and those of plug-ins (entry points `termvisor.agents`).
+
+Read `adapter.py` first for the contract that an adapter implements.
+"""
+
+from collections.abc import Iterable
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeGuard, cast
+
+from termvisor import plugins
+from termvisor.agents.adapters import generic
+from termvisor.agents.adapters.adapter import Adapter, is_supported_contract
+from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
+from termvisor.log import get_logger
+
+if TYPE_CHECKING:
+    from termvisor.agents.adapters.server_contract import ServerProvider
+
+BUILTIN_AGENTS: tuple[str, ...] = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
+"""In the order in which they are tried: `generic` last, because user rules must not shadow a real adapter."""
+_ADAPTERS_PACKAGE = __name__.rpartition(".")[0]
+_REQUIRED_ATTRIBUTES = (
+    *Adapter.__annotations__,
+    "find_process",
+    "matches_title",
+    "list_watched_paths",
+    "read_record",
+    "classify_screen",
+    "build_resume_command",
+)
+log = get_logger("agents")
+
+
+def load_adapters(
+    disabled: Iterable[str] = (), program_rules: Iterable[str] = (), rule_provider: ScreenRuleProvider | None = None
+) -> tuple[Adapter, ...]:
+    """Return the enabled adapters in the order in which they are tried.
+
+    Plug-ins come before the built-in ones, but cannot replace one of the same name. ``program_rules`` are the user's
+    rules for the generic adapter; ``rule_provider`` replaces the built-in screen rules.
+    """
+    builtin: dict[str, Adapter] = {name: _import_builtin(name) for name in BUILTIN_AGENTS}
+    builtin["generic"] = generic.build_generic_adapter(program_rules)
+    external = {
+        plugin.name: plugin for name, plugin in plugins.load_plugins("agents").items() if _is_usable(plugin, name)
+    }
+    disabled_names = frozenset(disabled)
+    return tuple(
+        apply_screen_rules(adapter, rule_provider)
+        for adapter in (external | builtin).values()
+        if adapter.name not in disabled_names
+    )
+
+
+def apply_screen_rules(adapter: Adapter, rule_provider: ScreenRuleProvider | None) -> Adapter:
+    """Return the adapter with these screen rules; unchanged if it does not use screen rules."""
+    if rule_provider is None or not isinstance(adapter, ComposedAdapter):
+        return adapter
+    return adapter.with_rules(rule_provider)
+
+
+def _import_builtin(name: str) -> Adapter:
+    return cast("Adapter", import_module(f"{_ADAPTERS_PACKAGE}.{name}").ADAPTER)
+
+
+def import_adapter_module(adapter: Adapter, module_name: str) -> ModuleType | None:
+    """Import a module of an adapter's package, such as ``keyboard``; None if the adapter has no such module.
+
+    The package of a built-in adapter has its name; a plug-in names it in ``package``, or it is that of its class.
+    """
+    package = str(getattr(adapter, "package", "")) or type(adapter).__module__
+    if adapter.name in BUILTIN_AGENTS:
+        package = f"{_ADAPTERS_PACKAGE}.{adapter.name}"
+    try:
+        return import_module(f"{package}.{module_name}")
+    except ModuleNotFoundError as error:
+        # A missing import inside the module is a bug of the adapter and must not look like a missing module.
+        if error.name not in (f"{package}.{module_name}", package):
+            raise
+        return None
+
+
+def load_server_provider(adapter: Adapter | None) -> "ServerProvider | None":
+    """Return the adapter's server client; None if it has none or its import fails, which is logged."""
+    if adapter is None or "native_approve" not in adapter.capabilities:
+        return None
+    try:
+        return cast("ServerProvider | None", import_adapter_module(adapter, "server_client"))
+    except Exception as error:  # plug-in code may raise anything
+        log.error("cannot load the server client of agent %s: %s: %s", adapter.name, type(error).__name__, error)
+        return None
+
+
+def _is_usable(candidate: object, name: str) -> TypeGuard[Adapter]:
+    """Return True for a usable adapter; log the problem of any other plug-in."""
+    if problem := find_adapter_problem(candidate):
+        log.error("agent plug-in %s is not loaded: %s", name, problem)
+    return not problem
+
+
+def find_adapter_problem(candidate: object) -> str:
+    """Return why an object cannot be used as an adapter; empty if it can."""
+    version = getattr(candidate, "contract_version", None)
+    if not isinstance(version, tuple) or len(version) != 2 or not is_supported_contract((version[0], version[1])):
+        return f"adapter contract version {version} is not supported"
+    missing = [name for name in _REQUIRED_ATTRIBUTES if not hasattr(candidate, name)]
+    return f"not an adapter: it has no {', '.join(missing)}" if missing else ""

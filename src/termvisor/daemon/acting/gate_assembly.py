@@ -1,0 +1,58 @@
+"""Build the gate: the only place where actions get access to panes, policy, approvals and notifications."""
+
+from termvisor.accounts.launcher import build_command_prefix
+from termvisor.actions.agent_commands import AgentCommander
+from termvisor.actions.approvals import ApprovalQueue
+from termvisor.actions.executor import ActionExecutor
+from termvisor.actions.gate import Gate
+from termvisor.actions.notifications.notifier import Notifier, build_channels
+from termvisor.actions.permission_requests.broker import PermissionBroker
+from termvisor.actions.policy_check import PolicyChecker, PolicyFile
+from termvisor.daemon.acting.pane_access import FindPane, LivePaneAccess, LiveRecipients
+from termvisor.daemon.components import Components
+from termvisor.daemon.services.gate import GateComponents
+from termvisor.errors import NotFound
+from termvisor.model.agent.account import find_account
+from termvisor.policy.path_rules import PathScope
+from termvisor.policy.policy_file import POLICY_FILE_NAME
+from termvisor.settings import get_home_folder
+
+
+def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
+    store, clock, paths = components.store, components.clock, components.paths
+    panes = LivePaneAccess(components, find_pane)
+    own_paths = (paths.config_dir, paths.data_dir, paths.runtime_dir)
+    scope = PathScope(home=get_home_folder(), own_paths=own_paths)
+    policy_checker = PolicyChecker(PolicyFile(f"{paths.config_dir}/{POLICY_FILE_NAME}"), scope, clock)
+    approvals = ApprovalQueue(store, clock, components.approval_bus)
+    recipients = LiveRecipients(components, panes)
+    notifier = Notifier(recipients, build_channels(recipients, clock), lambda: components.settings, clock)
+
+    def build_launch_prefix(ref: str) -> tuple[str, ...]:
+        """Return the command that starts a program under an account; it reads the credentials itself."""
+        account = find_account(components.settings.accounts, ref)
+        if account is None:
+            raise NotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
+        return build_command_prefix(paths.config_dir, account.ref)
+
+    executor = ActionExecutor(panes, clock, notifier, build_launch_prefix)
+    secret = (components.pipeline.nonce or "").encode()
+    gate = Gate(
+        store=store,
+        panes=panes,
+        policy=policy_checker,
+        approvals=approvals,
+        executor=executor,
+        clock=clock,
+        hash_key=secret,
+    )
+    broker = PermissionBroker(gate=gate, pending=panes.permission_requests, commander=AgentCommander(panes, clock))
+    return GateComponents(
+        gate=gate,
+        policy_checker=policy_checker,
+        approvals=approvals,
+        store=store,
+        clock=clock,
+        panes=panes,
+        permission_broker=broker,
+    )

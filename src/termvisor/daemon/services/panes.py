@@ -1,0 +1,77 @@
+"""Serve the current panes to operations: list, find and capture them."""
+
+from termvisor.capture.server_watcher import ServerWatcher
+from termvisor.daemon.components import Components
+from termvisor.daemon.replay.colored_redaction import redact_colored_rows, redact_rows
+from termvisor.errors import NotFound
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.terminal.pane import PaneView
+from termvisor.model.terminal.screen import Screen
+from termvisor.pipeline import get_activity
+from termvisor.store import StoredPane
+
+
+class DaemonPanes:
+    def __init__(self, components: Components):
+        self._components = components
+
+    async def list_panes(self, *, include_gone: bool = False) -> list[PaneView]:
+        await self._wait_for_first_scan()
+        panes = await self._components.store.panes.list_panes(include_gone=include_gone)
+        return [self._build_view(pane) for pane in panes]
+
+    async def find_pane(self, pane_id: PaneId) -> PaneView | None:
+        await self._wait_for_first_scan()
+        pane = await self._components.store.panes.find(pane_id)
+        return None if pane is None else self._build_view(pane)
+
+    def get_pending_line(self, pane: PaneId) -> str:
+        reader = self._components.pipeline.current_readers.get(pane)
+        return reader.pending_line if reader else ""
+
+    async def capture_screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
+        watcher, mux_id = self._locate_pane(pane)
+        capture = await watcher.server.capture_pane(mux_id, escapes=escapes)
+        secrets = self._components.pipeline.get_secrets(pane)
+        if escapes:
+            rows = redact_colored_rows(capture.rows, capture.rows_above, secrets)
+        else:
+            rows_above = [row.rstrip() for row in capture.rows_above]
+            rows = redact_rows([row.rstrip() for row in capture.rows], rows_above, secrets)
+        return capture.to_screen(pane, rows, self._components.clock.now())
+
+    async def wait_until_stored(self, pane: PaneId | None = None) -> None:
+        # Until the first scan is done, the epochs of an earlier daemon are not open yet.
+        await self._wait_for_first_scan()
+        await self._components.pipeline.wait_settled(pane)
+
+    async def _wait_for_first_scan(self) -> None:
+        await self._components.server_supervisor.first_scan_done.wait()
+
+    def _locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId]:
+        location = self._components.server_supervisor.locate_pane(pane)
+        if location is None:
+            raise NotFound(f"pane {pane} no longer exists", hint=f"`visor get-text {pane}` still shows its output.")
+        return location
+
+    def _build_view(self, pane: StoredPane) -> PaneView:
+        components = self._components
+        meter = components.pipeline.rate_meters.get(pane.id)
+        reader = components.pipeline.current_readers.get(pane.id)
+        watcher = components.server_supervisor.watchers.get(pane.instance.server.socket)
+        is_open = pane.gone_at is None
+        return PaneView(
+            id=pane.id,
+            instance=pane.instance,
+            facts=pane.facts,
+            activity=get_activity(reader),
+            heard_by=watcher.find_data_plane(pane.instance.mux_id) if watcher and is_open else "none",
+            first_seen_at=pane.first_seen_at,
+            last_output_at=meter.last_at if meter and meter.last_at else pane.last_output_at,
+            gone_at=pane.gone_at,
+            # Bytes that were read and are not committed yet count too.
+            bytes_heard=pane.bytes_heard + (reader.read_offset - reader.stored_offset if reader else 0),
+            bytes_per_second=meter.compute_rate(components.clock.monotonic()) if meter and is_open else 0.0,
+            gaps=pane.gaps,
+            lines=pane.lines,
+        )

@@ -1,0 +1,172 @@
+"""Build fake services with sample panes, agents, detections, approvals and workflows for tests of operations."""
+
+import os
+import tempfile
+
+from msgspec.structs import replace
+
+from termvisor.clock import NS, SystemClock
+from termvisor.model.action.action import Actor, SetTitle
+from termvisor.model.action.approval import Approval, Permit, PermitScope, Reservation
+from termvisor.model.action.audit import AuditEntry
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.undo import UndoAction, UndoPrecondition
+from termvisor.model.action.verdict import VerdictReason, combine_reasons
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.maintenance import MaintenanceRun
+from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.pane import PaneActivity
+from termvisor.model.terminal.screen import Screen
+from termvisor.settings import Paths
+from termvisor.store import Store
+from termvisor.testing import sample_agents
+from termvisor.testing.fake_accounts import add_sample_accounts
+from termvisor.testing.fake_detections import add_sample_detections
+from termvisor.testing.fake_services import FakeServices, build_shell_facts
+from termvisor.testing.fake_workflows import add_sample_workflows
+
+AGENT_OPERATIONS = frozenset(
+    {"list_panes", "list_windows", "list_sessions", "status", "next", "explain", "watch", "tmux_status"}
+)
+AGENT_OPERATIONS |= {"agents_list", "agents_sessions", "list_sources", "answer_dialog", "interrupt", "quit_agent"}
+AGENT_OPERATIONS |= {"resume_session", "revive"}
+"""Operations about agents; their sample services have agents."""
+
+DETECTION_OPERATIONS = frozenset({"explain_event", "events_ack", "events_mute", "events_mutes", "events_unmute"})
+"""Operations about detections; their sample services have some."""
+
+
+def _build_dialog_screen(pane: PaneId, now: int) -> Screen:
+    rows = ("╭─ Fix the tests? ─╮", "│ 1. Yes  2. No    │", "╰──────────────────╯")
+    return Screen(pane=pane, rows=rows, width=20, height=3, cursor_x=2, cursor_y=1, alternate=True, at=now)
+
+
+def _build_frames(screen: Screen) -> list[ReplayFrame]:
+    """Return two frames: one after a gap, then the screen itself."""
+    frame = ReplayFrame(pane=screen.pane, at=screen.at, width=20, height=3, rows=screen.rows, is_alternate=True)
+    return [
+        replace(frame, rows=screen.rows[:1], note="gap: pipe_closed for 4.0 s"),
+        replace(frame, at=screen.at + NS, cursor_x=2, cursor_y=1, epoch=EpochId(1), offset=120),
+    ]
+
+
+def _build_maintenance_steps(now: int) -> list[MaintenanceRun]:
+    """Return one maintenance step in progress and its result."""
+    step = MaintenanceRun(operation="delete_raw", started_at=now, rows=1, detail="1 of 2 segments", is_done=False)
+    result = MaintenanceRun(
+        operation="delete_raw",
+        started_at=now,
+        duration=0.25,
+        rows=2,
+        bytes=16_000_000,
+        detail="2 segments of 1 pane",
+    )
+    return [step, result]
+
+
+async def build_sample_services(paths: Paths | None = None, op: str = "") -> FakeServices:
+    """Return services with samples of everything, and create the files that the call of operation ``op`` needs."""
+    services = FakeServices(paths)
+    if paths is not None and op == "db_restore":
+        await _write_snapshot(paths)
+    shell_pane = services.add_pane(build_shell_facts("%1", active=True, title="make test"))
+    agent = services.add_pane(
+        build_shell_facts("%4", session="agents", window=2, command="claude", title="✳ fixing tests")
+    )
+    ended = services.add_pane(build_shell_facts("%9", session="agents", window=3))
+    services.add_event("daemon_started", version="0.1.0")
+    services.add_event("pane_appeared", shell_pane.id, session="work")
+    await _add_shell_output(services, shell_pane.id)
+    services.remove_pane(ended.id)
+    services.change_pane(
+        shell_pane.id,
+        activity=PaneActivity(kind="prompt", since=services.clock.now(), last_exit=0, is_proven=True),
+        bytes_heard=4321,
+        bytes_per_second=12.34,
+    )
+    services.change_pane(agent.id, activity=PaneActivity(kind="alt_screen"))
+    services.panes.screens[agent.id] = _build_dialog_screen(agent.id, services.clock.now())
+    services.history.recording.stored_frames += _build_frames(services.panes.screens[agent.id])
+    services.maintenance.maintenance_steps += _build_maintenance_steps(services.clock.now())
+    add_sample_actions(services, shell_pane.id)
+    add_sample_workflows(services.workflows, shell_pane.id, services.clock.now())
+    await services.clock.advance(10)
+    if op == "hook_permission":
+        services.gate.outcome = Outcome(status="done", why="allow", text='{"behavior":"allow"}', correlation="c0ffee")
+    await _add_agents(services, op, agent.id)
+    if op in DETECTION_OPERATIONS:
+        await add_sample_detections(services.detections, shell_pane.id, agent.id, services.clock.now())
+    return services
+
+
+async def _add_shell_output(services: FakeServices, pane: PaneId) -> None:
+    """Add a failed command, a gap during a second one, and the end of the second one."""
+    commands, clock = services.history.commands, services.clock
+    services.print_lines(pane, "$ make test", "error: 1 test failed", "$ make test")
+    commands.start_command(pane, "make test", clock.now(), 2)
+    commands.end_command(pane, 2, clock.now(), 2)
+    commands.start_command(pane, "make test", clock.now(), 4)
+    await clock.advance(60)
+    services.add_gap(pane, "pipe_stolen", 4.0)
+    await clock.advance(5)
+    services.print_lines(pane, "tests passed", "error: none")
+    commands.end_command(pane, 0, clock.now(), 5)
+    services.print_partial_line(pane, "$ ")
+
+
+async def _add_agents(services: FakeServices, op: str, pane: PaneId) -> None:
+    add_sample_accounts(services.accounts, services.clock.now())
+    if op in AGENT_OPERATIONS:
+        await sample_agents.add_sample_agents(services, pane)
+    if op in ("resume_session", "revive"):
+        services.agents.end_agent(pane)
+
+
+def add_sample_actions(services: FakeServices, pane: PaneId) -> None:
+    """Add an open approval request, a permit, a reservation and an audit entry."""
+    now, robot = services.clock.now(), Actor(kind="robot", uid=1000, pid=77, name="builder")
+    action = {"type": "send_text", "pane": pane, "text": "make deploy", "enter": True, "into_screen": False}
+    reason = VerdictReason(source="default", id="others.input", answer="ask", text="a caller of the kind robot")
+    expires_at = now + 600 * NS
+    services.gate.approvals.add_request(
+        Approval(
+            at=now,
+            expires_at=expires_at,
+            correlation="c0ffee",
+            action_hash="ab12",
+            kind="send_text",
+            actor=robot,
+            risk="input",
+            pane=pane,
+            place="pane 1 (local/work:1.0 %1, pid 1000, bash)",
+            shown=action,
+            reasons=(reason,),
+        )
+    )
+    scope = PermitScope(kind="send_keys", actor_kind="robot", actor_name="builder", uid=1000, pane=pane)
+    services.gate.approvals.stored_permits.append(
+        Permit(id=1, at=now, expires_at=expires_at, scope=scope, who="human:1000")
+    )
+    services.gate.reservations.stored_reservations.append(
+        Reservation(id=1, pane=pane, owner="alice", at=now, expires_at=expires_at)
+    )
+    entry = AuditEntry(at=now, correlation="c0ffee", stage="asked", kind="send_text", actor=robot, pane=pane)
+    services.gate.audit.add_entry(
+        replace(entry, action=action, verdict=combine_reasons((reason,)), observed={"command": "bash"})
+    )
+    services.gate.audit.sample_inverse = UndoAction(
+        action=SetTitle(pane=pane, title="make test"),
+        undoes=UndoPrecondition(correlation="0ff1ce", title="release build"),
+    )
+    services.gate.outcome = Outcome(status="done", correlation="c0ffee", mux_pane="%4", pid=1000)
+    services.gate.send_outcome = Outcome(
+        status="delivered", why="command_started", correlation="c0ffee", key="k1", bytes_sent=9
+    )
+
+
+async def _write_snapshot(paths: Paths) -> None:
+    os.makedirs(paths.data_dir, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        store = await Store.open(f"{folder}/visor.db", SystemClock())
+        await store.maintenance.write_snapshot(paths.snapshot_file)
+        await store.close()
