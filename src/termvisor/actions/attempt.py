@@ -1,4 +1,4 @@
-"""Hold one requested action on its way through the gate, and build its audit entries."""
+"""Hold one requested action while the gate processes it, and build its audit entries."""
 
 from msgspec import Struct
 from msgspec.structs import replace
