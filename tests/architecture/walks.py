@@ -1,11 +1,13 @@
 """Trace which files of the product one user-visible flow passes, in a real daemon and in the client.
 
 The recorder runs isolated from the environment (`python -I`) and cannot be traced; its own package counts as passed by
-the flows that capture output.
+the flows that capture output. `python -m tests.architecture.walks` prints the length of three walks.
 """
 
 import os
 import signal
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +15,13 @@ from pathlib import Path
 
 from termvisor.testing.visor_instance import VisorInstance
 from tests.architecture.source import ROOT, SOURCE
+from tests.live.conftest import WatchedTmux, run_watched_tmux
+from tests.live.polling import wait_until
+from tests.live.terminal_user import TerminalUser, open_terminal_user
 
 TRACING = ROOT / "tests" / "architecture" / "tracing"
+IDLE_S = 12.0
+"""Long enough for one pass of every periodic task that an idle daemon runs within seconds."""
 
 
 class TracedInstance:
@@ -23,7 +30,8 @@ class TracedInstance:
     def __init__(self, visor: VisorInstance, folder: Path):
         self.visor, self.folder = visor, folder
         folder.mkdir(exist_ok=True)
-        visor.env = {
+        self._plain_env = visor.env
+        self._traced_env = visor.env = {
             **visor.env,
             "PYTHONPATH": str(TRACING),
             "TRACE_FOLDER": str(folder),
@@ -44,8 +52,94 @@ class TracedInstance:
         for path in sorted(self.folder.iterdir(), key=lambda one: one.name == str(daemon)):
             files += [name for name in path.read_text().split("\n") if name not in files]
 
+    @contextmanager
+    def without_client_trace(self) -> Iterator[VisorInstance]:
+        """Run commands that only observe the flow: their client side is not recorded."""
+        self.visor.env = self._plain_env
+        try:
+            yield self.visor
+        finally:
+            self.visor.env = self._traced_env
+
     def _await_file(self, path: Path) -> None:
         deadline = time.monotonic() + 10.0
         while not path.exists():
             assert time.monotonic() < deadline, f"{path} was not written"
             time.sleep(0.01)
+
+
+def trace_flows(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) -> Iterator[tuple[str, list[str]]]:
+    """Run the six flows of docs/architecture.md one after the other; yield each name with its files."""
+    visor = traced.visor
+    with traced.trace() as files:
+        scene.print_word(user.shell_pane, "albatross")
+    yield "capture", files
+    with traced.trace() as files:
+        visor.call_robot("search", "albatross")
+    yield "search", files
+    with traced.trace() as files:
+        user.run_command(f"visor send {user.pane_id} true")
+        user.wait_for_text("delivered")
+    yield "send", files
+    yield "permission request", _trace_permission_request(traced, scene, user)
+    workflow = Path(visor.paths.config_dir, "workflows", "leave_note.yaml")
+    workflow.parent.mkdir(exist_ok=True)
+    workflow.write_text("name: leave_note\nmode: 'on'\nsteps: [{note: done}]\n")
+    with traced.trace() as files:
+        user.run_command(f"visor workflow run leave_note {user.pane_id}")
+        wait_until(
+            lambda: [
+                run for run in visor.call_robot("workflow", "status", "--all")["items"] if run["status"] == "completed"
+            ]
+        )
+    yield "workflow", files
+    with traced.trace() as files:
+        visor.run_checked("db", "prune")
+    yield "maintenance", files
+
+
+def _trace_permission_request(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) -> list[str]:
+    """The second request of a fake agent, so that starting and recognizing the agent is not part of the flow."""
+    pane = scene.tmux.start_session("agent", f"exec {sys.executable} -P -m termvisor.frontends.demo.player claude")
+    user.run_command(f"visor deny {_wait_for_request(traced.visor)}")
+    wait_until(lambda: "? for shortcuts" in scene.tmux("capture-pane", "-p", "-t", pane))
+    with traced.trace() as files, traced.without_client_trace() as visor:
+        scene.tmux.type_line(pane, "rename Basket to Cart")
+        user.run_command(f"visor approve {_wait_for_request(visor)}")
+        wait_until(lambda: not visor.call_robot("inbox")["items"])
+    return files
+
+
+def _wait_for_request(visor: VisorInstance) -> int:
+    (request,) = wait_until(lambda: visor.call_robot("inbox")["items"])
+    return int(request["id"])
+
+
+def main() -> None:
+    """Print how many files each walk passes beyond those of an idle daemon.
+
+    Sending and answering type into a pane, whose output is captured: these files count for the first walk only.
+    """
+    with run_watched_tmux() as scene, tempfile.TemporaryDirectory() as folder:
+        traced = TracedInstance(scene.visor, Path(folder))
+        with open_terminal_user(scene) as user:
+            with traced.trace() as idle:
+                time.sleep(IDLE_S)
+            with traced.trace() as waiting:
+                scene.list_panes()
+                traced.visor.run("robot", "wait-for", str(user.pane_id), "never printed", "--timeout-secs", "1")
+            passed = {name: {*files} - {*idle} for name, files in trace_flows(traced, scene, user)}
+    capture = passed["capture"] - {*waiting}
+    walks = {
+        "a byte to search": capture | passed["search"],
+        "a send": passed["send"] - capture,
+        "a permission request": passed["permission request"] - capture,
+    }
+    for name, files in walks.items():
+        print(f"{name:<24}{len(files):>4} files")
+        if "--files" in sys.argv:
+            print("   ", *sorted(files))
+
+
+if __name__ == "__main__":
+    main()
