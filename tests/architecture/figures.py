@@ -7,7 +7,7 @@ from statistics import median, quantiles
 
 from tests.architecture.source import modules
 from tests.architecture.test_names import VERBS, split_words
-from tests.architecture.test_sizes import length
+from tests.architecture.test_sizes import count_lines
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     lines = sum(module.lines for module in found)
     comments = sum(count_comment_lines(module.text) for module in found)
     written = [module.lines for module in found if module.lines > 5]
-    lengths = [length(function) for function in functions]
+    lengths = [count_lines(function) for function in functions]
     print(f"source lines                        {lines:,} in {len(found)} modules")
     print(f"module median                       {median(written):g} lines")
     print(f"function median, p90                {median(lengths):g}, {quantiles(lengths, n=10)[-1]:g} lines")

@@ -1,4 +1,4 @@
-"""The hand-written pages: short, complete, and true of the product as it is."""
+"""Hand-written pages are short and complete, and their links and commands work."""
 
 import re
 import shlex
@@ -17,31 +17,29 @@ GUIDES = ("quickstart", "concepts", "operations", "extend")
 HEADINGS = ["## Situation", "## Decision", "## Cost", "## What would change our mind"]
 FOLDERS = ("", "docs/", "docs/decisions/", "examples/")
 PAGES = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}*.md"))]
-LATER = {"errors.py": {"inbox", "policy"}}
-"""Hints of errors that nothing raises yet name commands that do not exist yet."""
 
 
-def code(text: str, language: str) -> list[str]:
+def extract_code(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def command_lines(text: str) -> list[str]:
-    """What stands after `visor` in the shell examples of a page, without comments, pipes and redirections."""
+def extract_command_lines(text: str) -> list[str]:
+    """Return the arguments of `visor` in the shell examples of a page, without comments, pipes and redirections."""
     found = []
-    for line in "".join(code(text, "sh")).splitlines():
+    for line in "".join(extract_code(text, "sh")).splitlines():
         words = shlex.split(line, comments=True)
         end = next((at for at, word in enumerate(words) if word in ("|", ">", "&&", ";")), len(words))
         found += [shlex.join(words[1:end])] * (words[:1] == ["visor"])
     return found
 
 
-def mentioned(text: str) -> set[str]:
-    """The commands that running text names in backticks: the first word, for `robot` the second."""
+def find_mentioned_commands(text: str) -> set[str]:
+    """Return the commands that running text names in backticks: the first word, for `robot` the second."""
     return set(re.findall(r"`visor (?:robot )?([a-z][a-z-]*)", text))
 
 
-def complaint(line: str) -> str:
-    """Why the product would not take this command line; empty when it would."""
+def find_command_error(line: str) -> str:
+    """Return why a command line is invalid, or an empty string."""
     words = shlex.split(line)
     try:
         if words[:1] and words[0] in LOCAL_COMMANDS:
@@ -55,48 +53,48 @@ def complaint(line: str) -> str:
     return ""
 
 
-def broken_links(page: str, text: str) -> list[str]:
+def find_broken_links(page: str, text: str) -> list[str]:
     wrong = []
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         path, _, anchor = target.partition("#")
         file = (ROOT / page).parent / path if path else ROOT / page
         is_foreign = target.startswith(("https://", "mailto:"))
-        if not is_foreign and not (file.exists() and (not anchor or anchor in anchors(file.read_text()))):
+        if not is_foreign and not (file.exists() and (not anchor or anchor in list_anchors(file.read_text()))):
             wrong.append(f"{page}: {target}")
     return wrong
 
 
-def anchors(text: str) -> set[str]:
-    """The names that a heading gets as a link."""
+def list_anchors(text: str) -> set[str]:
+    """Return the link anchors of the headings."""
     heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-def misnumbered(names: list[str]) -> list[str]:
-    """Decisions are numbered from 0001 on, without a hole."""
+def find_misnumbered(names: list[str]) -> list[str]:
+    """Return the decisions that break the numbering from 0001 on."""
     numbered = enumerate(sorted(names), 1)
     return [name for number, name in numbered if not re.fullmatch(rf"{number:04d}(-[a-z0-9]+)+\.md", name)]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
-    assert broken_links(page, _text(page)) == []
+def test_links_are_valid(page: str) -> None:
+    assert find_broken_links(page, _text(page)) == []
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_command_lines_are_ones_that_the_product_takes(page: str) -> None:
-    assert [why for line in command_lines(_text(page)) if (why := complaint(line))] == []
+def test_command_lines_are_valid(page: str) -> None:
+    assert [why for line in extract_command_lines(_text(page)) if (why := find_command_error(line))] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_named_in_the_text_exist(page: str) -> None:
-    assert mentioned(_text(page)) - _known() == set()
+    assert find_mentioned_commands(_text(page)) - _known() == set()
 
 
 def test_commands_named_in_messages_and_hints_exist() -> None:
     wrong = {}
     for module in modules():
-        unknown = mentioned(module.text) - _known() - LATER.get(Path(module.path).name, set())
+        unknown = find_mentioned_commands(module.text) - _known()
         wrong.update({module.path: unknown} if unknown else {})
     assert wrong == {}
 
@@ -109,14 +107,14 @@ def test_the_readme_is_short_and_shows_the_real_thing() -> None:
     assert "make test" in text
 
 
-def test_every_guide_is_there_and_the_readme_leads_to_it() -> None:
+def test_the_readme_links_every_guide() -> None:
     assert [name for name in GUIDES if f"(docs/{name}.md)" not in _text("README.md")] == []
 
 
 def test_decisions_are_numbered_listed_short_and_complete() -> None:
     names = _decisions()
     listed = _text("docs/decisions/README.md")
-    assert misnumbered(names) == []
+    assert find_misnumbered(names) == []
     assert [name for name in names if f"({name})" not in listed] == []
     for name in names:
         text = _text(f"docs/decisions/{name}")
@@ -124,7 +122,7 @@ def test_decisions_are_numbered_listed_short_and_complete() -> None:
         assert (name, len(text.splitlines()) <= DECISION_LINES) == (name, True)
 
 
-def test_the_changelog_says_what_is_not_released_yet() -> None:
+def test_the_changelog_has_an_unreleased_section() -> None:
     assert re.search(r"^## \[Unreleased\]$", _text("CHANGELOG.md"), re.MULTILINE)
 
 
@@ -137,29 +135,35 @@ def test_an_example_calls_operations_that_exist(path: Path) -> None:
 
 def test_a_broken_link_is_found() -> None:
     text = "[a](docs/nowhere.md) [b](LICENSE) [c](https://example.org) [d](docs/concepts.md#no-such-head)"
-    assert broken_links("README.md", text) == ["README.md: docs/nowhere.md", "README.md: docs/concepts.md#no-such-head"]
+    assert find_broken_links("README.md", text) == [
+        "README.md: docs/nowhere.md",
+        "README.md: docs/concepts.md#no-such-head",
+    ]
 
 
 def test_a_command_line_that_would_fail_is_found() -> None:
-    assert complaint("serch error").startswith("serch error: ")
-    assert complaint("get-text 7 --tale 5")
-    assert complaint("up --demo-if-full")
-    assert complaint("robot state --pane 7") == ""
+    assert find_command_error("serch error").startswith("serch error: ")
+    assert find_command_error("get-text 7 --tale 5")
+    assert find_command_error("up --demo-if-full")
+    assert find_command_error("robot state --pane 7") == ""
 
 
 def test_only_the_shell_examples_of_a_page_are_taken() -> None:
     text = (
         "`visor a`\n```sh\nvisor search 'x y'  # why\nvisor export 7 --text > file\nmake run\n```\n```\nvisor b\n```\n"
     )
-    assert command_lines(text) == ["search 'x y'", "export 7 --text"]
+    assert extract_command_lines(text) == ["search 'x y'", "export 7 --text"]
 
 
 def test_a_command_that_does_not_exist_is_found_in_running_text() -> None:
-    assert mentioned("Run `visor robot state`, then `visor frobnicate --now` or `visor-x`.") == {"state", "frobnicate"}
+    assert find_mentioned_commands("Run `visor robot state`, then `visor frobnicate --now` or `visor-x`.") == {
+        "state",
+        "frobnicate",
+    }
 
 
-def test_a_hole_in_the_numbers_is_found() -> None:
-    assert misnumbered(["0001-a.md", "0003-b.md", "README.md"]) == ["0003-b.md", "README.md"]
+def test_a_gap_in_the_numbering_is_found() -> None:
+    assert find_misnumbered(["0001-a.md", "0003-b.md", "README.md"]) == ["0003-b.md", "README.md"]
 
 
 def _known() -> set[str]:

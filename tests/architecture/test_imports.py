@@ -1,4 +1,4 @@
-"""Who may know whom, beyond the layers in pyproject.toml; holds for files that do not exist yet."""
+"""Import rules beyond the layers in pyproject.toml. They hold for new files without a change here."""
 
 import shutil
 import subprocess
@@ -10,64 +10,77 @@ import pytest
 
 from tests.architecture.source import ROOT, SOURCE, Module, modules, sample, within
 
-WORLD = ("asyncio", "sqlite3", "apsw", "subprocess", "socket", "time", "random")
+SIDE_EFFECTS = ("asyncio", "sqlite3", "apsw", "subprocess", "socket", "time", "random")
 PURE = ("model", "redaction", "terminal", "detection.scanner", "agents.state", "policy", "regex.engine")
 PURE += ("search.parser", "search.lexer", "search.query_tree", "search.line_match")
 VALUES = ("model", "errors", "clock", "settings", "redaction", "__version__")
-FACES = ("frontends", "client", "ops", "setup", "protocol", "log", "system", "daemon.lifecycle", "daemon.run", *VALUES)
+FRONTEND_IMPORTS = (
+    "frontends",
+    "client",
+    "ops",
+    "setup",
+    "protocol",
+    "log",
+    "system",
+    "daemon.lifecycle",
+    "daemon.run",
+    *VALUES,
+)
 RECORDER = ("posix", "os", "sys", "select", "errno", "signal", "struct", "_socket", "_struct", "_signal", "__future__")
 RECORDER += ("fcntl", "resource", "time", "collections.abc", "typing")
-ONLY_READ = ("recorder.compressed_segment",)
-"""Loaded by whoever reads a packed segment, never by the recorder: tests/unit/recorder/test_options.py proves it."""
-DOORS = ("backends.pane_control", "llm", "actions.executor", "actions.notifications")
+READER_SIDE = ("recorder.compressed_segment",)
+"""Loaded by readers of compressed segments, never by the recorder: tests/unit/recorder/test_options.py proves it."""
+GATED = ("backends.pane_control", "llm", "actions.executor", "actions.notifications")
 
 
-def ours(*names: str) -> tuple[str, ...]:
+def prefix(*names: str) -> tuple[str, ...]:
     return tuple(f"termvisor.{name}" for name in names)
 
 
-BUILDERS = tuple(f"termvisor.daemon.{name}" for name in ("assembly", "acting.gate_assembly", "acting.pane_access"))
-"""The composition root; what the gate is made of stands on a page of its own."""
+COMPOSITION_ROOT = tuple(
+    f"termvisor.daemon.{name}" for name in ("assembly", "acting.gate_assembly", "acting.pane_access")
+)
+"""Modules that construct the gate and may import what it protects."""
 
 
-def foreign_friends(module: Module, allowed: tuple[str, ...]) -> list[str]:
-    """What a module imports of ours beyond the places it may know."""
+def find_imports_beyond(module: Module, allowed: tuple[str, ...]) -> list[str]:
+    """Return imports of our own modules outside the allowed packages."""
     known = [name for name in module.imports() if name.startswith("termvisor.")]
-    return sorted(name for name in known if not within(name, *ours(*allowed)))
+    return sorted(name for name in known if not within(name, *prefix(*allowed)))
 
 
-def touches_the_world(module: Module) -> list[str]:
-    is_pure = within(module.name, *ours(*PURE))
-    return sorted(name for name in module.imports() if is_pure and within(name, *WORLD))
+def find_impure_imports(module: Module) -> list[str]:
+    is_pure = within(module.name, *prefix(*PURE))
+    return sorted(name for name in module.imports() if is_pure and within(name, *SIDE_EFFECTS))
 
 
-def opens_a_door(module: Module) -> list[str]:
-    """Whoever types, calls a model or notifies goes through the gate; only the gate and the builder know the doors."""
-    if module.package in ("actions", "testing") or module.name in BUILDERS:
+def find_ungated_imports(module: Module) -> list[str]:
+    """Typing, model calls and notifications go through the gate; only the gate and its assembly import them."""
+    if module.package in ("actions", "testing") or module.name in COMPOSITION_ROOT:
         return []
-    found = [name for name in module.imports() if within(name, *ours(*DOORS)) or _is_channel(name)]
-    return sorted(name for name in found if not _is_at_home(module, name))
+    found = [name for name in module.imports() if within(name, *prefix(*GATED)) or _is_channel(name)]
+    return sorted(name for name in found if not _is_same_package(module, name))
 
 
 def _is_channel(name: str) -> bool:
-    return within(name, *ours("agents.adapters")) and "keyboard" in name.split(".")[4:5]
+    return within(name, *prefix("agents.adapters")) and "keyboard" in name.split(".")[4:5]
 
 
-def _is_at_home(module: Module, door: str) -> bool:
-    """A backend implements its own contract: it may know the door in its own package."""
-    depth = 4 if _is_channel(door) else 2
-    return module.name.split(".")[:depth] == door.split(".")[:depth]
+def _is_same_package(module: Module, gated: str) -> bool:
+    """A backend implements its own contract, so it may import the gated module of its own package."""
+    depth = 4 if _is_channel(gated) else 2
+    return module.name.split(".")[:depth] == gated.split(".")[:depth]
 
 
-def knows_more_than_a_face(module: Module) -> list[str]:
-    is_face = module.package in ("frontends", "shell", "client")
-    return foreign_friends(module, (*FACES, module.package)) if is_face else []
+def find_frontend_imports(module: Module) -> list[str]:
+    is_frontend = module.package in ("frontends", "shell", "client")
+    return find_imports_beyond(module, (*FRONTEND_IMPORTS, module.package)) if is_frontend else []
 
 
-def knows_more_than_an_op(module: Module) -> list[str]:
-    """An op file speaks in values and sees the product through World."""
+def find_operation_imports(module: Module) -> list[str]:
+    """An operation imports values and reaches everything else through Services."""
     return (
-        foreign_friends(module, (*VALUES, "bus", "regex", "log", "system", "setup", "diagnostics", "ops"))
+        find_imports_beyond(module, (*VALUES, "bus", "regex", "log", "system", "setup", "diagnostics", "ops"))
         if is_op(module)
         else []
     )
@@ -77,66 +90,72 @@ def is_op(module: Module) -> bool:
     return module.package == "ops" and "\nOP = Operation(" in module.text
 
 
-def weighs_down_the_recorder(module: Module) -> list[str]:
-    if module.package != "recorder" or within(module.name, *ours(*ONLY_READ)):
+def find_recorder_imports(module: Module) -> list[str]:
+    if module.package != "recorder" or within(module.name, *prefix(*READER_SIDE)):
         return []
     return sorted(name for name in module.imports() if not within(name, "termvisor.recorder", *RECORDER))
 
 
-CHECKS = (touches_the_world, opens_a_door, knows_more_than_a_face, knows_more_than_an_op, weighs_down_the_recorder)
+CHECKS = (
+    find_impure_imports,
+    find_ungated_imports,
+    find_frontend_imports,
+    find_operation_imports,
+    find_recorder_imports,
+)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_nobody_knows_more_than_it_may(check: Callable[[Module], list[str]]) -> None:
+def test_imports_stay_within_the_rules(check: Callable[[Module], list[str]]) -> None:
     assert {module.path: found for module in modules() if (found := check(module))} == {}
 
 
 @pytest.mark.parametrize(
     ("check", "name", "line", "found"),
     [
-        (touches_the_world, "terminal.x", "import asyncio.events", ["asyncio.events"]),
-        (touches_the_world, "search.parser", "def f():\n    from time import time\n", ["time", "time.time"]),
+        (find_impure_imports, "terminal.x", "import asyncio.events", ["asyncio.events"]),
+        (find_impure_imports, "search.parser", "def f():\n    from time import time\n", ["time", "time.time"]),
         (
-            opens_a_door,
+            find_ungated_imports,
             "workflows.x",
             "from termvisor.backends import pane_control",
             ["termvisor.backends.pane_control"],
         ),
-        (opens_a_door, "ops.x", "import termvisor.llm.canned", ["termvisor.llm.canned"]),
+        (find_ungated_imports, "ops.x", "import termvisor.llm.canned", ["termvisor.llm.canned"]),
         (
-            opens_a_door,
+            find_ungated_imports,
             "jobs.x",
             "import termvisor.agents.adapters.codex.keyboard",
             ["termvisor.agents.adapters.codex.keyboard"],
         ),
         (
-            opens_a_door,
+            find_ungated_imports,
             "agents.adapters.codex.x",
             "import termvisor.agents.adapters.gemini.keyboard",
             ["termvisor.agents.adapters.gemini.keyboard"],
         ),
-        (opens_a_door, "ops.x", "import termvisor.actions.executor", ["termvisor.actions.executor"]),
+        (find_ungated_imports, "ops.x", "import termvisor.actions.executor", ["termvisor.actions.executor"]),
         (
-            opens_a_door,
+            find_ungated_imports,
             "daemon.x",
             "import termvisor.actions.notifications.webhook",
             ["termvisor.actions.notifications.webhook"],
         ),
-        (knows_more_than_a_face, "frontends.x", "import termvisor.daemon.assembly", ["termvisor.daemon.assembly"]),
-        (knows_more_than_a_face, "client", "from ..termvisor import store", ["termvisor.store"]),
+        (find_frontend_imports, "frontends.x", "import termvisor.daemon.assembly", ["termvisor.daemon.assembly"]),
+        (find_frontend_imports, "client", "from ..termvisor import store", ["termvisor.store"]),
         (
-            knows_more_than_an_op,
+            find_operation_imports,
             "ops.x",
             "import termvisor.store.sqlite.database\nOP = Operation()",
             ["termvisor.store.sqlite.database"],
         ),
         (
-            knows_more_than_an_op,
+            find_operation_imports,
             "ops.x",
             "import termvisor.daemon.lifecycle\nOP = Operation()",
             ["termvisor.daemon.lifecycle"],
         ),
-        (weighs_down_the_recorder, "recorder.x", "import json", ["json"]),
+        (find_recorder_imports, "recorder.x", "import json", ["json"]),
     ],
 )
 def test_a_forbidden_import_is_found(
@@ -148,35 +167,35 @@ def test_a_forbidden_import_is_found(
 @pytest.mark.parametrize(
     ("check", "name", "line"),
     [
-        (touches_the_world, "capture.x", "import asyncio"),
-        (touches_the_world, "terminal.x", "import timeit"),
+        (find_impure_imports, "capture.x", "import asyncio"),
+        (find_impure_imports, "terminal.x", "import timeit"),
         (
-            opens_a_door,
+            find_ungated_imports,
             "actions.gate",
             "import termvisor.actions.executor, termvisor.backends.pane_control, termvisor.llm",
         ),
-        (opens_a_door, "daemon.assembly", "import termvisor.backends.pane_control"),
-        (opens_a_door, "backends.tmux.input", "import termvisor.backends.pane_control"),
-        (opens_a_door, "agents.adapters.codex.queue", "import termvisor.agents.adapters.codex.keyboard"),
+        (find_ungated_imports, "daemon.assembly", "import termvisor.backends.pane_control"),
+        (find_ungated_imports, "backends.tmux.input", "import termvisor.backends.pane_control"),
+        (find_ungated_imports, "agents.adapters.codex.queue", "import termvisor.agents.adapters.codex.keyboard"),
         (
-            knows_more_than_a_face,
+            find_frontend_imports,
             "frontends.cli.x",
             "import termvisor.client, termvisor.daemon.lifecycle, termvisor.model",
         ),
         (
-            knows_more_than_an_op,
+            find_operation_imports,
             "ops.x",
             "import termvisor.ops.api.services, termvisor.model.terminal.pane\nOP = Operation()",
         ),
-        (weighs_down_the_recorder, "recorder.compressed_segment", "import zstandard"),
+        (find_recorder_imports, "recorder.compressed_segment", "import zstandard"),
     ],
 )
-def test_an_allowed_import_is_let_through(check: Callable[[Module], list[str]], name: str, line: str) -> None:
+def test_an_allowed_import_is_accepted(check: Callable[[Module], list[str]], name: str, line: str) -> None:
     assert check(sample(line, f"termvisor.{name}")) == []
 
 
 def lint(source: Path) -> subprocess.CompletedProcess[str]:
-    """The contracts of pyproject.toml on a source tree."""
+    """Check the contracts of pyproject.toml on a source tree."""
     command = [Path(sys.executable).with_name("lint-imports"), "--no-logo", "--no-cache"]
     env = {"PYTHONPATH": str(source), "PATH": ""}
     return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
@@ -190,12 +209,12 @@ def test_the_layers_and_contracts_are_kept() -> None:
 BAD = {
     "terminal/bad_clock.py": "import time",
     "capture/bad_driver.py": "import apsw",
-    "model/bad_height.py": "import termvisor.errors",
+    "model/bad_layer.py": "import termvisor.errors",
     "terminal/bad_sibling.py": "import termvisor.search",
     "ops/bad_store.py": "import termvisor.store",
-    "recorder/bad_friend.py": "import termvisor.model",
+    "recorder/bad_import.py": "import termvisor.model",
     "daemon/bad_notifier.py": "import termvisor.actions.notifications.webhook",
-    "daemon/bad_typist.py": "import termvisor.agents.adapters.codex.keyboard",
+    "daemon/bad_keyboard.py": "import termvisor.agents.adapters.codex.keyboard",
 }
 
 

@@ -1,4 +1,4 @@
-"""The tree speaks of the product and of nothing else: no place where it was written, no host it was installed from."""
+"""No file names a local path, a registry host or unfinished work."""
 
 import os
 import re
@@ -14,8 +14,8 @@ _BACKWARDS = ("gro.ipyp", "gro.detsohnohtyp", ".sjmpn", "oi.setarc", "oi.rekcod"
 HOSTS = tuple(word[::-1] for word in _BACKWARDS)
 """Spelled backwards, so that this file does not name them either."""
 WORDS = ("TODO", "FIXME", "NotImplementedError", "lorem ipsum", "as an AI")
-ANYBODY = "you|me|user|alice|bob|ada|dev"
-DEVELOPER_PATH = re.compile(rf"(?<![\w.~*}}])/(?:home|Users|root|work|workspace)/(?!(?:{ANYBODY})\b)[\w.-]+")
+SAMPLE_USERS = "you|me|user|alice|bob|ada|dev"
+DEVELOPER_PATH = re.compile(rf"(?<![\w.~*}}])/(?:home|Users|root|work|workspace)/(?!(?:{SAMPLE_USERS})\b)[\w.-]+")
 TEXT = {".py", ".md", ".toml", ".sql", ".json", ".sh", ".yml", ".yaml", ".txt", ""}
 TARGETS = ("run", "test", "test-live", "test-all", "check", "fix", "bench", "accuracy", "golden", "docs", "demo")
 BANS = ("time.time", "time.time_ns", "time.sleep", "datetime.datetime.now", "os.environ", "os.getenv")
@@ -25,8 +25,8 @@ IN_ROOT |= {"pyproject.toml", "src", "tests", "docs", "examples", ".ci", ".githu
 IN_ROOT |= {".pre-commit-config.yaml", ".git-blame-ignore-revs"}
 
 
-def foreign(path: str, text: str) -> list[str]:
-    """What a file says that does not belong to the product."""
+def find_foreign_text(path: str, text: str) -> list[str]:
+    """Return registry hosts, unfinished markers and local paths in a file."""
     lower = text.lower()
     found = [host for host in HOSTS if host in lower]
     found += [word for word in WORDS if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
@@ -34,17 +34,17 @@ def foreign(path: str, text: str) -> list[str]:
     return [f"{path}: {what}" for what in found]
 
 
-def test_no_file_speaks_of_foreign_things() -> None:
-    assert [line for path in _files() for line in foreign(path, _text(path))] == []
+def test_no_file_has_foreign_text() -> None:
+    assert [line for path in _files() for line in find_foreign_text(path, _text(path))] == []
 
 
-def test_a_registry_host_a_developers_path_and_an_unfinished_thing_are_found() -> None:
+def test_a_registry_host_a_local_path_and_an_unfinished_marker_are_found() -> None:
     text = f"from https://{HOSTS[0]}/simple in /home/fred/src\n# TODO later\n"
-    assert foreign("x.md", text) == [f"x.md: {HOSTS[0]}", "x.md: TODO", "x.md: /home/fred"]
+    assert find_foreign_text("x.md", text) == [f"x.md: {HOSTS[0]}", "x.md: TODO", "x.md: /home/fred"]
 
 
 def test_ordinary_words_are_not_found() -> None:
-    assert foreign("x.md", "~/work/api, $HOME/work/x, /home/you/src, todos, /var/root/x") == []
+    assert find_foreign_text("x.md", "~/work/api, $HOME/work/x, /home/you/src, todos, /var/root/x") == []
 
 
 def test_the_root_holds_only_what_belongs_there() -> None:
@@ -55,7 +55,7 @@ def test_one_version_everywhere() -> None:
     assert termvisor.__version__ == _project()["project"]["version"]
 
 
-def test_the_bans_stand_in_the_linter() -> None:
+def test_the_linter_bans_ambient_calls() -> None:
     lint = _project()["tool"]["ruff"]["lint"]
     banned = set(lint["flake8-tidy-imports"]["banned-api"])
     wanted = (
@@ -65,7 +65,7 @@ def test_the_bans_stand_in_the_linter() -> None:
     assert "TID" in lint["select"]
 
 
-def test_every_habit_is_a_make_target_and_runs_the_set_up_first() -> None:
+def test_every_documented_make_target_exists_and_runs_setup_first() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert [name for name in TARGETS if not re.search(rf"^{name}:.*## ", makefile, re.MULTILINE)] == []
     command = ["make", "--no-print-directory", "-n", "run"]
@@ -73,7 +73,7 @@ def test_every_habit_is_a_make_target_and_runs_the_set_up_first() -> None:
     assert printed.splitlines() == [".ci/setup run", ".venv/bin/visor up --demo-if-empty"]
 
 
-def test_every_live_test_stands_where_make_looks_for_it() -> None:
+def test_every_live_test_is_in_a_folder_that_make_collects() -> None:
     named = re.search(r"^LIVE = (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert named
     folders = tuple(f"{name}/" for name in named[1].split())
