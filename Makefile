@@ -1,6 +1,7 @@
 # Every target installs what it needs; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: run test test-live test-all read check fix bench accuracy latency golden record docs demo help
+CHECKS = check-types check-architecture check-style check-pages
+.PHONY: $(CHECKS) run test test-live test-all read check fix bench accuracy latency golden record docs demo help
 BIN := .venv/bin
 # Tests start hundreds of short processes: without cached bytecode each of them would compile all its imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,7 +17,7 @@ demo: ## start a private tmux server with six sample panes
 	@$(BIN)/visor demo
 
 test: read check ## everything that needs only Python and tmux
-	.ci/pytest -m "not live" -n 4 --dist worksteal $(ARGS)
+	.ci/pytest -m "not live" --ignore tests/architecture -n 4 --dist worksteal $(ARGS)
 
 test-live: ## tests that need further programs, and full sizes
 	@.ci/setup live
@@ -29,14 +30,25 @@ test-all: ## both, with more property-test examples, as continuous integration r
 # Compile the tests once, while types are checked; otherwise every pytest worker compiles all of them.
 read:
 	@.ci/setup dev
-	@$(BIN)/pytest --collect-only -p no:cacheprovider -m "not live" > /dev/null 2>&1 &
+	@$(BIN)/pytest --collect-only -p no:cacheprovider -m "not live" --ignore tests/architecture > /dev/null 2>&1 &
 
-check: ## lint, format, types, import contracts, generated pages up to date
+check: ## lint, format, types, import contracts, architecture, generated pages up to date
 	@.ci/setup dev
+	@$(MAKE) --no-print-directory -j 2 --output-sync $(CHECKS)
+
+check-types:
+	$(BIN)/mypy
+
+# In one process: the workers of `make test` would each parse the whole source for these tests.
+check-architecture:
+	$(BIN)/pytest -q tests/architecture
+
+check-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-pages:
 	$(BIN)/python -m termvisor.ops.docs.reference_pages --check . || { echo "The generated pages are stale: run 'make docs'." >&2; exit 1; }
 
 fix: ## let the tools repair what they can

@@ -10,6 +10,7 @@ from tests.architecture.walks import TracedInstance, trace_flows
 from tests.live.conftest import run_watched_tmux
 from tests.live.terminal_user import open_terminal_user
 
+pytestmark = pytest.mark.live
 PAGE = ROOT / "docs" / "architecture.md"
 FLOWS = ("capture", "search", "send", "permission request", "workflow", "maintenance")
 
