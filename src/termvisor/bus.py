@@ -26,6 +26,7 @@ class Subscription(Generic[T]):
     def put(self, item: T) -> None:
         if not self.is_wanted(item):
             return
+        # A full deque drops its oldest item by itself; only the count is ours.
         if len(self._queue) == self._queue.maxlen:
             self.dropped_count += 1
         self._queue.append(item)
@@ -34,6 +35,7 @@ class Subscription(Generic[T]):
     async def get(self) -> T:
         """Return the next item; wait for it if necessary."""
         while not self._queue:
+            # No await between the check and this: an item cannot slip in and have its wake-up cleared.
             self._has_items.clear()
             await self._has_items.wait()
         return self._queue.popleft()
@@ -74,6 +76,7 @@ async def wait_for_update(clock: Clock, timeout: float, *subscriptions: Subscrip
         timer = group.create_task(clock.sleep(timeout))
         waits = [group.create_task(subscription.get()) for subscription in subscriptions]
         done, _ = await asyncio.wait([timer, *waits], return_when=asyncio.FIRST_COMPLETED)
+        # The group would otherwise wait for the timer and for subscriptions that stay silent.
         for task in (timer, *waits):
             task.cancel()
     return [task.result() for task in waits if task in done]

@@ -40,6 +40,7 @@ class SystemClock:
 
 def format_timestamp(at: int) -> str:
     """Format an instant as RFC 3339 in UTC with milliseconds: ``2026-11-15T21:22:15.123Z``."""
+    # Whole seconds only: a float of nanoseconds since 1970 is off by up to 128 ns and may round a millisecond up.
     stamp = datetime.fromtimestamp(at // NS, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{stamp}.{at % NS // 1_000_000:03d}Z"
 
@@ -71,9 +72,10 @@ def parse_timestamp(text: str, now: int) -> int:
     if text in ("today", "yesterday"):
         midnight = datetime.fromtimestamp(now // NS).astimezone().replace(hour=0, minute=0, second=0)
         return int(midnight.timestamp() - (86400 if text == "yesterday" else 0)) * NS
-    if _DURATION_PART.match(text) and not re.match(r"\d{4}-", text):
+    if _DURATION_PART.match(text):
         return now - int(parse_duration(text) * NS)
     try:
+        # A time without an offset is local time: `astimezone` below assumes it.
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise BadRequest(
