@@ -2,7 +2,7 @@
 
 from termvisor.agents.adapters import loader
 from termvisor.agents.state.thresholds import Thresholds
-from termvisor.model.agent.evidence_source import DEFAULT_SOURCES, EvidenceSource
+from termvisor.model.agent.evidence import DEFAULT_SOURCES, EvidenceSource
 
 SOURCES_BY_AGENT: dict[str, tuple[EvidenceSource, ...]] = {
     one.name: one.sources for one in loader.load_adapters(disabled=["generic"])

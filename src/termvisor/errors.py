@@ -244,3 +244,9 @@ def list_error_classes() -> list[type[VisorError]]:
         classes.append(cls)
         pending = cls.__subclasses__() + pending
     return classes[1:]
+
+
+def find_error_class(code: str) -> type[VisorError]:
+    """Return the class with this code, to rebuild an error of another process; InternalError if there is none."""
+    # Parents come first, so the first class with a code is the most general one.
+    return next((cls for cls in list_error_classes() if cls.code == code), InternalError)

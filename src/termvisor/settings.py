@@ -18,11 +18,11 @@ from msgspec import Meta, Struct
 from termvisor.errors import ConfigError, StorageError, Unavailable
 from termvisor.model.agent import price, program_rule
 from termvisor.model.paths import Paths as Paths  # noqa: PLC0414 - re-exported: most users of settings need the paths too
-from termvisor.model.settings import accounts, agents, limits_and_compaction, workflows
+from termvisor.model.settings import accounts, agents, workflows
 from termvisor.model.settings.notifications import find_notification_problems
 from termvisor.model.settings.workflows import WorkflowSettings
 from termvisor.regex import dialect
-from termvisor.system.regular_file import open_regular_file
+from termvisor.system.files import open_regular_file
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON_RESTART, _FULL_RESTART = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
@@ -262,7 +262,7 @@ def validate_settings(values: Mapping[str, Any], origin: str) -> Settings:
     _check_patterns(settings)
     for problem in find_notification_problems(settings):
         raise ConfigError(f"{origin}: {problem}")
-    if problem := limits_and_compaction.find_prompt_problem(settings.continue_prompt):
+    if problem := workflows.find_prompt_problem(settings.continue_prompt):
         raise ConfigError(f"{origin}: continue_prompt {problem}")
     if settings.raw_retention is not None and not 0 <= settings.raw_retention <= 36_500:
         raise ConfigError(f"{origin}: raw_retention: {settings.raw_retention:g} is not between 0 and 36500 days")
@@ -335,7 +335,7 @@ def _check_patterns(settings: Settings) -> None:
         ("agent_prices", price.find_price_problem),
         ("agent_resume", agents.find_resume_line_problem),
         ("workflow_modes", workflows.find_mode_entry_problem),
-        ("compaction_prompts", limits_and_compaction.find_compaction_line_problem),
+        ("compaction_prompts", workflows.find_compaction_line_problem),
     ):
         for entry in getattr(settings, name):
             if problem := find_problem(entry):

@@ -16,8 +16,8 @@ from termvisor.agents.adapters.adapter import Adapter
 from termvisor.agents.state.published_state import compute_state
 from termvisor.agents.state.reducer import apply_fact
 from termvisor.agents.state.thresholds import SECOND_NS
-from termvisor.agents.tracking import screen_signal
-from termvisor.agents.tracking.screen_signal import ClassifiedScreen
+from termvisor.agents.tracking import agent_screens
+from termvisor.agents.tracking.agent_screens import ClassifiedScreen
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import SignalId
@@ -131,7 +131,7 @@ def resolve_settled_state(replay: SceneReplay, screen: Screen) -> AgentState:
     start = _find_last_signal_time(replay, runtime)
     for at in range(start, start + _SETTLE_TIME_NS, _SAMPLE_INTERVAL_NS):
         moved_at = at if reading.state == "running" else start
-        signal = screen_signal.build_screen_signal(
+        signal = agent_screens.build_screen_signal(
             runtime, ClassifiedScreen(rows=screen.rows, reading=reading, at=at), moved_at
         )
         knowledge = apply_fact(knowledge, msgspec.structs.replace(signal, id=SignalId(at)), DEFAULT_THRESHOLDS)

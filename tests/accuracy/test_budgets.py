@@ -5,7 +5,7 @@ import pytest
 from termvisor.agents.adapters.adapter import Adapter
 from termvisor.agents.adapters.loader import BUILTIN_AGENTS, load_adapters
 from termvisor.agents.state.identification import identify_agent
-from termvisor.model.agent.identification import SignatureInputs
+from termvisor.model.agent.agent_process import SignatureInputs
 from termvisor.model.agent.state import PRECEDENCE
 from tests.accuracy.agent_accuracy import WAITING_STATES, measure_accuracy
 from tests.accuracy.labeled_scene import (

@@ -87,7 +87,7 @@ def find_operation_imports(module: Module) -> list[str]:
 
 
 def is_op(module: Module) -> bool:
-    return module.package == "ops" and "\nOP = Operation(" in module.text
+    return module.package == "ops" and "\nOP = " in module.text
 
 
 def find_recorder_imports(module: Module) -> list[str]:

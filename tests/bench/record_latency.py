@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
 from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
-from termvisor.agents.sources.pane_processes import PaneProcessScanner
+from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.agents.sources.source_watcher import SourceWatcher
 from termvisor.clock import SystemClock
-from termvisor.system.process_exit import ProcessExitWatcher
+from termvisor.system.process_lifetime import ProcessExitWatcher
 from termvisor.system.procfs import read_process
 from termvisor.testing.private_tmux import make_short_folder
 from tests.bench.figure import BudgetedFigure, compute_percentile

@@ -7,7 +7,7 @@ import time
 from msgspec.structs import replace
 
 from termvisor.detection.packs import load_packs
-from termvisor.detection.packs.pattern_match import compile_pattern
+from termvisor.detection.packs.rule_match import compile_pattern
 from termvisor.detection.scanner import RuleScanner
 from termvisor.model.detection.rule import Rule
 from tests.bench.figure import BudgetedFigure, compute_percentile

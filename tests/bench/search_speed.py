@@ -11,8 +11,7 @@ from termvisor.clock import SystemClock
 from termvisor.model.ids import EpochId, MuxPaneId, TargetName
 from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.screen_row import CapturedScreen, ScreenRow
+from termvisor.model.terminal.screen import CapturedScreen, Screen, ScreenRow
 from termvisor.model.terminal.search_query import SearchQuery
 from termvisor.search import search
 from termvisor.store import EpochUpdate, Store

@@ -115,8 +115,8 @@ class SendLane:
         text = self._services._components.pipeline.current_readers.get(self.pane)
         return (
             text is not None
-            and text.activity_state.activity.kind == "prompt"
-            and text.activity_state.activity.is_proven
+            and text.shells.activity_state.activity.kind == "prompt"
+            and text.shells.activity_state.activity.is_proven
         )
 
 

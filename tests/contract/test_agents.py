@@ -4,7 +4,8 @@ from importlib import import_module
 
 import pytest
 
-from termvisor.agents.adapters import claude_code, codex, copilot, cursor, gemini, generic, opencode
+from termvisor.agents.adapters import claude_code, codex, copilot, cursor, gemini, opencode
+from termvisor.agents.adapters.generic.adapter import build_generic_adapter
 from termvisor.agents.adapters.loader import BUILTIN_AGENTS
 from termvisor.testing.contracts.agent_adapter import AdapterContract
 
@@ -36,33 +37,33 @@ class TestCodex(AdapterContract):
 class TestGemini(AdapterContract):
     adapter = gemini.ADAPTER
     package = gemini.__name__
-    events = tuple(gemini.signals.HOOK_INTERPRETERS)
+    events = tuple(gemini.hooks.HOOK_INTERPRETERS)
     session = SESSION
 
 
 class TestOpencode(AdapterContract):
     adapter = opencode.ADAPTER
     package = opencode.__name__
-    events = tuple(opencode.signals.EVENT_INTERPRETERS)
+    events = tuple(opencode.hooks.EVENT_INTERPRETERS)
     session = "ses_e1d444cefffe"
 
 
 class TestCopilot(AdapterContract):
     adapter = copilot.ADAPTER
     package = copilot.__name__
-    events = (*copilot.hooks.HOOK_INTERPRETERS, *copilot.events.EVENT_INTERPRETERS)
+    events = (*copilot.hooks.HOOK_INTERPRETERS, *copilot.transcript.EVENT_INTERPRETERS)
     session = SESSION
 
 
 class TestCursor(AdapterContract):
     adapter = cursor.ADAPTER
     package = cursor.__name__
-    events = tuple(cursor.signals.HOOK_INTERPRETERS)
+    events = tuple(cursor.hooks.HOOK_INTERPRETERS)
     session = SESSION
 
 
 class TestGeneric(AdapterContract):
-    adapter = generic.build_generic_adapter(["aider :: waiting_input :: ^[a-z]*>$", "aider :: running :: esc to stop"])
+    adapter = build_generic_adapter(["aider :: waiting_input :: ^[a-z]*>$", "aider :: running :: esc to stop"])
 
 
 def test_none_is_forgotten():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from termvisor.detection.packs import load_packs
-from termvisor.detection.packs.pattern_match import WINDOW_LINES, extract_captures, find_match_ending_after
+from termvisor.detection.packs.rule_match import WINDOW_LINES, extract_captures, find_match_ending_after
 from termvisor.detection.scanner import RuleScanner
 from termvisor.model.detection.rule import Rule
 from termvisor.regex import EngineName

@@ -1,5 +1,6 @@
 """Whatever stands in the world, no face of no op lets a control character through, and no row is forged."""
 
+from collections.abc import Awaitable, Callable
 from itertools import product
 
 import msgspec
@@ -21,6 +22,8 @@ EVIL = (
     "forged: row\t\x1b[31m\u202etxt\u202c"
     "\u2028\u2066x\u2069\ufeff\x1b"
 )
+EVIL_LINE = EVIL.replace("\r\n", "")
+"""A stored line has no newline."""
 FORMS = ["plain", "markdown", "json"]
 MORE = {
     "get_text_escapes": ("get-text", "1", "--escapes"),
@@ -51,25 +54,50 @@ async def hostile(tmp_path) -> FakeServices:
     (tmp_path / "log" / "daemon.log").write_text(f"2026-01-01 12:00:00 INFO {EVIL}\n")
     (tmp_path / "config.toml").write_text(f"tmux_program = {msgspec.json.encode(EVIL).decode()}\n".replace("\x7f", ""))
     world = await sample_agents.add_sample_agents(await build_sample_services(Paths(folder, folder, folder)))
-    for memory, name in memories(world):
+    for memory, name in list_memories(world):
         setattr(memory, name, poison_value(getattr(memory, name), EVIL))
+    for service, name in list_stored_answers(world):
+        setattr(service, name, poison_answers(getattr(service, name)))
+    for event in await world.history.list_events(limit=100):
+        data = msgspec.json.encode(poison_value(event.data, EVIL)).decode()
+        world.run_sql("UPDATE event SET data = ? WHERE id = ?", data, event.id)
     world.agents.set_state(sample_agents.WORKING_PANE, "waiting_input", source=EVIL)
     for pane in (PaneId(1), PaneId(2)):
         world.change_pane(pane, activity=PaneActivity(kind="command", command_line=EVIL))
-        world.print_lines(pane, EVIL, "tests passed error", EVIL)
+        world.print_lines(pane, EVIL_LINE, "tests passed error", EVIL_LINE)
         world.print_partial_line(pane, EVIL)
         world.print_bytes(pane, EVIL.encode())
         world.add_event("alert", pane, what=EVIL, **{EVIL: EVIL})
         world.add_gap(pane, "disk_full", 2.0)
-        world.panes.screens[pane] = Screen(pane=pane, rows=(EVIL, EVIL), width=80, height=2, at=world.clock.now())
+        world.screens[pane] = Screen(pane=pane, rows=(EVIL, EVIL), width=80, height=2, at=world.clock.now())
     return world
 
 
-def memories(world: FakeServices) -> list[tuple[object, str]]:
-    """All lists of what a world holds."""
-    places = [world.panes, world.history, world.history.commands, world.history.recording, world.maintenance]
-    places += [world.agents]
-    places += [world.gate, world.gate.approvals, world.gate.audit, world.gate.reservations]
+def poison_answers(method: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+    """As the method, with evil in every text that it reads from the store."""
+
+    async def call(*args: object, **options: object) -> object:
+        return poison_value(await method(*args, **options), EVIL)
+
+    return call
+
+
+def list_stored_answers(world: FakeServices) -> list[tuple[object, str]]:
+    history, gate = world.history, world.gate
+    methods = [
+        (world.panes, "list_panes"),
+        (world.panes, "find_pane"),
+        (history, "list_gaps"),
+    ]
+    methods += [(history.commands, name) for name in ("list", "find", "find_after_line")]
+    methods += [(world.detections, name) for name in ("list", "find_by_events")]
+    methods += [(gate.approvals, name) for name in ("list", "find", "list_permits")]
+    return [*methods, (gate.audit, "list"), (gate.reservations, "list")]
+
+
+def list_memories(world: FakeServices) -> list[tuple[object, str]]:
+    """All lists of the fakes in a world."""
+    places = [world.recording, world.maintenance, world.agents, world.gate]
     kept = [(place, name) for place in places for name, held in vars(place).items() if isinstance(held, (list, dict))]
     return [one for one in kept if not one[1].startswith("_")]
 

@@ -79,7 +79,7 @@ def most_kept(opener: bytes, portion: bytes) -> tuple[int, int]:
     for data in [opener, *[portion] * 16]:
         stage.feed(build_delta(data, offset))
         offset += len(data)
-        kept, pending = max(kept, offset - stage.build_checkpoint()[0]), max(pending, len(stage.pending_text))
+        kept, pending = max(kept, offset - stage.build_checkpoint()[0]), max(pending, len(stage.assembler.text))
     return kept, pending
 
 

@@ -4,10 +4,9 @@ import re
 from itertools import count
 from pathlib import Path
 
-from termvisor.model.terminal.mark import Mark
+from termvisor.model.terminal.output import Mark
 from termvisor.setup import user_file
-from termvisor.setup.shell_integration import Shell, build_snippet, get_startup_path
-from termvisor.setup.shell_startup_file import add_block
+from termvisor.setup.shell_integration import Shell, add_block, build_snippet, get_startup_path
 from termvisor.terminal.osc_marks import parse_osc_mark
 from tests.live.conftest import WatchedTmux
 from tests.live.numbered_printer import read_raw_log

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.actions.run_program import run_program
-from termvisor.daemon.workflows.code_search import AstGrepSearch
+from termvisor.actions.executor import run_program
+from termvisor.daemon.workflows.code_search import search_code
 from tests.live.fake_agent_host import run_fake_agent_host
 from tests.live.scenario_runner import ScenarioRunner
 from tests.live.workflow_scenarios import ScenarioCue, WorkflowScenario
@@ -37,7 +37,7 @@ def project(folder: Path) -> str:
 
 
 async def test_definitions_come_first_and_places_are_below_the_folder(tmp_path):
-    told = await AstGrepSearch().search(["parse_rule"], project(tmp_path / "a folder"), run_program)
+    told = await search_code(["parse_rule"], project(tmp_path / "a folder"), run_program)
     assert told.places == (
         "rules.py:1: def parse_rule(text):",
         "main.py:1: from rules import parse_rule",
@@ -47,20 +47,20 @@ async def test_definitions_come_first_and_places_are_below_the_folder(tmp_path):
 
 
 async def test_nothing_found_is_no_trouble(tmp_path):
-    told = await AstGrepSearch().search(["no_such_name"], project(tmp_path), run_program)
+    told = await search_code(["no_such_name"], project(tmp_path), run_program)
     assert (told.places, told.trouble) == ((), "")
 
 
 async def test_the_settings_of_a_project_are_not_read(tmp_path):
     """One that names a library to load would be run by whoever looks into the folder."""
     (tmp_path / "sgconfig.yml").write_text("ruleDirs: [rules]\ncustomLanguages: {x: {libraryPath: ./x.so}}\n")
-    told = await AstGrepSearch().search(["parse_rule"], project(tmp_path), run_program)
+    told = await search_code(["parse_rule"], project(tmp_path), run_program)
     assert (len(told.places), told.trouble) == (3, "")
 
 
 async def test_an_answer_that_is_too_long_is_left_out(tmp_path):
     (tmp_path / "long.py").write_text("common_name = common_name\n" * 10_000)
-    told = await AstGrepSearch().search(["common_name"], str(tmp_path), run_program)
+    told = await search_code(["common_name"], str(tmp_path), run_program)
     assert (told.places, told.trouble) == ((), "the output of ast-grep is longer than 4096 KiB")
 
 

@@ -14,7 +14,7 @@ from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.detection.detection import Detection, DetectionFilter
 from termvisor.model.detection.rule import Rule, RuleScope
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.pipeline.agent_presence import AgentPresence
+from termvisor.pipeline.rule_matcher import AgentPresence
 from termvisor.recorder.segment_log import SegmentWriter
 from termvisor.store import Store
 from termvisor.testing.fake_clock import NOON

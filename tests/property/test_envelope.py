@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from termvisor.ops.api import catalog
-from termvisor.ops.api.arguments import list_arguments, parse_arguments, render_arguments
+from termvisor.ops.api.arguments import list_arguments, parse_arguments, render_arguments, split_global_options
 from termvisor.ops.api.envelope import build_success, encode_json_line
-from termvisor.ops.api.global_options import split_global_options
 from termvisor.ops.api.operation import Operation
 from termvisor.testing.fake_clock import FakeClock
 from tests.fuzz.example_count import build_settings

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from termvisor.model.action.action import RISK_BY_ACTION_KIND, ActorKind, RunProgram, SendKeys, SendText
+from termvisor.model.action.approval import ANSWER_STRICTNESS, Verdict
 from termvisor.model.action.policy import COMMAND_CLASSES, Policy, PolicyRule, RuleCondition, ShellPolicy
-from termvisor.model.action.verdict import ANSWER_STRICTNESS, Verdict
 from termvisor.model.ids import PaneId
 from termvisor.policy.evaluator import evaluate_request
 from termvisor.policy.policy_file import parse_policy

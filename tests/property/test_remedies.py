@@ -6,7 +6,7 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.model.ids import EventId, RuntimeId
-from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunId
+from termvisor.model.workflow import ENDED_RUN_STATUSES, Run, RunId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin import handle_compaction, handle_usage_limits
 from tests.property.test_runs import Killer

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from termvisor.clock import SystemClock
 from termvisor.model.action.action import AskPerson, SendText
 from termvisor.model.ids import EventId
-from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunFilter, RunId, RunStep
+from termvisor.model.workflow import ENDED_RUN_STATUSES, Run, RunFilter, RunId, RunStep
 from termvisor.store import Store
 from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.workflow_scene import CrashingRunStore, WorkflowScene

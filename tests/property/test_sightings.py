@@ -11,7 +11,7 @@ from termvisor.capture.screen_sampler import ScreenSample
 from termvisor.clock import SystemClock
 from termvisor.model.ids import EpochId, MuxPaneId, TargetName
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 from termvisor.pipeline import Pipeline, SightingRecorder
 from termvisor.pipeline.screen_rows import extract_rows
 from termvisor.store import Store

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.setup.shell_startup_file import add_block, remove_block
+from termvisor.setup.shell_integration import add_block, remove_block
 
 
 def is_foreign(data: bytes) -> bool:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from termvisor.clock import SystemClock
-from termvisor.model.workflow.run import RunId
+from termvisor.model.workflow import RunId
 from termvisor.store import Store
 from termvisor.testing.recorded_runs import RecordedRun, encode_recorded_run
 

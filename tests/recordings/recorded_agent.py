@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from termvisor.agents.adapters.adapter import SourceRecord
-from termvisor.agents.adapters.claude_code.log_locations import encode_project_folder
+from termvisor.agents.adapters.claude_code.adapter import encode_project_folder
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.terminal.screen import Screen
 from termvisor.system.procfs import read_process

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from termvisor.agents.adapters.adapter import Adapter, SourceRecord
 from termvisor.agents.state.published_state import compute_state
 from termvisor.agents.state.reducer import AgentKnowledge, apply_fact
-from termvisor.agents.tracking.screen_signal import ClassifiedScreen, build_screen_signal
+from termvisor.agents.tracking.agent_screens import ClassifiedScreen, build_screen_signal
 from termvisor.model.agent.agent_process import AgentProcess, AgentStarted
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState

@@ -11,8 +11,8 @@ from termvisor.clock import NS
 from termvisor.daemon.run import run_daemon
 from termvisor.errors import NewerDatabase, VisorError
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import ReplayFrame
-from termvisor.protocol import error_line
+from termvisor.model.terminal.screen import ReplayFrame
+from termvisor.protocol import lines
 from termvisor.redaction import build_rules, use_rules
 from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 from termvisor.testing.fake_clock import NOON
@@ -39,7 +39,7 @@ async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[FakeS
             build_shell_facts(f"%{number}", window=number, window_name=f"window-{number}", title="naïve 日本")
         )
         world.print_lines(pane.id, f"hello from {number}")
-        world.history.recording.stored_frames += build_frames(pane.id) if number <= 3 else []
+        world.recording.stored_frames += build_frames(pane.id) if number <= 3 else []
     if MODE == "broken":
         raise NewerDatabase("the database is newer", hint="Upgrade.")
     if MODE == "crash":
@@ -53,7 +53,7 @@ def main() -> int:
     try:
         run_daemon(where, load_settings(where), open_services)  # type: ignore[arg-type]
     except VisorError as error:
-        sys.stderr.write(error_line.format_error(error))
+        sys.stderr.write(lines.format_error(error))
         return error.exit_status
     return 0
 

@@ -12,7 +12,7 @@ import pytest
 
 from termvisor import __main__
 from termvisor.settings import Paths
-from termvisor.system.polling import wait_until
+from termvisor.system.retry import wait_until
 from termvisor.system.subprocesses import run_and_capture
 from termvisor.testing.private_tmux import make_short_folder
 from tests.unit.fake_daemon import build_environment, make_private_paths, run_fake_daemon, run_visor
@@ -114,7 +114,7 @@ def test_users_get_text_and_robots_json() -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_drama() -> None:
-    with make_short_folder() as folder, run_fake_daemon(folder, panes=3000) as places:
+    with make_short_folder() as folder, run_fake_daemon(folder, panes=400) as places:
         process = _start(places, "robot", "state")
         assert process.stdout is not None
         process.stdout.read(10)

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from termvisor.accounts.credentials import load_account_environment
+from termvisor.accounts.environment import load_account_environment
 from termvisor.errors import BadRequest, ConfigError, VisorError
 from termvisor.model.agent.account import find_account
 from termvisor.settings import Paths, get_environment, get_home_folder, load_settings
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str]) -> int:
         if account is None:
             raise ConfigError(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
         environment = get_environment() | load_account_environment(account, get_home_folder())
+        # The program replaces this process, so the pane's process is the program and no credential stays behind.
         os.execvpe(command[0], command, environment)  # noqa: S606 - no shell involved
     except VisorError as error:
         sys.stderr.write(f"visor: {error.message}\n{error.hint}\n" if error.hint else f"visor: {error.message}\n")

@@ -1,41 +1,44 @@
-"""Execute actions on an agent: by its server if it is connected, else by keys that its screen calls for."""
+"""Execute actions on an agent: by its server if it is connected, else by keys that its screen calls for.
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+    read the screen → press one key, guarded by the rows it is meant for → read whether it had an effect
 
-from termvisor.actions.agent_keys import AgentKeyboard
-from termvisor.actions.agent_server import send_interrupt
-from termvisor.actions.pane_snapshot import PaneSnapshot
-from termvisor.actions.preconditions import AgentAction, build_stale_error
-from termvisor.agents.adapters.server_contract import SessionControl
-from termvisor.backends.pane_control import PaneControl
+Invariant: each key is computed from the current screen, so a dropped key is not followed by the next one. The deciding
+key is pressed once, and a second time only if the screen has not changed at all, because then it was dropped.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from termvisor.actions.input_line import find_guard_pieces
+from termvisor.actions.pane_agent import AgentInteraction, build_screen
+from termvisor.actions.pane_snapshot import ActionRoutes, PaneSnapshot
+from termvisor.actions.preconditions import AgentAction, build_guard_error, build_stale_error
+from termvisor.agents.adapters.keyboard import RESTING_STATES, KeyPress, remove_pointer
+from termvisor.backends.pane_control import GuardMismatch, PaneControl, PaneState
 from termvisor.clock import Clock
-from termvisor.errors import VisorError
+from termvisor.errors import StaleSnapshot, TimedOut, Unavailable, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import AnswerAgent, AnswerDialog, Interrupt
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.model.terminal.screen import Screen
+from termvisor.terminal.row_normalization import normalize_row
 
-AllowCallback = Callable[[PaneSnapshot | None], Awaitable[Outcome]]
-"""Sends an approval to the agent that waits for it."""
 log = get_logger("agent_commands")
-
-
-class AgentRoutes(Protocol):
-    """The connections to an agent."""
-
-    def get_control(self, pane: PaneId) -> PaneControl: ...
-
-    def get_session_control(self, pane: PaneId) -> SessionControl | None: ...
-
-    def find_allow_callback(self, request: str) -> AllowCallback | None:
-        """Return how to send an approval for this request to its agent; None if the caller does it (a hook)."""
-
-    def has_exited(self, runtime: RuntimeId) -> bool: ...
+# Seconds in which a key must change the screen.
+EFFECT_TIMEOUT_S = 1.5
+STOP_TIMEOUT_S = 5.0
+QUIT_TIMEOUT_S = 10.0
+POLL_INTERVAL_S = 0.05
+# Seconds without a change after which a dialog counts as fully drawn.
+SETTLE_S = 0.3
+# Key presses to reach a choice at most.
+_MAX_KEY_STEPS = 12
 
 
 class AgentCommander:
-    def __init__(self, routes: AgentRoutes, clock: Clock):
+    def __init__(self, routes: ActionRoutes, clock: Clock):
         self._routes, self._clock = routes, clock
 
     async def execute(self, action: AgentAction, snapshot: PaneSnapshot) -> Outcome:
@@ -52,17 +55,165 @@ class AgentCommander:
         callback = self._routes.find_allow_callback(action.request)
         return Outcome(status="done", pane=action.pane) if callback is None else await callback(snapshot)
 
-    def build_keyboard(self, snapshot: PaneSnapshot) -> AgentKeyboard:
+    def build_keyboard(self, snapshot: PaneSnapshot) -> "AgentKeyboard":
         interaction = snapshot.interaction
         if interaction is None:
             raise build_stale_error("no_agent", "no agent is known to run in the pane")
         return AgentKeyboard(self._routes.get_control(snapshot.view.id), snapshot, interaction, self._clock)
 
     async def _interrupt_natively(self, action: Interrupt) -> Outcome | None:
-        """Interrupt by the agent's server; return None if it did not accept that, so keys can be tried."""
+        """Interrupt by the agent's server; return None if it has no turn that it can stop, so keys can be tried."""
         session_control = self._routes.get_session_control(action.pane)
+        if session_control is None:
+            return None
+        unknown = Outcome(status="unknown", why="still_at_work", pane=action.pane)
         try:
-            return None if session_control is None else await send_interrupt(session_control, action.pane)
+            has_stopped = await session_control.stop_turn()
+        except (TimedOut, Unavailable) as error:
+            # The turn may have stopped all the same, so no keys are pressed in addition.
+            return replace(unknown, why="no_answer", text=f"the agent's server did not confirm it: {error.message}")
         except VisorError as error:
+            # A rejected request has had no effect, so the keys can be tried.
             log.info("the server of %s rejected the interrupt: %s", action.agent, error.message)
             return None
+        if has_stopped:
+            return Outcome(status="done", why="interrupted", pane=action.pane, channel="native")
+        return (
+            None if has_stopped is None else replace(unknown, text="the agent was asked to stop but is still working")
+        )
+
+
+class PaneSample(Struct, frozen=True):
+    """The pane as read once; both None if the pane is gone."""
+
+    pane_state: PaneState | None
+    screen: Screen | None
+
+
+class AgentKeyboard:
+    def __init__(self, control: PaneControl, snapshot: PaneSnapshot, interaction: AgentInteraction, clock: Clock):
+        self._control, self._snapshot, self._interaction, self._clock = control, snapshot, interaction, clock
+        self._done_outcome = Outcome(status="done", pane=snapshot.view.id, channel="keys")
+
+    async def pick_choice(self, choice: str, rows: tuple[str, ...]) -> Outcome:
+        """Answer the dialog of these rows. Raises ``StaleSnapshot`` if another one is shown and no key was pressed."""
+        # The preselected choice differs between dialogs and versions, so keys are read from the screen, never counted.
+        steps = decided = stuck = 0
+        await self._wait_until_settled()
+        while (step := await self._find_choice(choice, rows))[1] is not None or not steps:
+            before, press = step
+            if press is None:
+                raise build_stale_error("dialog_changed", "another screen is shown now")
+            if steps == _MAX_KEY_STEPS or decided == 2 or stuck == 2:
+                return self._still_shown_outcome
+            await self._press_key(press.keys[0], press.rows, is_first=not steps)
+            steps, has_changed = steps + 1, await self._has_screen_changed(before)
+            decided += len(press.keys) == 1
+            stuck += not has_changed
+            if len(press.keys) == 1 and has_changed and not await self._has_dialog_closed(choice, rows):
+                return self._still_shown_outcome
+        if decided:
+            return replace(self._done_outcome, why="dialog_left")
+        text = "the dialog changed while keys were pressed"
+        return replace(self._done_outcome, status="unknown", why="dialog_changed", text=text)
+
+    async def interrupt(self) -> Outcome:
+        """Press the interrupt keys and wait until the screen shows that the agent is idle."""
+        sample = await self._sample_pane()
+        press = self._interaction.find_interrupt_keys(sample.screen) if sample.screen is not None else None
+        if press is None:
+            raise build_stale_error("not_at_work", "the agent's screen shows no work any more")
+        await self._press_series(press)
+        until = self._clock.monotonic() + STOP_TIMEOUT_S
+        while self._clock.monotonic() < until:
+            await self._clock.sleep(POLL_INTERVAL_S)
+            sample = await self._sample_pane()
+            if sample.screen is None or self._interaction.read_screen(sample.screen).state in RESTING_STATES:
+                return replace(self._done_outcome, why="interrupted")
+        text = f"the agent did not stop within {STOP_TIMEOUT_S:g} s"
+        return replace(self._done_outcome, status="unknown", why="still_at_work", text=text)
+
+    async def quit_agent(self, is_gone: Callable[[], bool]) -> Outcome:
+        """Press the agent's exit keys and wait until its process has exited."""
+        sample = await self._sample_pane()
+        press = self._interaction.find_exit_keys(sample.screen) if sample.screen is not None else None
+        if press is None:
+            raise build_stale_error("at_work", "the agent's screen no longer shows that it is idle")
+        await self._press_series(press)
+        until = self._clock.monotonic() + QUIT_TIMEOUT_S
+        while self._clock.monotonic() < until:
+            if is_gone() or (await self._sample_pane()).pane_state is None:
+                return replace(self._done_outcome, why="left")
+            await self._clock.sleep(POLL_INTERVAL_S)
+        text = f"the agent did not exit within {QUIT_TIMEOUT_S:g} s"
+        return replace(self._done_outcome, status="unknown", why="still_there", text=text)
+
+    async def _press_series(self, press: KeyPress) -> None:
+        """Press a sequence of keys; the first is guarded by the screen rows, all by the program in the pane."""
+        for number, key in enumerate(press.keys):
+            if number:
+                await self._clock.sleep(press.pause_s)
+            try:
+                await self._press_key(key, press.rows if not number else (), is_first=not number)
+            except StaleSnapshot:
+                if not number:
+                    raise
+                return  # the first key had the effect already: another program or screen is there
+
+    async def _press_key(self, key: str, rows: tuple[str, ...], *, is_first: bool) -> None:
+        """Press one key. Raises ``StaleSnapshot`` if the guard does not hold; then it was not pressed."""
+        guard = replace(self._snapshot.build_guard(), rows=find_guard_pieces(rows, self._snapshot.pane_state.width))
+        mismatch = await self._control.press(guard, [key])
+        if isinstance(mismatch, GuardMismatch):
+            raise build_guard_error(mismatch, is_first=is_first)
+
+    async def _wait_until_settled(self) -> None:
+        # Agents drop keys while they are still drawing a dialog.
+        since = self._clock.monotonic()
+        until, last = since + EFFECT_TIMEOUT_S, await self._sample_pane()
+        while (now := self._clock.monotonic()) < until and now - since < SETTLE_S:
+            await self._clock.sleep(POLL_INTERVAL_S)
+            sample = await self._sample_pane()
+            if _is_changed(last, sample):
+                last, since = sample, self._clock.monotonic()
+
+    async def _has_screen_changed(self, before: PaneSample) -> bool:
+        """Return True if the screen, apart from clocks and spinners, changes within ``EFFECT_TIMEOUT_S``."""
+        until = self._clock.monotonic() + EFFECT_TIMEOUT_S
+        while self._clock.monotonic() < until:
+            await self._clock.sleep(POLL_INTERVAL_S)
+            if _is_changed(before, await self._sample_pane()):
+                return True
+        return False
+
+    async def _has_dialog_closed(self, choice: str, rows: tuple[str, ...]) -> bool:
+        """Return True if the dialog disappears within ``EFFECT_TIMEOUT_S``; the deciding key is not pressed again."""
+        until = self._clock.monotonic() + EFFECT_TIMEOUT_S
+        while self._clock.monotonic() < until:
+            if (await self._find_choice(choice, rows))[1] is None:
+                return True
+            await self._clock.sleep(POLL_INTERVAL_S)
+        return False
+
+    async def _find_choice(self, choice: str, rows: tuple[str, ...]) -> tuple[PaneSample, KeyPress | None]:
+        """Return the keys that pick the choice now; None if exactly this dialog is no longer shown."""
+        sample = await self._sample_pane()
+        press = self._interaction.find_choice_keys(sample.screen, choice) if sample.screen is not None else None
+        return sample, press if press is not None and remove_pointer(press.rows) == remove_pointer(rows) else None
+
+    async def _sample_pane(self) -> PaneSample:
+        before = self._snapshot.pane_state
+        pane_state = await self._control.read_pane_state(before.pane)
+        if pane_state is None or pane_state.pid != before.pid:
+            return PaneSample(None, None)
+        return PaneSample(pane_state, build_screen(self._snapshot.view.id, pane_state, self._clock.now()))
+
+    @property
+    def _still_shown_outcome(self) -> Outcome:
+        return replace(self._done_outcome, status="unknown", why="still_shown", text="the dialog is still shown")
+
+
+def _is_changed(before: PaneSample, after: PaneSample) -> bool:
+    if before.screen is None or after.screen is None:
+        return True
+    return [normalize_row(row) for row in before.screen.rows] != [normalize_row(row) for row in after.screen.rows]

@@ -6,18 +6,18 @@ Invariant: an approval is valid once, for one exact action and until it expires.
 import asyncio
 from contextlib import suppress
 
-from termvisor.actions.attempt import Attempt
-from termvisor.actions.audit_entry import redact_action
+from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.errors import ErrorDetail, NeedsApproval, Refused, VisorError
 from termvisor.model.action.action import Actor, AnswerAgent, AskPerson, assess_risk, find_action_pane, get_action_kind
 from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitScope
 from termvisor.model.action.audit import AuditEntry
+from termvisor.model.ids import PaneId
 from termvisor.store import Store
 
+# Seconds that a permit is valid.
 PERMIT_DURATION_S = 8 * 3600.0
-"""Seconds that a permit is valid."""
 
 
 class ApprovalQueue:
@@ -33,6 +33,7 @@ class ApprovalQueue:
         it does not cover an action that requires two.
         """
         needs = attempt.decision.needs
+        # A permit comes before an open approval, so that it spares the question.
         if needs == 1 and await self._is_permitted(attempt):
             return
         now = self._clock.now()
@@ -55,6 +56,7 @@ class ApprovalQueue:
 
         Raises ``Refused`` if ``by`` may not answer this request.
         """
+        # Anything may deny, but a program that approves would approve for itself or its peers.
         if answer != "deny" and by.kind != "human":
             raise Refused("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
         now = self._clock.now()
@@ -62,13 +64,14 @@ class ApprovalQueue:
         if known is not None and _is_requester(known, by):
             hint = "Answer it from another terminal."
             raise Refused(f"request {approval_id} came from this pane", hint=hint)
+        # The answer and its audit entry are written in one transaction.
         entry = _build_answer_entry(known, approval_id, answer, by, now)
         approval = await self._store.approvals.answer(approval_id, ApprovalVote(_format_actor(by), answer, now), entry)
         if lasting and approval.state == "allowed" and approval.needs == 1:
             permit = Permit(
                 at=now,
                 expires_at=now + int(PERMIT_DURATION_S * NS),
-                scope=_build_scope(approval),
+                scope=_build_scope(approval.kind, approval.actor, approval.pane),
                 who=_format_actor(by),
             )
             await self._store.permits.add(permit)
@@ -104,17 +107,17 @@ class ApprovalQueue:
 
     async def _wait_for_answer(self, approval: Approval, timeout: float) -> Approval:
         """Return the approval once it is answered or expired, or still open after ``timeout`` seconds."""
+        # Subscribed before the state is read, else an answer in between would be missed.
         with self.updates.subscribe() as updates:
             expires_in = (approval.expires_at - self._clock.now()) / NS
             until = self._clock.monotonic() + min(timeout, expires_in)
             current = await self._store.approvals.find(approval.id) or approval
             while current.state == "open" and (left := until - self._clock.monotonic()) > 0:
-                try:
+                with suppress(TimeoutError):
                     async with asyncio.timeout(left):
                         await updates.get()
-                except TimeoutError:
-                    pass
                 current = await self._store.approvals.find(approval.id) or approval
+        # The wait ended because the request expires now; nothing else may have closed it yet.
         if current.state == "open" and timeout >= expires_in:
             await self.expire()
             current = await self._store.approvals.find(approval.id) or approval
@@ -130,8 +133,9 @@ class ApprovalQueue:
                 self.updates.publish(withdrawn)
 
     async def _is_permitted(self, attempt: Attempt) -> bool:
-        permits = await self._store.permits.list(self._clock.now())
-        return any(_is_covered_by(permit.scope, attempt) for permit in permits)
+        kind, pane = get_action_kind(attempt.action), find_action_pane(attempt.action)
+        scopes = [_build_scope(kind, attempt.actor, place) for place in (pane, None)]
+        return any(permit.scope in scopes for permit in await self._store.permits.list(self._clock.now()))
 
 
 _REFUSAL_TEXTS = {
@@ -175,21 +179,8 @@ def _compute_expiry_s(attempt: Attempt) -> float:
     return min(expiry, wait) if isinstance(attempt.action, AnswerAgent) else expiry
 
 
-def _is_covered_by(scope: PermitScope, attempt: Attempt) -> bool:
-    actor = attempt.actor
-    is_same_actor = (scope.actor_kind, scope.actor_name, scope.uid) == (actor.kind, actor.name, actor.uid)
-    return (
-        is_same_actor
-        and scope.kind == get_action_kind(attempt.action)
-        and scope.pane in (None, find_action_pane(attempt.action))
-    )
-
-
-def _build_scope(approval: Approval) -> PermitScope:
-    actor = approval.actor
-    return PermitScope(
-        kind=approval.kind, actor_kind=actor.kind, actor_name=actor.name, uid=actor.uid, pane=approval.pane
-    )
+def _build_scope(kind: str, actor: Actor, pane: PaneId | None) -> PermitScope:
+    return PermitScope(kind=kind, actor_kind=actor.kind, actor_name=actor.name, uid=actor.uid, pane=pane)
 
 
 def _is_requester(approval: Approval, by: Actor) -> bool:

@@ -9,25 +9,23 @@ import asyncio
 from msgspec.structs import replace
 
 from termvisor.actions import input_line
-from termvisor.actions.agent_server import send_prompt
-from termvisor.actions.attempt import Attempt
-from termvisor.actions.audit_entry import hash_action, hash_text
+from termvisor.actions.attempt import Attempt, hash_action, hash_text
 from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
-from termvisor.actions.policy_check import ActionPolicy
+from termvisor.actions.policy_check import PolicyChecker
 from termvisor.actions.preconditions import PreconditionFailure, can_send_natively
-from termvisor.actions.text_typer import TextTyper, TypingResult
+from termvisor.actions.text_typer import StepRecorder, TextTyper, TypingResult
+from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.clock import Clock
-from termvisor.errors import Conflict, NotFound, StaleSnapshot, VisorError
+from termvisor.errors import BadRequest, Conflict, NotFound, StaleSnapshot, TimedOut, Unavailable, VisorError
 from termvisor.model.action.action import Action, SendText
 from termvisor.model.action.audit import AuditFilter
-from termvisor.model.action.delivery import DeliveryRecord, DeliveryStep
-from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.outcome import DeliveryRecord, DeliveryStep, Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.store import Store
 
 
 class TextDelivery:
-    def __init__(self, *, store: Store, panes: PaneAccess, policy: ActionPolicy, clock: Clock, hash_key: bytes):
+    def __init__(self, *, store: Store, panes: PaneAccess, policy: PolicyChecker, clock: Clock, hash_key: bytes):
         """``hash_key`` keys the digests by which a text is recognized on a screen."""
         self._store, self._panes, self._policy, self._clock = store, panes, policy, clock
         self._hash_key = hash_key
@@ -46,6 +44,7 @@ class TextDelivery:
             begun_at=now,
         )
         intent = attempt.build_entry("intent", now, verdict=attempt.decision.verdict, observed=attempt.describe_pane())
+        # One transaction claims the key and logs the intent: of two concurrent calls with one key, one types.
         previous = await self._store.deliveries.begin(delivery, intent)
         if previous is not None:
             return _replay_outcome(previous, attempt.action_hash)
@@ -54,7 +53,7 @@ class TextDelivery:
         await self._store.deliveries.end(delivery.key, result.status, result.why, entry)
         await self._policy.report_outcome(attempt.decision, result.status, result.why)
         if result.status == "refused":
-            raise PreconditionFailure(why=result.why, text=result.text).build_error(attempt.correlation)
+            raise PreconditionFailure(result.why, result.text).build_error(attempt.correlation)
         return Outcome(
             status=result.status,
             why=result.why,
@@ -82,8 +81,7 @@ class TextDelivery:
                 action,
                 snapshot,
                 into_prompt=attempt.preconditions.into == "prompt" and interaction is None,
-                control=panes.get_control(pane),
-                probe=panes,
+                panes=panes,
                 clock=self._clock,
                 record_step=record_step,
             )
@@ -115,8 +113,10 @@ class TextDelivery:
         try:
             snapshot = await self._panes.take_snapshot(delivery.pane, Preconditions())
             if is_submitting:
+                # Only a shell with our nonce reports commands: programs cannot forge this proof.
                 line = await self._panes.find_last_command_line(delivery.pane, delivery.step_at)
         except VisorError as error:
+            # Without the pane nothing is proven, and what is not proven is not reported as delivered.
             return TypingResult("unknown", "interrupted", f"the pane cannot be read: {error}")
         typed = snapshot.typed_input or input_line.read_program_input(snapshot.pane_state)
         if (
@@ -131,6 +131,26 @@ class TextDelivery:
 
     def is_text_of(self, delivery: DeliveryRecord, text: str) -> bool:
         return hash_text(text, self._hash_key) == delivery.text_hash
+
+
+async def send_prompt(
+    session_control: SessionControl, text: str, title: str, record_step: StepRecorder
+) -> TypingResult:
+    """Start a turn with this prompt in the session that the pane with this title shows.
+
+    Never retried: without a confirmation the prompt may have arrived.
+    """
+    await record_step("submitting")
+    try:
+        has_started = await session_control.send_prompt(text, title)
+    except BadRequest as error:
+        # The server answered that it started no turn, so nothing has happened.
+        return TypingResult("refused", "server_refused", f"the agent's server rejected it: {error.message}")
+    except (TimedOut, Unavailable) as error:
+        return TypingResult("unknown", "no_answer", f"the agent's server did not confirm it: {error.message}")
+    if not has_started:
+        return TypingResult("unknown", "not_confirmed", "the agent's server reported no new turn")
+    return TypingResult("delivered", "turn_started", channel="native")
 
 
 def _replay_outcome(previous: DeliveryRecord, action_hash: str) -> Outcome:

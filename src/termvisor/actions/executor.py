@@ -1,16 +1,20 @@
-"""Execute admitted actions other than text: keys, signals, new panes, titles, reservations, programs, notifications."""
+"""Execute admitted actions other than text: keys, signals, new panes, titles, reservations, programs, notifications.
 
-from collections.abc import Callable
-from typing import Literal, Protocol
+Of programs, only those in `model.action.readonly_program` are run, without a shell or stdin. They get the environment
+variables for paths and locale and, if they use the network, for proxies and certificates; nothing else.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
 
 from msgspec.structs import replace
 
-from termvisor.actions.agent_commands import AgentCommander, AgentRoutes
+from termvisor.actions.agent_commands import AgentCommander
 from termvisor.actions.input_line import find_guard_piece
-from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.notifications.notifier import Notifier
+from termvisor.actions.pane_snapshot import ActionRoutes, PaneSnapshot
 from termvisor.actions.preconditions import AgentAction, build_guard_error
-from termvisor.actions.run_program import run_program
-from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch, PaneControl
+from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch
 from termvisor.clock import Clock
 from termvisor.errors import NotFound, Unsupported
 from termvisor.model.action.action import (
@@ -30,38 +34,26 @@ from termvisor.model.action.action import (
     Spawn,
     get_action_kind,
 )
-from termvisor.model.action.approval import Reservation
-from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.outcome import Outcome, ProgramOutput
+from termvisor.model.action.readonly_program import ReadOnlyProgram, find_readonly_program
 from termvisor.model.event import Scalar
 from termvisor.redaction import redact
+from termvisor.settings import get_environment
+from termvisor.system.subprocesses import ProgramResult, run_bounded
 
+# Longer titles are not stored, so setting a title cannot be undone then.
 _MAX_TITLE_CHARS = 500
-"""Longer titles are not stored, so setting a title cannot be undone then."""
-
-
-class ExecutorRoutes(AgentRoutes, Protocol):
-    """The connections that actions use."""
-
-    async def get_server_control(self, socket: str) -> PaneControl:
-        """Return the tmux server on this socket, or the only one. Raises ``NotFound``."""
-
-    def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
-        """Signal the foreground process group of a pane and return its id. Raises ``StaleSnapshot``."""
-
-    async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:
-        """Return the valid reservation, and whether it is new. Raises ``Conflict``."""
-
-    async def release(self, action: Release) -> None:
-        """Release the reservation. Raises ``StaleSnapshot`` if it does not exist."""
-
-
-class NotificationSender(Protocol):
-    async def send_notification(self, action: Notify, correlation: str) -> Outcome:
-        """Send it and return the outcome; a failure is an outcome too."""
-
-
-AccountPrefix = Callable[[str], tuple[str, ...]]
-"""Returns the argv prefix that starts a command under an account. Raises ``NotFound``."""
+_LOCATION_VARIABLES: tuple[str, ...] = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE")
+_LOCATION_VARIABLES += ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+_NETWORK_VARIABLES: tuple[str, ...] = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
+_NETWORK_VARIABLES += tuple(name.lower() for name in _NETWORK_VARIABLES if name.endswith("PROXY"))
 
 
 def _reject_account(account: str) -> tuple[str, ...]:
@@ -69,12 +61,14 @@ def _reject_account(account: str) -> tuple[str, ...]:
 
 
 class ActionExecutor:
+    """``get_account_prefix`` returns the argv prefix that starts a command under an account, or raises ``NotFound``."""
+
     def __init__(
         self,
-        routes: ExecutorRoutes,
+        routes: ActionRoutes,
         clock: Clock,
-        notifier: NotificationSender | None = None,
-        get_account_prefix: AccountPrefix = _reject_account,
+        notifier: Notifier | None = None,
+        get_account_prefix: Callable[[str], tuple[str, ...]] = _reject_account,
     ):
         self._routes, self._notifier, self._get_account_prefix = routes, notifier, get_account_prefix
         self._agent_commander = AgentCommander(routes, clock)
@@ -114,6 +108,7 @@ class ActionExecutor:
 
     async def _spawn(self, action: Spawn, snapshot: PaneSnapshot | None) -> Outcome:
         if action.account:
+            # The prefix names the account; the credentials are loaded in the new process and never pass through here.
             action = replace(action, command=(*self._get_account_prefix(action.account), *action.command))
         if snapshot is None:
             mux_pane, pid = await (await self._routes.get_server_control(action.server)).open_pane(action, None)
@@ -166,3 +161,36 @@ def _collect_former_values(
         return {"former_front": former.old_front}
     titles = {"former_title": former.old_title, "title": former.new_title} if change == "title" else {}
     return {name: title for name, title in titles.items() if redact(title) == title and len(title) <= _MAX_TITLE_CHARS}
+
+
+async def run_program(action: RunProgram) -> Outcome:
+    """Run the program within its time and output limits. Raises ``Unsupported`` if it is not known as read-only."""
+    program = find_readonly_program(action.argv, action.cwd)
+    if program is None:
+        raise Unsupported("only programs that are known to be read-only can be run")
+    # A program that prints what it finds must not find tokens in its environment.
+    env = build_environment(program, get_environment())
+    max_bytes = program.max_output_bytes
+    result = await run_bounded(action.argv, timeout_s=program.timeout_s, max_bytes=max_bytes, env=env)
+    return build_outcome(result, program, action)
+
+
+def build_environment(program: ReadOnlyProgram, environ: Mapping[str, str]) -> dict[str, str]:
+    names = (*_LOCATION_VARIABLES, *_NETWORK_VARIABLES) if program.uses_network else _LOCATION_VARIABLES
+    return {name: environ[name] for name in names if name in environ}
+
+
+def build_outcome(result: ProgramResult, program: ReadOnlyProgram, action: RunProgram) -> Outcome:
+    """Build the outcome; the output is passed on unread, since only the caller knows what it may contain."""
+    name = action.argv[0]
+    failures = {
+        "missing": ("not_installed", f"{name} is not installed"),
+        "cannot_start": ("cannot_start", f"{name} cannot be started"),
+        "timed_out": ("timed_out", f"{name} timed out after {program.timeout_s:g} s"),
+        "too_much": ("too_much", f"the output of {name} is longer than {program.max_output_bytes >> 10} KiB"),
+    }
+    if result.failure:
+        why, text = failures[result.failure]
+        return Outcome(status="failed", why=why, text=text)
+    why = f"exit_{result.status}" if result.status else ""
+    return Outcome(status="done", why=why, answered=ProgramOutput(result.status, result.out, result.errors))

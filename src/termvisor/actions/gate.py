@@ -20,25 +20,24 @@ from termvisor.actions.attempt import Attempt
 from termvisor.actions.delivery import TextDelivery
 from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
-from termvisor.actions.policy_check import ActionPolicy, PolicyDecision
-from termvisor.actions.preconditions import PreconditionFailure, bind_dialog_rows
-from termvisor.actions.undo import find_any_failure, is_undone, verify_input_cleared
+from termvisor.actions.policy_check import PolicyChecker, PolicyDecision
+from termvisor.actions.preconditions import PreconditionFailure, bind_dialog_rows, find_failed_precondition
+from termvisor.actions.undo import is_undone, verify_input_cleared
 from termvisor.clock import NS, Clock
 from termvisor.errors import ErrorDetail, Refused, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Action, Actor, AnswerAgent, SendText, find_checked_pane
-from termvisor.model.action.delivery import DeliveryRecord
-from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
+from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.verdict import Verdict, VerdictReason, combine_reasons
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
 
+# Give up when user hooks keep changing the action: two hooks can undo each other for ever.
 _MAX_HOOK_REWRITES = 3
-"""Give up when user hooks keep changing the action: two hooks can undo each other for ever."""
+# Take a new pane snapshot before executing if the old one is older than this.
 _MAX_SNAPSHOT_AGE_NS = NS // 2
-"""Take a new pane snapshot before executing if the old one is older than this."""
 log = get_logger("gate")
 
 
@@ -48,7 +47,7 @@ class Gate:
         *,
         store: Store,
         panes: PaneAccess,
-        policy: ActionPolicy,
+        policy: PolicyChecker,
         approvals: ApprovalQueue,
         executor: ActionExecutor,
         clock: Clock,
@@ -66,10 +65,12 @@ class Gate:
         A repeated idempotency key returns the outcome of the first call.
         Raises ``Refused``, ``NeedsApproval``, ``StaleSnapshot`` or ``Conflict`` if nothing was executed.
         """
+        # First of all: a repeated call returns the first outcome, even if the pane has changed since.
         previous = await self._delivery.find_by_key(action, preconditions)
         if previous is not None:
             return previous
         attempt = await self._admit(action, actor, preconditions)
+        # The lock is taken after the approval: a person who takes long must not block other actions on the pane.
         async with self._lock_pane(find_checked_pane(attempt.action)):
             attempt = await self._refresh_snapshot(attempt)
             await self._check_not_undone(attempt)
@@ -85,7 +86,7 @@ class Gate:
         action = bind_dialog_rows(action, snapshot)
         decision = _require_approval(await self._policy.preview(action, actor, snapshot), preconditions)
         attempt = Attempt(action=decision.action, actor=actor, preconditions=preconditions, decision=decision)
-        failure = None if snapshot is None else find_any_failure(snapshot, attempt, self._clock.now())
+        failure = None if snapshot is None else find_failed_precondition(snapshot, attempt, self._clock.now())
         return decision.verdict, failure, self._policy.explain(action, actor, snapshot)
 
     async def recover(self, open_deliveries: Sequence[DeliveryRecord]) -> None:
@@ -98,6 +99,7 @@ class Gate:
 
     async def _admit(self, action: Action, actor: Actor, preconditions: Preconditions) -> Attempt:
         """Return the attempt once policy, preconditions and, where required, a person allow it."""
+        # What a hook wants instead is checked like a new action, from the snapshot on.
         for _ in range(_MAX_HOOK_REWRITES):
             snapshot = await self._take_snapshot(action, preconditions)
             action = bind_dialog_rows(action, snapshot)
@@ -119,6 +121,7 @@ class Gate:
 
     async def _apply_verdict(self, attempt: Attempt) -> None:
         verdict = attempt.decision.verdict
+        # A denial comes before the preconditions: what is forbidden is reported as forbidden, not as a stale pane.
         if verdict.answer == "deny":
             await self._log_outcome(attempt, "denied", verdict.why)
             raise _build_denied_error(verdict, attempt.correlation)
@@ -149,7 +152,7 @@ class Gate:
     async def _check_preconditions(self, attempt: Attempt) -> None:
         if attempt.snapshot is None:
             return
-        failure = find_any_failure(attempt.snapshot, attempt, self._clock.now())
+        failure = find_failed_precondition(attempt.snapshot, attempt, self._clock.now())
         if failure is not None:
             await self._refuse(attempt, failure)
 
@@ -157,7 +160,7 @@ class Gate:
         # Checked under the pane lock: two concurrent undos of one action must not both run.
         undoes = attempt.preconditions.undoes
         if undoes is not None and await is_undone(self._store.audit, undoes.correlation):
-            await self._refuse(attempt, PreconditionFailure(why="already_undone", text="it was already undone"))
+            await self._refuse(attempt, PreconditionFailure("already_undone", "it was already undone"))
 
     async def _refuse(self, attempt: Attempt, failure: PreconditionFailure) -> NoReturn:
         await self._log_outcome(attempt, "refused", failure.why)
@@ -176,6 +179,7 @@ class Gate:
                 outcome = await self._executor.execute(attempt.action, attempt.snapshot, attempt.correlation)
                 outcome = await self._verify_cleared(attempt, outcome)
         except VisorError as error:
+            # The intent is in the log already, so every way out of here logs an outcome.
             await self._log_outcome(attempt, "failed", error.code)
             raise
         except asyncio.CancelledError:
@@ -211,6 +215,7 @@ class Gate:
         snapshot = None if pane is None else await self._panes.take_snapshot(pane, preconditions)
         if snapshot is None or undoes is None or not undoes.is_typed or snapshot.typed_input is None:
             return snapshot
+        # Only a keyed hash of the text is stored, so the input is recognized by its hash.
         delivery = await self._store.deliveries.find_by_correlation(undoes.correlation)
         is_own = delivery is not None and self._delivery.is_text_of(delivery, snapshot.typed_input.before)
         return replace(snapshot, holds_own_text=is_own)
@@ -223,9 +228,7 @@ def _require_approval(decision: PolicyDecision, preconditions: Preconditions) ->
     """Add `require approval` to the policy's reasons if the caller demands it; it cannot override a denial."""
     if not preconditions.asks:
         return decision
-    reason = VerdictReason(
-        source="default", id="asked_for", answer="ask", text="the caller is configured to require approval"
-    )
+    reason = VerdictReason("default", "asked_for", "ask", "the caller is configured to require approval")
     verdict = combine_reasons((*decision.verdict.reasons, reason), decision.verdict.retry_at)
     return replace(decision, verdict=verdict)
 

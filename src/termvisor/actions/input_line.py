@@ -12,12 +12,12 @@ from msgspec import Struct
 from termvisor.backends.pane_control import PaneState
 from termvisor.terminal.input_area import count_columns, find_input_rows
 
+# Characters at the start and the end of a long text that are compared: programs fold or scroll the middle.
 COMPARED_END_CHARS = 24
-"""Characters at the start and the end of a long text that are compared: programs fold or scroll the middle."""
 _LONG_TEXT_CHARS = 200
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x0e\x0f]")
+# Colours in which programs draw placeholders and suggestions: bright black, and the dark part of the grey ramp.
 _GREY_COLOURS = frozenset(["8", *map(str, range(235, 247))])
-"""Colours in which programs draw placeholders and suggestions: bright black, and the dark part of the grey ramp."""
 _IGNORED_CHARACTERS = re.compile(r"[\s│┃║|▌▐▏▕╭╮╰╯┌┐└┘─━═>❯›»$%#…]+")
 _GUARD_CHARACTERS = re.compile(r"[A-Za-z0-9 .❯›●→]+")
 _WORD_RUN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
@@ -137,6 +137,7 @@ def parse_row(row: str) -> InputRow:
 def _is_faint(parameters: str, is_faint: bool) -> bool:
     """Return whether text is faint after an SGR sequence with these parameters."""
     codes = parameters.replace(":", ";").split(";")
+    # The numbers that follow are a colour, not attributes of their own.
     if codes[0] in ("38", "48", "58"):  # an extended colour: foreground, background, underline
         return _is_grey(codes) if codes[0] == "38" else is_faint
     for code in codes:
@@ -156,6 +157,7 @@ def _find_cursor(rows: Sequence[InputRow], pane_state: PaneState) -> tuple[int, 
     """Return the joined row of the cursor and the column in it."""
     top = 0
     for number, row in enumerate(rows):
+        # Rows are joined where tmux wrapped them, but the cursor's row counts the wrapped ones.
         height = max(1, -(-count_columns(row.text.rstrip()) // max(1, pane_state.width)))
         if pane_state.cursor_y < top + height:
             return number, (pane_state.cursor_y - top) * pane_state.width + pane_state.cursor_x
@@ -176,6 +178,7 @@ def _find_column_index(text: str, column: int) -> int:
 def _read_behind_cursor(row: InputRow, at: int, width: int) -> str:
     """Return the text behind the cursor without faint characters and a prompt's decoration at the right edge."""
     rest = drop_faint_text(InputRow(row.text[at:], row.faint[at:]))
+    # A prompt may draw a clock or a branch at the right edge, which is not input.
     is_at_edge = count_columns(row.text.rstrip()) % max(1, width) in (0, width - 1)
     return "" if rest.startswith("  ") and is_at_edge else rest.strip()
 

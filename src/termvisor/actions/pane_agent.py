@@ -9,7 +9,7 @@ from msgspec import Struct
 from termvisor.actions import input_line
 from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import Adapter, ScreenReading
-from termvisor.agents.adapters.dialog_options import Decision, KeyPress
+from termvisor.agents.adapters.keyboard import Decision, KeyPress
 from termvisor.backends.pane_control import PaneState
 from termvisor.model.agent.state import StateName
 from termvisor.model.ids import PaneId, RuntimeId
@@ -94,6 +94,7 @@ def read_composer_text(interaction: AgentInteraction, screen: Screen, pane_state
     text = interaction.read_composer(screen)
     if not text:
         return text
+    # Agents draw suggestions in faint text inside the composer; their own keyboard module reads plain rows only.
     solid = {
         input_line.strip_decoration(row.text): input_line.strip_decoration(input_line.drop_faint_text(row))
         for row in map(input_line.parse_row, pane_state.rows)

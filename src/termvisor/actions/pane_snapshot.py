@@ -3,6 +3,7 @@
 A snapshot is taken once by the daemon; the guard built from it is checked again inside tmux, together with the action.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from msgspec import Struct
@@ -12,15 +13,16 @@ from termvisor.actions.pane_agent import AgentInteraction, PaneAgent, build_scre
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import PaneControl, PaneGuard, PaneState, PaneViewer
 from termvisor.clock import NS
+from termvisor.model.action.action import Release, Reserve
 from termvisor.model.action.approval import Reservation
-from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.undo import UndoPrecondition
-from termvisor.model.ids import PaneId
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.preconditions import Preconditions, UndoPrecondition
+from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneView
 from termvisor.model.terminal.screen import Screen
 
+# Seconds after a key press during which a user counts as typing in the pane.
 HUMAN_TYPING_WINDOW_S = 3.0
-"""Seconds after a key press during which a user counts as typing in the pane."""
 
 
 class PaneSnapshot(Struct, frozen=True, kw_only=True):
@@ -66,6 +68,7 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
     @property
     def interaction(self) -> AgentInteraction | None:
         """Return the keyboard of the agent in the foreground; None if a shell or another program is there."""
+        # At a shell prompt the agent is in the background or about to exit: keys would go to the shell.
         is_shell = self.view.activity.kind == "prompt"
         interaction = None if self.agent is None or is_shell else get_agent_interaction(self.agent.name)
         return None if interaction is None or interaction.is_without_keyboard else interaction
@@ -77,8 +80,12 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
         return None if column is None else input_line.read_prompt_input(self.pane_state, column)
 
 
-class InputProbe(Protocol):
-    """What the shell and the kernel report about a pane's input."""
+AllowCallback = Callable[[PaneSnapshot | None], Awaitable[Outcome]]
+"""Sends an approval to the agent that waits for it."""
+
+
+class PaneAccess(Protocol):
+    """What the gate reads from a pane; the daemon, a higher layer, implements it."""
 
     def get_last_command_time(self, pane: PaneId) -> int:
         """Return when the shell last reported, with our nonce, that a command starts; 0 for never."""
@@ -89,8 +96,6 @@ class InputProbe(Protocol):
     def is_busy(self, pane: PaneId) -> bool:
         """Return True if the kernel echoes the keys and the program certainly does not read them now."""
 
-
-class PaneAccess(InputProbe, Protocol):
     async def get_pane(self, pane: PaneId) -> PaneView:
         """Return the stored pane. Raises ``NotFound``."""
 
@@ -104,3 +109,24 @@ class PaneAccess(InputProbe, Protocol):
 
     async def find_last_command_line(self, pane: PaneId, since: int) -> str | None:
         """Return the last command that the shell reported, with our nonce, since then."""
+
+
+class ActionRoutes(PaneAccess, Protocol):
+    """The connections that actions use besides pane control."""
+
+    def find_allow_callback(self, request: str) -> AllowCallback | None:
+        """Return how to send an approval for this request to its agent; None if the caller does it (a hook)."""
+
+    def has_exited(self, runtime: RuntimeId) -> bool: ...
+
+    async def get_server_control(self, socket: str) -> PaneControl:
+        """Return the tmux server on this socket, or the only one. Raises ``NotFound``."""
+
+    def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
+        """Signal the foreground process group of a pane and return its id. Raises ``StaleSnapshot``."""
+
+    async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:
+        """Return the valid reservation, and whether it is new. Raises ``Conflict``."""
+
+    async def release(self, action: Release) -> None:
+        """Release the reservation. Raises ``StaleSnapshot`` if it does not exist."""

@@ -4,7 +4,6 @@ The policy file is reloaded when it changes. Invariant: a policy that cannot be 
 """
 
 import os
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,15 +22,14 @@ from termvisor.model.action.action import (
     SendText,
     get_action_kind,
 )
+from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import Policy
-from termvisor.model.action.verdict import Verdict, VerdictReason, combine_reasons
-from termvisor.policy.evaluator import evaluate_request, take_tokens
-from termvisor.policy.explain import explain_verdict
+from termvisor.policy.evaluator import evaluate_request, explain_verdict, take_tokens
 from termvisor.policy.path_rules import PathScope
 from termvisor.policy.policy_file import parse_policy
 from termvisor.policy.request import HookAnswer, LocalTime, PaneContext, PolicyRequest
 from termvisor.policy.token_bucket import TokenBucket
-from termvisor.system.regular_file import open_regular_file
+from termvisor.system.files import open_regular_file
 
 log = get_logger("policy")
 
@@ -49,20 +47,6 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
     """Seconds until an approval request expires."""
     allows_unproven: bool = False
     allows_typing_beside_people: bool = False
-
-
-class ActionPolicy(Protocol):
-    async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
-        """Run the hooks and return the verdict; an action that is not denied counts against the rates."""
-
-    async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
-        """Return the verdict without counting anything or running a hook."""
-
-    def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
-        """Return the trace of the evaluation, one line per step."""
-
-    async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
-        """Run the hooks that want to know the outcome; they cannot change it."""
 
 
 class PolicyFile:
@@ -84,6 +68,7 @@ class PolicyFile:
 
     def _read_stamp(self) -> tuple[int, int]:
         try:
+            # The file is checked at every action: a new rule must hold at once, without a restart.
             status = os.stat(self.path)
         except OSError:
             return 0, 0  # a missing file is an empty policy
@@ -114,18 +99,22 @@ class PolicyChecker:
         self._buckets: dict[str, TokenBucket] = {}
 
     async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
+        """Run the hooks and return the verdict; an action that is not denied counts against the rates."""
         policy = self.file.get_current()
         if policy is None:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
         place = build_policy_place(snapshot, self._clock.now())
+        # Hooks run first, because their answers are reasons of the verdict.
         hooks = await run_hooks(policy.hooks, action, actor, place)
         request = self._build_request(action, actor, snapshot, hooks.answers)
         verdict = evaluate_request(policy, request)
         if verdict.answer != "deny":
+            # Denied actions cost nothing, else a loop of denials would keep its own limit exhausted.
             self._buckets |= take_tokens(policy, request)
         return _build_decision(hooks.action, actor, place, policy, verdict)
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
+        """Return the verdict without counting anything or running a hook."""
         policy = self.file.get_current()
         if policy is None:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
@@ -133,6 +122,7 @@ class PolicyChecker:
         return _build_decision(action, actor, request.place, policy, evaluate_request(policy, request))
 
     def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
+        """Return the trace of the evaluation, one line per step."""
         policy = self.file.get_current()
         if policy is None:
             return [self.file.problem]
@@ -140,6 +130,7 @@ class PolicyChecker:
         return explain_verdict(policy, request)
 
     async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
+        """Run the hooks that want to know the outcome; they cannot change it."""
         policy = self.file.get_current()
         if policy is None or decision.actor is None:
             return
@@ -159,6 +150,7 @@ class PolicyChecker:
     ) -> PolicyRequest:
         now = self._clock.now()
         place, cwd = build_policy_place(snapshot, now), "" if snapshot is None else snapshot.view.facts.cwd
+        # The agent's own folder counts for its request; the pane's shell may be elsewhere.
         if isinstance(action, AnswerAgent):
             place, cwd = replace(place, agent=action.agent), action.cwd or cwd
         return PolicyRequest(
@@ -233,4 +225,4 @@ def _build_decision(
 
 
 def _build_deny_all(why: str) -> Verdict:
-    return combine_reasons((VerdictReason(source="default", id="no_policy", answer="deny", text=why),))
+    return combine_reasons((VerdictReason("default", "no_policy", "deny", why),))

@@ -4,16 +4,16 @@ Invariant: what is not known counts against acting.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.actions import input_line
 from termvisor.actions.attempt import Attempt
-from termvisor.actions.pane_agent import AgentInteraction, PaneAgent, read_composer_text
+from termvisor.actions.pane_agent import read_composer_text
 from termvisor.actions.pane_snapshot import HUMAN_TYPING_WINDOW_S, PaneSnapshot
-from termvisor.agents.adapters.dialog_options import RESTING_STATES, KeyPress, remove_pointer
+from termvisor.agents.adapters.keyboard import RESTING_STATES, remove_pointer
 from termvisor.backends.pane_control import GuardMismatch
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, ConfigError, Conflict, ErrorDetail, StaleSnapshot
@@ -30,17 +30,17 @@ from termvisor.model.action.action import (
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.regex import compile_patterns
 
+# Seconds after which a pane snapshot is too old to act on.
 MAX_SNAPSHOT_AGE_S = 2.0
-"""Seconds after which a pane snapshot is too old to act on."""
 MAX_TEXT_BYTES = 1 << 20
 AgentAction = AnswerDialog | Interrupt | QuitAgent
 """Actions on an agent, by keys or by its server."""
+# First characters that open a completion menu in common agents and chat programs.
 _MENU_PREFIXES = ("/", "@", "!", "#")
-"""First characters that open a completion menu in common agents and chat programs."""
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 
-class PreconditionFailure(Struct, frozen=True, kw_only=True):
+class PreconditionFailure(Struct, frozen=True):
     """Why nothing was done. ``why`` is a stable code; ``expected`` and ``actual`` say what did not match."""
 
     why: str
@@ -71,26 +71,42 @@ def build_guard_error(mismatch: GuardMismatch, *, is_first: bool = True) -> Stal
     return StaleSnapshot(f"nothing {'' if is_first else 'more '}was done: {text}", details=details)
 
 
-PreconditionCheck = Callable[[PaneSnapshot, Attempt, int], PreconditionFailure | None]
+Failures = Iterator[PreconditionFailure]
+"""A check yields what does not hold. Only the first failure of all checks is read: nothing after it is evaluated."""
 
 
 def find_failed_precondition(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
     """Return the first precondition that does not hold, or None."""
-    if isinstance(attempt.action, AnswerAgent):
-        return None  # the pane is not touched: the agent is waiting for this answer
-    checks: list[PreconditionCheck] = [_check_pane_known, _check_not_reserved, _check_caller_conditions]
-    if isinstance(attempt.action, SendText | SendKeys | Kill | AgentAction):
-        checks.append(_check_not_own_pane)
-    if isinstance(attempt.action, SendText | SendKeys | AgentAction):
-        checks += [_check_accepts_input, _check_no_user_typing, _check_no_gap]
-    if isinstance(attempt.action, AgentAction):
-        checks.append(_check_agent_action)
-    if isinstance(attempt.action, SendText):
-        checks += [_check_text, _select_input_check(snapshot, attempt)]
-    for check in checks:
-        if (failure := check(snapshot, attempt, now)) is not None:
-            return failure
-    return None
+    return next(_check_action(snapshot, attempt, now), None)
+
+
+def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
+    action = attempt.action
+    if isinstance(action, AnswerAgent):
+        return  # the pane is not touched: the agent is waiting for this answer
+    yield from _check_pane_known(snapshot, attempt, now)
+    yield from _check_not_reserved(snapshot, attempt, now)
+    yield from _check_caller_conditions(snapshot, attempt, now)
+    if isinstance(action, SendText | SendKeys | Kill | AgentAction) and attempt.actor.pane == snapshot.view.id:
+        yield PreconditionFailure("own_pane", "the caller itself runs in this pane")
+    if isinstance(action, SendText | SendKeys | AgentAction):
+        yield from _check_accepts_input(snapshot)
+        yield from _check_no_user_typing(snapshot, attempt, now)
+        if snapshot.is_in_gap and not attempt.preconditions.force_stale:
+            text = "the pane's output is not captured completely right now, so its state is not proven"
+            yield PreconditionFailure("recent_gap", text)
+    if isinstance(action, AgentAction):
+        yield from _check_agent_action(snapshot, action)
+    if isinstance(action, SendText):
+        yield from _check_text(snapshot, action.text)
+        # The reader of the text is an agent, a shell at its prompt, or any other program.
+        if snapshot.interaction is not None:
+            yield from _check_composer(snapshot, action, attempt.preconditions)
+        elif attempt.preconditions.into == "prompt":
+            yield from _check_prompt(snapshot, attempt)
+        else:
+            yield from _check_program_input(snapshot, action)
+    yield from _check_undo_target(snapshot)
 
 
 def bind_dialog_rows(action: Action, snapshot: PaneSnapshot | None) -> Action:
@@ -101,44 +117,27 @@ def bind_dialog_rows(action: Action, snapshot: PaneSnapshot | None) -> Action:
     return action if press is None else replace(action, rows=press.rows)
 
 
-def _select_input_check(snapshot: PaneSnapshot, attempt: Attempt) -> PreconditionCheck:
-    """Return the check for the reader of the text: an agent, a shell at its prompt, or any other program."""
-    if snapshot.interaction is not None:
-        return _check_composer
-    return _check_prompt if attempt.preconditions.into == "prompt" else _check_program_input
-
-
-def _check_pane_known(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
+def _check_pane_known(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     """Check that tmux shows the stored pane, and that the snapshot is not too old."""
     view, pane_state = snapshot.view, snapshot.pane_state
     if view.gone_at is not None:
-        return PreconditionFailure(why="pane_gone", text="the pane no longer exists")
+        yield PreconditionFailure("pane_gone", "the pane no longer exists")
     if (view.instance.mux_id, view.facts.pid) != (pane_state.pane, pane_state.pid):
         text = "another process runs in the pane"
-        return _build_mismatch("stale_pid", text, str(view.facts.pid), str(pane_state.pid))
-    age = (now - snapshot.observed_at) / NS
+        yield PreconditionFailure("stale_pid", text, str(view.facts.pid), str(pane_state.pid))
+    age, limit = (now - snapshot.observed_at) / NS, f"{MAX_SNAPSHOT_AGE_S:g} s"
     if age > MAX_SNAPSHOT_AGE_S and not attempt.preconditions.force_stale:
-        return _build_mismatch(
-            "stale_snapshot", "the pane snapshot is too old", f"{MAX_SNAPSHOT_AGE_S:g} s", f"{age:.1f} s"
-        )
-    return None
+        yield PreconditionFailure("stale_snapshot", "the pane snapshot is too old", limit, f"{age:.1f} s")
 
 
-def _check_not_reserved(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
+def _check_not_reserved(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     reservation, caller = snapshot.reservation, attempt.preconditions.owner
-    if reservation is None or reservation.expires_at <= now or reservation.owner == caller:
-        return None
-    text = f"the pane is reserved by {reservation.owner}"
-    return _build_mismatch("reserved", text, caller or "no owner", reservation.owner)
+    if reservation is not None and reservation.expires_at > now and reservation.owner != caller:
+        text = f"the pane is reserved by {reservation.owner}"
+        yield PreconditionFailure("reserved", text, caller or "no owner", reservation.owner)
 
 
-def _check_not_own_pane(snapshot: PaneSnapshot, attempt: Attempt, _now: int) -> PreconditionFailure | None:
-    if attempt.actor.pane is not None and attempt.actor.pane == snapshot.view.id:
-        return PreconditionFailure(why="own_pane", text="the caller itself runs in this pane")
-    return None
-
-
-def _check_accepts_input(snapshot: PaneSnapshot, _attempt: Attempt, _now: int) -> PreconditionFailure | None:
+def _check_accepts_input(snapshot: PaneSnapshot) -> Failures:
     pane_state = snapshot.pane_state
     for is_blocked, why, text in (
         (pane_state.dead, "pane_dead", "the program in the pane has ended"),
@@ -147,89 +146,74 @@ def _check_accepts_input(snapshot: PaneSnapshot, _attempt: Attempt, _now: int) -
         (pane_state.synchronized, "synchronized", "the pane's input is synchronized with other panes"),
     ):
         if is_blocked:
-            return PreconditionFailure(why=why, text=text)
-    return None
+            yield PreconditionFailure(why, text)
 
 
-def _check_no_user_typing(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
+def _check_no_user_typing(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     typing = snapshot.list_typing_clients(now)
     # Keys that a person sends are that person's own typing.
     is_own = attempt.actor.kind == "human" and isinstance(attempt.action, SendKeys)
-    if not typing or attempt.decision.allows_typing_beside_people or is_own:
-        return None
-    text = f"a user typed in the pane within the last {HUMAN_TYPING_WINDOW_S:g} s ({typing[0].client})"
-    return PreconditionFailure(why="human_typing", text=text)
+    if typing and not attempt.decision.allows_typing_beside_people and not is_own:
+        text = f"a user typed in the pane within the last {HUMAN_TYPING_WINDOW_S:g} s ({typing[0].client})"
+        yield PreconditionFailure("human_typing", text)
 
 
-def _check_no_gap(snapshot: PaneSnapshot, attempt: Attempt, _now: int) -> PreconditionFailure | None:
-    if snapshot.is_in_gap and not attempt.preconditions.force_stale:
-        text = "the pane's output is not captured completely right now, so its state is not proven"
-        return PreconditionFailure(why="recent_gap", text=text)
-    return None
-
-
-def _check_text(snapshot: PaneSnapshot, attempt: Attempt, _now: int) -> PreconditionFailure | None:
-    text = attempt.action.text if isinstance(attempt.action, SendText) else ""
+def _check_text(snapshot: PaneSnapshot, text: str) -> Failures:
     if not input_line.strip_decoration(text):
-        text = "the text has only characters of prompts and frames, so it could not be recognized in the input"
-        return PreconditionFailure(why="nothing_to_see", text=text)
+        why = "the text has only characters of prompts and frames, so it could not be recognized in the input"
+        yield PreconditionFailure("nothing_to_see", why)
     if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
-        return PreconditionFailure(why="too_long", text=f"the text is longer than {MAX_TEXT_BYTES} bytes")
+        yield PreconditionFailure("too_long", f"the text is longer than {MAX_TEXT_BYTES} bytes")
     if match := _CONTROL_CHARACTERS.search(text):
-        return _build_mismatch("control_characters", "the text contains a control character", "none", repr(match[0]))
-    is_pasted = snapshot.input_place.is_paste_on is True
-    if "\n" in text and not is_pasted:
-        return PreconditionFailure(why="multi_line", text="the program there would run several lines one by one")
-    if "\t" in text and not is_pasted:
-        return PreconditionFailure(why="popup_text", text="a tab would trigger completion")
-    return None
+        why = "the text contains a control character"
+        yield PreconditionFailure("control_characters", why, "none", repr(match[0]))
+    if snapshot.input_place.is_paste_on is not True:
+        if "\n" in text:
+            yield PreconditionFailure("multi_line", "the program there would run several lines one by one")
+        if "\t" in text:
+            yield PreconditionFailure("popup_text", "a tab would trigger completion")
 
 
-def _check_prompt(snapshot: PaneSnapshot, attempt: Attempt, _now: int) -> PreconditionFailure | None:
+def _check_prompt(snapshot: PaneSnapshot, attempt: Attempt) -> Failures:
     """Check for a shell at a proven, empty prompt."""
-    activity = snapshot.view.activity
+    activity, typed = snapshot.view.activity, snapshot.typed_input
     if snapshot.pane_state.alternate:
-        return PreconditionFailure(why="alternate_screen", text="a full-screen program is in the pane")
+        yield PreconditionFailure("alternate_screen", "a full-screen program is in the pane")
     if activity.kind != "prompt":
         text = "the pane is not known to be at a shell prompt"
-        return _build_mismatch("not_at_prompt", text, "prompt", activity.kind)
+        yield PreconditionFailure("not_at_prompt", text, "prompt", activity.kind)
     if not (activity.is_proven or attempt.decision.allows_unproven):
-        return PreconditionFailure(why="unproven_prompt", text="the prompt marks do not carry Termvisor's nonce")
-    typed = snapshot.typed_input
+        yield PreconditionFailure("unproven_prompt", "the prompt marks do not carry Termvisor's nonce")
     if typed is None:
-        return PreconditionFailure(why="prompt_not_found", text="the start of the shell's input is not known")
-    if typed.before.strip() or typed.behind:
-        return PreconditionFailure(why="input_not_empty", text="the input is not empty")
-    return None
+        yield PreconditionFailure("prompt_not_found", "the start of the shell's input is not known")
+    elif typed.before.strip() or typed.behind:
+        yield PreconditionFailure("input_not_empty", "the input is not empty")
 
 
-def _check_program_input(snapshot: PaneSnapshot, attempt: Attempt, _now: int) -> PreconditionFailure | None:
-    text = attempt.action.text if isinstance(attempt.action, SendText) else ""
-    if snapshot.pane_state.alternate and not (isinstance(attempt.action, SendText) and attempt.action.into_screen):
-        return PreconditionFailure(why="alternate_screen", text="a full-screen program is in the pane")
-    if text[:1] in _MENU_PREFIXES:
-        return PreconditionFailure(why="popup_text", text=f"a text that begins with {text[0]!r} may open a menu")
+def _check_program_input(snapshot: PaneSnapshot, action: SendText) -> Failures:
+    if snapshot.pane_state.alternate and not action.into_screen:
+        yield PreconditionFailure("alternate_screen", "a full-screen program is in the pane")
+    yield from _check_no_menu(action.text)
     typed = input_line.read_program_input(snapshot.pane_state)
     if typed is None:
-        return PreconditionFailure(why="prompt_not_found", text="the cursor was not found on the screen")
-    if input_line.strip_decoration(typed.before) or input_line.strip_decoration(typed.behind):
-        return PreconditionFailure(why="input_not_empty", text="the input is not empty")
-    return None
+        yield PreconditionFailure("prompt_not_found", "the cursor was not found on the screen")
+    elif input_line.strip_decoration(typed.before) or input_line.strip_decoration(typed.behind):
+        yield PreconditionFailure("input_not_empty", "the input is not empty")
 
 
-def _check_composer(snapshot: PaneSnapshot, attempt: Attempt, _now: int) -> PreconditionFailure | None:
-    """Check that the agent can take a prompt: by its server while it is idle, else in an empty composer."""
-    interaction, agent = snapshot.interaction, snapshot.agent
-    if interaction is None or agent is None:
-        return PreconditionFailure(why="no_agent", text="no agent is known to run in the pane")
-    if (failure := _check_no_dialog(snapshot, interaction, agent)) is not None:
-        return failure
-    if can_send_natively(snapshot, attempt.action):
-        return _check_composer_empty(snapshot, interaction) if attempt.preconditions.is_input_empty else None
-    text = attempt.action.text if isinstance(attempt.action, SendText) else ""
+def _check_no_menu(text: str) -> Failures:
     if text[:1] in _MENU_PREFIXES:
-        return PreconditionFailure(why="popup_text", text=f"a text that begins with {text[0]!r} may open a menu")
-    return _check_composer_empty(snapshot, interaction)
+        yield PreconditionFailure("popup_text", f"a text that begins with {text[0]!r} may open a menu")
+
+
+def _check_composer(snapshot: PaneSnapshot, action: SendText, preconditions: Preconditions) -> Failures:
+    """Check that the agent can take a prompt: by its server while it is idle, else in an empty composer."""
+    yield from _check_no_dialog(snapshot)
+    is_native = can_send_natively(snapshot, action)
+    if not is_native:
+        yield from _check_no_menu(action.text)
+    if not is_native or preconditions.is_input_empty:
+        yield from _check_composer_empty(snapshot)
 
 
 def can_send_natively(snapshot: PaneSnapshot, action: Action) -> bool:
@@ -238,64 +222,71 @@ def can_send_natively(snapshot: PaneSnapshot, action: Action) -> bool:
     return is_submitted and snapshot.takes_prompts and agent is not None and agent.state in RESTING_STATES
 
 
-def _check_no_dialog(
-    snapshot: PaneSnapshot, interaction: AgentInteraction, agent: PaneAgent
-) -> PreconditionFailure | None:
-    state = interaction.read_screen(snapshot.screen).state
-    if not (state.startswith("waiting_") or agent.state == "waiting_approval"):
-        return None
-    text = f"{agent.name} shows a dialog, which would take the text as its answer"
-    return PreconditionFailure(why="dialog_open", text=text)
-
-
-def _check_composer_empty(snapshot: PaneSnapshot, interaction: AgentInteraction) -> PreconditionFailure | None:
-    text = read_composer_text(interaction, snapshot.screen, snapshot.pane_state)
-    if text is None:
-        return PreconditionFailure(why="unknown_screen", text="no composer found on the agent's screen")
-    if input_line.strip_decoration(text):
-        return PreconditionFailure(why="composer_not_empty", text="the agent's composer is not empty")
-    return None
-
-
-def _check_agent_action(snapshot: PaneSnapshot, attempt: Attempt, _now: int) -> PreconditionFailure | None:
-    """Check that the requested agent runs in the pane and that its screen shows which keys to press."""
-    action, interaction, agent = attempt.action, snapshot.interaction, snapshot.agent
-    if not isinstance(action, AgentAction):
-        return None
+def _check_no_dialog(snapshot: PaneSnapshot) -> Failures:
+    interaction, agent = snapshot.interaction, snapshot.agent
     if interaction is None or agent is None:
-        return PreconditionFailure(why="no_agent", text="no supported agent is known to run in the pane")
+        yield PreconditionFailure("no_agent", "no supported agent is known to run in the pane")
+    elif agent.state == "waiting_approval" or interaction.read_screen(snapshot.screen).state.startswith("waiting_"):
+        text = f"{agent.name} shows a dialog, which would take the text as its answer"
+        yield PreconditionFailure("dialog_open", text)
+
+
+def _check_composer_empty(snapshot: PaneSnapshot) -> Failures:
+    interaction = snapshot.interaction
+    text = None if interaction is None else read_composer_text(interaction, snapshot.screen, snapshot.pane_state)
+    if text is None:
+        yield PreconditionFailure("unknown_screen", "no composer found on the agent's screen")
+    elif input_line.strip_decoration(text):
+        yield PreconditionFailure("composer_not_empty", "the agent's composer is not empty")
+
+
+def _check_agent_action(snapshot: PaneSnapshot, action: AgentAction) -> Failures:
+    """Check that the requested agent runs in the pane and that its screen shows which keys to press."""
+    interaction, agent, screen = snapshot.interaction, snapshot.agent, snapshot.screen
+    if interaction is None or agent is None:
+        yield PreconditionFailure("no_agent", "no supported agent is known to run in the pane")
+        return
     if agent.name != action.agent:
-        return _build_mismatch("other_agent", "another agent runs in the pane", action.agent, agent.name)
+        yield PreconditionFailure("other_agent", "another agent runs in the pane", action.agent, agent.name)
     if isinstance(action, AnswerDialog):
-        return _check_same_dialog(interaction.find_choice_keys(snapshot.screen, action.choice), action)
-    if isinstance(action, Interrupt):
-        if snapshot.has_agent_server or interaction.find_interrupt_keys(snapshot.screen) is not None:
-            return None
-        return PreconditionFailure(why="not_at_work", text="the agent's screen shows no work to interrupt")
-    return _check_can_quit(snapshot, interaction, agent)
+        press = interaction.find_choice_keys(screen, action.choice)
+        if press is None:
+            text = f"no dialog found in which {action.choice!r} is a certain choice"
+            yield PreconditionFailure("no_such_choice", text)
+        elif remove_pointer(press.rows) != remove_pointer(action.rows):
+            yield PreconditionFailure("dialog_changed", "another dialog is shown now")
+    elif isinstance(action, Interrupt):
+        if not snapshot.has_agent_server and interaction.find_interrupt_keys(screen) is None:
+            yield PreconditionFailure("not_at_work", "the agent's screen shows no work to interrupt")
+    else:
+        yield from _check_no_dialog(snapshot)
+        if interaction.find_exit_keys(screen) is None:
+            text = "the agent's screen does not show that it is idle: `visor interrupt` stops it"
+            yield PreconditionFailure("at_work", text)
+        yield from _check_composer_empty(snapshot)
 
 
-def _check_can_quit(
-    snapshot: PaneSnapshot, interaction: AgentInteraction, agent: PaneAgent
-) -> PreconditionFailure | None:
-    if (failure := _check_no_dialog(snapshot, interaction, agent)) is not None:
-        return failure
-    if interaction.find_exit_keys(snapshot.screen) is None:
-        text = "the agent's screen does not show that it is idle: `visor interrupt` stops it"
-        return PreconditionFailure(why="at_work", text=text)
-    return _check_composer_empty(snapshot, interaction)
+def _check_undo_target(snapshot: PaneSnapshot) -> Failures:
+    """Check that the effect of the action to undo is unchanged; anything that replaced it is left alone."""
+    target, pane_state, activity = snapshot.undo_target, snapshot.pane_state, snapshot.view.activity
+    if target is None:
+        return
+    if target.title is not None and pane_state.title != target.title:
+        yield PreconditionFailure("title_changed", "the title was changed again since")
+    if target.front is not None and pane_state.front != target.front:
+        yield PreconditionFailure("front_changed", "another pane of the session is active now")
+    if target.is_alone and snapshot.child_count != 0:
+        yield PreconditionFailure("other_programs", "other programs run in the spawned shell")
+    if not target.is_typed:
+        return
+    if pane_state.alternate or (activity.kind, activity.is_proven) != ("prompt", True):
+        yield PreconditionFailure("not_at_prompt", "the pane is not proven to be at a shell prompt")
+    typed = snapshot.typed_input
+    if typed is None or not snapshot.holds_own_text or input_line.strip_decoration(typed.behind):
+        yield PreconditionFailure("input_changed", "the input no longer holds exactly the typed text")
 
 
-def _check_same_dialog(press: KeyPress | None, action: AnswerDialog) -> PreconditionFailure | None:
-    if press is None:
-        text = f"no dialog found in which {action.choice!r} is a certain choice"
-        return PreconditionFailure(why="no_such_choice", text=text)
-    if remove_pointer(press.rows) != remove_pointer(action.rows):
-        return PreconditionFailure(why="dialog_changed", text="another dialog is shown now")
-    return None
-
-
-def _check_caller_conditions(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
+def _check_caller_conditions(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     """Check the `--if-…` conditions of the caller."""
     preconditions, view = attempt.preconditions, snapshot.view
     last = view.last_output_at
@@ -308,32 +299,23 @@ def _check_caller_conditions(snapshot: PaneSnapshot, attempt: Attempt, now: int)
     )
     for expected, actual, why in expectations:
         if expected is not None and expected != actual:
-            return _build_mismatch(why, f"--{why.replace('_', '-')} does not hold", str(expected), str(actual))
+            yield PreconditionFailure(why, f"--{why.replace('_', '-')} does not hold", str(expected), str(actual))
     if preconditions.updated_within is not None and (quiet_for is None or quiet_for > preconditions.updated_within):
         ago = "never" if quiet_for is None else f"{quiet_for:.1f} s ago"
         limit = f"{preconditions.updated_within:g} s"
-        return _build_mismatch("if_updated_within", "the last output is too old", limit, ago)
-    return _check_screen_conditions(snapshot, preconditions, quiet_for)
-
-
-def _check_screen_conditions(
-    snapshot: PaneSnapshot, preconditions: Preconditions, quiet_for: float | None
-) -> PreconditionFailure | None:
-    if preconditions.screen is not None and not matches_pattern(
-        preconditions.screen, "\n".join(input_line.read_plain_rows(snapshot.pane_state))
-    ):
-        return _build_mismatch("if_screen", "the screen does not match", preconditions.screen, "not on the screen")
-    if preconditions.tail is None:
-        return None
-    if not matches_pattern(f"/{preconditions.tail}/", "\n".join(snapshot.tail[-preconditions.tail_lines :])):
-        return _build_mismatch(
-            "if_tail", "the last lines do not match", preconditions.tail, snapshot.tail[-1] if snapshot.tail else ""
-        )
+        yield PreconditionFailure("if_updated_within", "the last output is too old", limit, ago)
+    if (pattern := preconditions.screen) is not None:
+        rows = "\n".join(input_line.read_plain_rows(snapshot.pane_state))
+        if not matches_pattern(pattern, rows):
+            yield PreconditionFailure("if_screen", "the screen does not match", pattern, "not on the screen")
+    tail, lines = preconditions.tail, snapshot.tail
+    if tail is None:
+        return
+    if not matches_pattern(f"/{tail}/", "\n".join(lines[-preconditions.tail_lines :])):
+        yield PreconditionFailure("if_tail", "the last lines do not match", tail, lines[-1] if lines else "")
     if quiet_for is not None and quiet_for < preconditions.stable_for:
-        return _build_mismatch(
-            "if_tail", "the last lines are too recent", f"{preconditions.stable_for:g} s", f"{quiet_for:.1f} s"
-        )
-    return None
+        limit = f"{preconditions.stable_for:g} s"
+        yield PreconditionFailure("if_tail", "the last lines are too recent", limit, f"{quiet_for:.1f} s")
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
@@ -350,7 +332,3 @@ def matches_pattern(pattern: str, text: str) -> bool:
             f"{pattern}: {error.message}", hint="Look-around and back-references are not supported."
         ) from error
     return bool(matcher.find_ids(text.encode("utf-8", "replace")))
-
-
-def _build_mismatch(why: str, text: str, expected: str, actual: str) -> PreconditionFailure:
-    return PreconditionFailure(why=why, text=text, expected=expected, actual=actual)

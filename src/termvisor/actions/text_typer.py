@@ -13,22 +13,21 @@ from msgspec import Struct
 
 from termvisor.actions import input_line
 from termvisor.actions.pane_agent import build_screen, read_composer_text
-from termvisor.actions.pane_snapshot import InputProbe, PaneSnapshot
-from termvisor.backends.pane_control import GuardMismatch, PaneControl, PaneState
+from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
+from termvisor.backends.pane_control import GuardMismatch, PaneState
 from termvisor.clock import Clock
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.action.action import SendText
-from termvisor.model.action.delivery import DeliveryStatus, DeliveryStep
-from termvisor.model.action.outcome import AgentChannel
+from termvisor.model.action.outcome import AgentChannel, DeliveryStatus, DeliveryStep
 
 POLL_INTERVAL_S = 0.05
+# Seconds without a screen change after which the text counts as fully drawn.
 SETTLE_S = 0.15
-"""Seconds without a screen change after which the text counts as fully drawn."""
 SEEN_TIMEOUT_S = 5.0
 CONFIRM_TIMEOUT_S = 5.0
+# Seconds after which Enter is pressed once more if the text is still in the input.
 ENTER_RETRY_DELAY_S = 1.5
-"""Seconds after which Enter is pressed once more if the text is still in the input."""
 
 log = get_logger("send")
 
@@ -55,20 +54,23 @@ class TextTyper:
         snapshot: PaneSnapshot,
         *,
         into_prompt: bool,
-        control: PaneControl,
-        probe: InputProbe,
+        panes: PaneAccess,
         clock: Clock,
         record_step: StepRecorder,
     ):
         self._action, self._text, self._snapshot = action, action.text, snapshot
         self._pane, self._interaction, self._into_prompt = snapshot.view.id, snapshot.interaction, into_prompt
-        self._control, self._probe, self._clock, self._record_step = control, probe, clock, record_step
+        self._panes, self._control = panes, panes.get_control(self._pane)
+        self._clock, self._record_step = clock, record_step
 
     async def type_text(self) -> TypingResult:
         """Write the text, then submit it. The caller has stored the step `typing`. Never raises ``MuxError``."""
         try:
+            # Text and Enter are two guarded steps. A program that exits without reading leaves the text in the
+            # terminal, and with Enter in the same tmux command the shell would run it.
             mismatch = await self._control.write(self._snapshot.build_guard(), self._text)
         except MuxError as error:
+            # tmux may have written it before it stopped answering, so it is not written a second time.
             return TypingResult("unknown", "no_answer", f"tmux did not confirm that the text was written: {error}")
         if isinstance(mismatch, GuardMismatch):
             text = f"expected {mismatch.expected}, found {mismatch.actual}"
@@ -102,6 +104,7 @@ class TextTyper:
             now = self._clock.monotonic()
             if pane_state.rows != last:
                 last, since = pane_state.rows, now
+            # The kernel echoes text that the program has not read yet, so text on the screen alone proves nothing.
             elif now - since >= SETTLE_S and self._has_text_in_input(pane_state) and not self._is_busy():
                 return None
             await self._clock.sleep(POLL_INTERVAL_S)
@@ -115,6 +118,7 @@ class TextTyper:
         return TypingResult("unknown", "not_seen", "the text was written but not seen on the screen")
 
     async def _press_enter(self) -> TypingResult | None:
+        # A piece of the text must still be on the screen, else Enter would submit something else.
         piece = input_line.find_guard_piece(self._text, self._snapshot.pane_state.width)
         try:
             mismatch = await self._control.press(self._snapshot.build_guard(piece), ["Enter"])
@@ -136,6 +140,7 @@ class TextTyper:
                 return TypingResult("delivered", "command_started" if has_started else "left_input")
             if pane_state is None:
                 return TypingResult("unknown", "pane_gone", "the pane closed after Enter")
+            # A program may drop an Enter; the guard keeps the second one from reaching another screen.
             if elapsed > ENTER_RETRY_DELAY_S and not has_pressed_again and self._has_text_in_input(pane_state):
                 has_pressed_again = True
                 if (refused := await self._press_enter()) is not None:
@@ -150,7 +155,7 @@ class TextTyper:
         )
 
     def _has_command_started(self, began: int) -> bool:
-        return self._into_prompt and self._probe.get_last_command_time(self._pane) >= began
+        return self._into_prompt and self._panes.get_last_command_time(self._pane) >= began
 
     def _has_input_emptied(self, pane_state: PaneState) -> bool:
         """Return True if the input is empty, the text is shown above it, and the program has read all typed bytes."""
@@ -167,7 +172,7 @@ class TextTyper:
         return (
             is_empty
             and input_line.is_text_shown(pane_state, self._text)
-            and self._probe.count_unread_bytes(self._pane) == 0
+            and self._panes.count_unread_bytes(self._pane) == 0
         )
 
     def _has_text_in_input(self, pane_state: PaneState) -> bool:
@@ -191,7 +196,7 @@ class TextTyper:
         return input_line.read_program_input(pane_state)
 
     def _is_busy(self) -> bool:
-        return self._probe.is_busy(self._pane)
+        return self._panes.is_busy(self._pane)
 
     def _is_same_program(self, pane_state: PaneState) -> bool:
         before = self._snapshot.pane_state

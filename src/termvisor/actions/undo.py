@@ -1,30 +1,45 @@
-"""Undo an action: find it in the audit log, check that its effect is unchanged, and verify the result.
+"""Undo an action: find it in the audit log, build its inverse from the logged former values, and verify the result.
 
 Invariant: only an unchanged effect of our own action is undone; anything that replaced it is left alone.
 """
 
+from collections.abc import Callable, Sequence
+from posixpath import basename
+
 from msgspec.structs import replace
 
 from termvisor.actions import input_line
-from termvisor.actions.attempt import Attempt
 from termvisor.actions.pane_snapshot import PaneSnapshot
-from termvisor.actions.preconditions import PreconditionFailure, find_failed_precondition
+from termvisor.actions.preconditions import build_stale_error
 from termvisor.backends.pane_control import PaneControl
-from termvisor.clock import Clock
+from termvisor.clock import NS, Clock
 from termvisor.errors import BadRequest, MuxError, NotUndoable, StaleSnapshot
-from termvisor.model.action.action import Actor
+from termvisor.model.action.action import CLEAR_INPUT_KEYS, Action, Activate, Actor, Kill, Release, SendKeys, SetTitle
 from termvisor.model.action.audit import AuditEntry, AuditFilter
 from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.preconditions import UndoAction, UndoPrecondition
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.terminal.pane import PaneView
+from termvisor.policy.shell.programs.interpreter import SHELLS
 from termvisor.store.tables.audit import AuditTable
 
 LAST_ACTION = "last"
 CLEAR_TIMEOUT_S = 2.0
 POLL_INTERVAL_S = 0.05
+# How many of the newest audit entries are searched for the caller's last action.
 _MAX_SEARCHED_OUTCOMES = 200
-"""How many of the newest audit entries are searched for the caller's last action."""
 _DONE_OUTCOMES = ("done", "delivered", "typed_not_submitted")
+# Kinds without an effect on panes; they never count as the last action.
 _IGNORED_KINDS = ("attach", "notify")
-"""Kinds without an effect on panes; they never count as the last action."""
+# A new pane may be seen a little before its audit entry is written.
+_FIRST_SEEN_MARGIN_NS = 10 * NS
+_NO_INVERSE_TEXTS: dict[str, str] = {
+    "delivered": "the program has read the text",
+    "answer_agent": "the agent has read the answer",
+    "kill": "a process that has exited cannot be restored",
+    "send_keys": "only the program knows what the keys did",
+}
+UndoStep = tuple[Action, UndoPrecondition]
 
 
 async def find_undoable_action(audit: AuditTable, which: str, actor: Actor) -> AuditEntry:
@@ -67,11 +82,6 @@ async def _find_last_by_actor(audit: AuditTable, actor: Actor) -> AuditEntry:
     raise NotUndoable("no recent action of yours can be undone", hint="`visor audit` shows the actions of others.")
 
 
-def find_any_failure(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
-    """Return the first failed precondition of any action, or of the undo if this is one."""
-    return find_failed_precondition(snapshot, attempt, now) or _find_undo_conflict(snapshot)
-
-
 async def verify_input_cleared(control: PaneControl, snapshot: PaneSnapshot, clock: Clock) -> Outcome:
     """Wait until the shell's input is empty; the outcome is `unknown` after ``CLEAR_TIMEOUT_S``."""
     done = Outcome(status="done", why="input_cleared", pane=snapshot.view.id)
@@ -90,23 +100,89 @@ async def verify_input_cleared(control: PaneControl, snapshot: PaneSnapshot, clo
     return replace(done, status="unknown", why="not_cleared", text="the input was not seen empty")
 
 
-def _find_undo_conflict(snapshot: PaneSnapshot) -> PreconditionFailure | None:
-    target, pane_state = snapshot.undo_target, snapshot.pane_state
-    if target is None:
-        return None
-    if target.title is not None and pane_state.title != target.title:
-        return PreconditionFailure(why="title_changed", text="the title was changed again since")
-    if target.front is not None and pane_state.front != target.front:
-        return PreconditionFailure(why="front_changed", text="another pane of the session is active now")
-    if target.is_alone and snapshot.child_count != 0:
-        return PreconditionFailure(why="other_programs", text="other programs run in the spawned shell")
-    return _find_typed_conflict(snapshot) if target.is_typed else None
+def build_inverse(done: AuditEntry, panes: Sequence[PaneView]) -> UndoAction:
+    """Return the inverse action. Raises ``NotUndoable`` if there is none, ``StaleSnapshot`` if its pane is gone."""
+    build = _INVERSE_BUILDERS.get(done.kind)
+    if build is None:
+        raise _build_no_inverse_error(done, _NO_INVERSE_TEXTS.get(done.kind, ""))
+    action, undoes = build(done, panes)
+    return UndoAction(action=action, undoes=undoes)
 
 
-def _find_typed_conflict(snapshot: PaneSnapshot) -> PreconditionFailure | None:
-    activity, typed = snapshot.view.activity, snapshot.typed_input
-    if snapshot.pane_state.alternate or (activity.kind, activity.is_proven) != ("prompt", True):
-        return PreconditionFailure(why="not_at_prompt", text="the pane is not proven to be at a shell prompt")
-    if typed is None or not snapshot.holds_own_text or input_line.strip_decoration(typed.behind):
-        return PreconditionFailure(why="input_changed", text="the input no longer holds exactly the typed text")
-    return None
+def _undo_title(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
+    before, now = done.observed.get("former_title"), done.observed.get("title")
+    if not isinstance(before, str) or not isinstance(now, str):
+        raise _build_no_inverse_error(done, "the former title is not in the audit log")
+    return SetTitle(pane=_get_pane(done, panes).id, title=before), UndoPrecondition(
+        correlation=done.correlation, title=now
+    )
+
+
+def _undo_activate(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
+    pane = _get_pane(done, panes)
+    front = done.observed.get("former_front")
+    former = [view for view in panes if view.instance.mux_id == front and view.instance.server == pane.instance.server]
+    if not former:
+        raise _build_no_inverse_error(done, "the former active pane is not in the audit log")
+    if former[0].id == pane.id:
+        raise _build_no_inverse_error(done, "the pane was already active")
+    undoes = UndoPrecondition(correlation=done.correlation, front=MuxPaneId(pane.instance.mux_id))
+    return Activate(pane=_require_live(former[0]).id), undoes
+
+
+def _undo_spawn(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
+    """Close the spawned pane; a shell only while no other program runs in it."""
+    spawned = (done.observed.get("mux_pane"), done.observed.get("pid"))
+    # tmux reuses pane ids after a restart: an older pane with the same id and pid is not the spawned one.
+    found = [
+        view
+        for view in panes
+        if (view.instance.mux_id, view.facts.pid) == spawned and view.first_seen_at >= done.at - _FIRST_SEEN_MARGIN_NS
+    ]
+    if len(found) != 1:
+        raise build_stale_error("pane_gone", "the spawned pane no longer exists, or another program runs in it")
+    command = done.action.get("command")
+    is_shell = not isinstance(command, list) or not command or basename(str(command[0])) in SHELLS
+    undoes = UndoPrecondition(correlation=done.correlation, is_alone=is_shell)
+    return Kill(pane=_require_live(found[0]).id, closes_pane=True), undoes
+
+
+def _undo_reserve(done: AuditEntry, _panes: Sequence[PaneView]) -> UndoStep:
+    number = done.observed.get("reservation")
+    if not isinstance(number, int) or done.observed.get("is_longer"):
+        raise _build_no_inverse_error(done, f"it extended a reservation; `visor release {number}` ends it")
+    return Release(pane=done.pane or PaneId(0), reservation=number), UndoPrecondition(correlation=done.correlation)
+
+
+def _undo_typed_text(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
+    if done.outcome != "typed_not_submitted":
+        raise _build_no_inverse_error(done, _NO_INVERSE_TEXTS["delivered"])
+    undoes = UndoPrecondition(correlation=done.correlation, is_typed=True)
+    return SendKeys(pane=_get_pane(done, panes).id, keys=CLEAR_INPUT_KEYS), undoes
+
+
+_INVERSE_BUILDERS: dict[str, Callable[[AuditEntry, Sequence[PaneView]], UndoStep]] = {
+    "set_title": _undo_title,
+    "activate": _undo_activate,
+    "spawn": _undo_spawn,
+    "reserve": _undo_reserve,
+    "send_text": _undo_typed_text,
+}
+
+
+def _get_pane(done: AuditEntry, panes: Sequence[PaneView]) -> PaneView:
+    found = next((view for view in panes if view.id == done.pane), None)
+    if found is None:
+        raise build_stale_error("pane_gone", f"pane {done.pane} no longer exists")
+    return _require_live(found)
+
+
+def _require_live(view: PaneView) -> PaneView:
+    if view.gone_at is not None:
+        raise build_stale_error("pane_gone", f"pane {view.id} no longer exists")
+    return view
+
+
+def _build_no_inverse_error(done: AuditEntry, why: str) -> NotUndoable:
+    text = f"{done.kind} {done.correlation} cannot be undone" + (f": {why}" if why else "")
+    return NotUndoable(text, details={"kind": done.kind, "correlation": done.correlation})

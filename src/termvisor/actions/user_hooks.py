@@ -75,10 +75,12 @@ async def notify_hooks(hooks: Sequence[PolicyHook], hook_input: HookInput) -> No
 async def _run_hook(hook: PolicyHook, hook_input: HookInput) -> tuple[HookAnswer, Action | None]:
     data = msgspec.json.encode(hook_input)
     try:
+        # In a thread, because the capture blocks until the hook exits or times out.
         status, out, errors = await asyncio.to_thread(
             run_and_capture, list(hook.program), stdin=data, timeout_s=hook.timeout
         )
     except (OSError, VisorError, TimeoutError) as error:
+        # A hook that cannot be asked must not let an action pass.
         return _build_failed_answer(hook, str(error)), None
     if status != 0:
         why = f"it exited with status {status}: {errors.decode('utf-8', 'replace')[-200:]}"
@@ -88,6 +90,7 @@ async def _run_hook(hook: PolicyHook, hook_input: HookInput) -> tuple[HookAnswer
         changed = msgspec.json.decode(reply.action, type=Action) if bytes(reply.action) else None
     except (msgspec.MsgspecError, ValueError) as error:
         return _build_failed_answer(hook, f"its answer is invalid: {error}"), None
+    # A hook may change the fields of an action, not turn it into another kind.
     if reply.decision == "modify" and changed is not None and type(changed) is type(hook_input.action):
         return HookAnswer(hook.id, "modify", redact(reply.reason)), changed
     if reply.decision in ("allow", "deny"):

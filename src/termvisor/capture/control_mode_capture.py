@@ -52,7 +52,8 @@ class OutputTap:
         epoch, writer = self._writers[item.pane]
         try:
             writer.append(item.data, self._now())
-        except OSError as error:  # usually a full disk: stop this pane, keep capturing the others
+        except OSError as error:
+            # Usually a full disk: stop this pane, keep capturing the others.
             log.error("cannot write epoch %s: %s", epoch, error)
             del self._writers[item.pane]
             self._on_write_error(item.pane)
@@ -113,10 +114,13 @@ class ControlModeCapture:
         server_via_client = TmuxServer(client, server.instance, version=server.version, exits_unattached=False)
         try:
             await client.wait_until_attached()
+            # A pane that tmux paused would send nothing.
             await client.request(f"refresh-client -A '{state.mux_id}:continue'")
+            # The reply of a capture has an exact place in the output stream: bytes before it are in the capture.
             tap.run_at_next_reply(lambda _: tap.add_writer(state.mux_id, epoch.id, writer))
             capture = await server_via_client.capture_pane(state.mux_id, lines=lines)
-        except MuxError:  # end_capture needs the epoch in the state to close it
+        except MuxError:
+            # end_capture needs the epoch in the state to close it.
             state.epoch, state.data_plane = epoch, "control"
             await self.end_capture(state, "joined")
             raise
@@ -180,7 +184,8 @@ class ControlModeCapture:
         writer = self._writers.pop(epoch.id, None)
         if writer is None:
             return
-        with contextlib.suppress(OSError):  # the disk may be full even for the end record
+        # The disk may be full even for the end record.
+        with contextlib.suppress(OSError):
             writer.write_end(FLAG_ENDED, self._epochs.clock.now())
         writer.close()
         await self._epochs.end_epoch(epoch, ended_by, writer.offset, missed_since=missed_since)
@@ -213,6 +218,7 @@ class ControlModeCapture:
         # Move to our own session first: tmux 3.3a crashed in 15 of 40 runs when a session was destroyed because its
         # last client exited.
         client, _ = self._clients_by_session.pop(session_id)
-        with contextlib.suppress(MuxError):  # the client is closed anyway
+        # If the client is already lost, it is closed anyway.
+        with contextlib.suppress(MuxError):
             await client.request(f"switch-client -t ={self._home_session}")
         client.close()

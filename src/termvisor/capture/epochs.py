@@ -30,10 +30,10 @@ from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import Redactor
 from termvisor.store import EpochUpdate, Store
 
+# Stored lines searched for in a new capture, to tell which of its rows are new.
 _TAIL_LINES = 200
-"""Stored lines searched for in a new capture, to tell which of its rows are new."""
+# Distinct non-blank lines that must match, at one place only: repeated prompts prove nothing.
 _MIN_DISTINCT_LINES = 3
-"""Distinct non-blank lines that must match, at one place only: repeated prompts prove nothing."""
 _MAX_COMPARED_LINES = 50
 _BLOCK_ROWS = 32
 
@@ -80,7 +80,7 @@ class EpochLifecycle(Struct):
         await self.store.output.commit([_build_baseline(epoch, rows, carry)])
         await self.store.baseline_screens.save(epoch.id, _build_first_screen(epoch, capture))
         await self.end_gaps_before(epoch)
-        begun_epoch = Epoch(id=epoch.id, pane=epoch.pane, source=epoch.source, opened_at=epoch.opened_at, carry=carry)
+        begun_epoch = replace(epoch, carry=carry)
         self.pipeline.open_epoch(begun_epoch)
         await self.event_log.emit("epoch_opened", epoch.pane, epoch=epoch.id, source=epoch.source, baseline=len(rows))
         return begun_epoch
@@ -157,11 +157,11 @@ class EpochLifecycle(Struct):
         while rows and not rows[-1]:
             rows.pop()
         column = find_cursor_column(capture, len(rows))
-        begun = (
-            InitialLine()
-            if column is None
-            else _build_initial_line(rows[-1], capture.rows[len(rows) - 1].rstrip(), column)
-        )
+        begun = InitialLine()
+        if column is not None:
+            # After a redaction the columns no longer fit, so the line continues at its end.
+            is_shown = rows[-1] == capture.rows[len(rows) - 1].rstrip()
+            begun = InitialLine(rows[-1], column if is_shown else _count_columns(rows[-1]) + 1)
         tail = await self.store.output.read_lines(pane, limit=_TAIL_LINES)
         if tail:
             new_rows = find_rows_after_tail([line.text for line in tail], rows)
@@ -179,9 +179,8 @@ def find_rows_after_tail(tail: Sequence[str], rows: Sequence[str]) -> list[str] 
 def _is_tail_at(tail: Sequence[str], rows: Sequence[str], end: int) -> bool:
     depth = min(len(tail), end, _MAX_COMPARED_LINES)
     pairs = [(tail[-back], rows[end - back]) for back in range(1, depth + 1)]
-    return (
-        all(old == new for old, new in pairs) and len({old for old, _ in pairs if old.strip()}) >= _MIN_DISTINCT_LINES
-    )
+    distinct = {old for old, _ in pairs if old.strip()}
+    return len(distinct) >= _MIN_DISTINCT_LINES and all(old == new for old, new in pairs)
 
 
 def find_gap_cause(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:
@@ -204,14 +203,8 @@ def find_cursor_column(capture: PaneCapture, row_count: int) -> int | None:
     last = capture.height - 1 - (len(capture.rows) - row_count)
     if row_count == 0 or capture.cursor_y != last:
         return None
-    return (max(_count_columns(capture.rows[row_count - 1]), 1) - 1) // max(
-        capture.width, 1
-    ) * capture.width + capture.cursor_x
-
-
-def _build_initial_line(text: str, shown: str, column: int) -> InitialLine:
-    """Return the line the cursor is in; after a redaction the columns no longer fit, so it continues at its end."""
-    return InitialLine(text, column if text == shown else _count_columns(text) + 1)
+    wrapped_rows = (max(_count_columns(capture.rows[row_count - 1]), 1) - 1) // max(capture.width, 1)
+    return wrapped_rows * capture.width + capture.cursor_x
 
 
 def _count_columns(text: str) -> int:

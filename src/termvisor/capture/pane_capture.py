@@ -6,9 +6,11 @@ Runs inside the task of its ServerWatcher, so its methods never run concurrently
 from collections.abc import Callable
 
 from termvisor.backends.pane_source import PaneCapture, PaneStatus
+from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.backends.tmux.pane_source import TmuxServer
 from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE, ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
+from termvisor.capture.event_log import NEXT_RETRY_HINT
 from termvisor.capture.pane_capture_state import (
     END_CONFIRMATION_DELAY_S,
     EOF_TIMEOUT_S,
@@ -16,17 +18,16 @@ from termvisor.capture.pane_capture_state import (
     PaneCaptureState,
     classify_pipe_end,
 )
-from termvisor.capture.recorder_client import RecorderClient, StreamEnded, StreamOpened
-from termvisor.capture.retry import NEXT_RETRY_HINT
+from termvisor.capture.recorder_client import RecordedStream, RecorderClient
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd
 from termvisor.model.terminal.pane import PaneFacts
-from termvisor.system.process_start import read_start_time
+from termvisor.system.process_lifetime import read_start_time
 
+# Limit of pipe hand-offs in progress; each one is a short-lived Python process that tmux starts.
 _MAX_PENDING_PIPES = 8
-"""Limit of pipe hand-offs in progress; each one is a short-lived Python process that tmux starts."""
 _NO_CAPTURE_METHOD = "another program uses its pipe, and a control client cannot attach to its session"
 
 log = get_logger("ears")
@@ -49,7 +50,7 @@ class PaneCaptureController:
         get_baseline_lines: Callable[[], int],
     ):
         self.server, self._epochs, self._recorder = server, epochs, recorder
-        self._control_capture, self._resumable_epochs = control_capture, resumable_epochs
+        self.control_capture, self._resumable_epochs = control_capture, resumable_epochs
         self._get_baseline_lines = get_baseline_lines
         self._panes_by_id: dict[MuxPaneId, PaneCaptureState] = {}
         self._draining_by_epoch: dict[EpochId, PaneCaptureState] = {}
@@ -79,7 +80,7 @@ class PaneCaptureController:
         if state is None or state.epoch is None:
             return
         if state.data_plane == "control":
-            await self._control_capture.end_capture(state, ended_by)
+            await self.control_capture.end_capture(state, ended_by)
         else:
             state.end_cause, state.draining_since = ended_by, self._monotonic()
             self._draining_by_epoch[state.epoch.id] = state
@@ -99,7 +100,8 @@ class PaneCaptureController:
         for state in [*self._draining_by_epoch.values(), *self._panes_by_id.values()]:
             await self._settle_end(state, now)
         for state in list(self._panes_by_id.values()):
-            if state.data_plane == "control" and not self._is_control_capture_valid(state):
+            is_valid = self._can_attach(state) and self.control_capture.is_following(state)
+            if state.data_plane == "control" and not is_valid:
                 await self._drop_control_capture(state)
             if state.handoff_pending_since is not None and now - state.handoff_pending_since > HANDOFF_TIMEOUT_S:
                 await self._handle_handoff_timeout(state)
@@ -129,22 +131,24 @@ class PaneCaptureController:
         else:
             await event_log.clear_alert("room")
 
-    async def handle_stream_update(self, update: StreamOpened | StreamEnded) -> None:
-        if update.epoch in self._abandoned_epochs:
-            is_opened = isinstance(update, StreamOpened)
-            (self._recorder.drop_stream if is_opened else self._recorder.forget_stream)(update.epoch)
-        state = self._find_by_epoch(update.epoch)
+    async def handle_stream_update(self, stream: RecordedStream) -> None:
+        """Handle a pipe that reached the recorder, or one that was closed."""
+        is_open = stream.state == "open"
+        if stream.epoch in self._abandoned_epochs:
+            (self._recorder.drop_stream if is_open else self._recorder.forget_stream)(stream.epoch)
+        state = self._find_by_epoch(stream.epoch)
         if state is None or state.epoch is None:
             return
-        if isinstance(update, StreamOpened):
+        if is_open:
             state.handoff_pending_since = None
             state.backoff.record_success()
             return
-        ended_by = state.end_cause or await self._find_end_cause(state, is_capped=update.is_capped)
-        if ended_by == "pane_exited":  # or its server is being killed: _settle_end checks again later
-            state.end_cause, state.final_size, state.draining_since = ended_by, update.size, self._monotonic()
+        ended_by = state.end_cause or await self._find_end_cause(state, is_capped=stream.state == "capped")
+        if ended_by == "pane_exited":
+            # Or its server is being killed: _settle_end checks again later.
+            state.end_cause, state.final_size, state.draining_since = ended_by, stream.size, self._monotonic()
         else:
-            await self._end_epoch(state, ended_by, update.size)
+            await self._end_epoch(state, ended_by, stream.size)
 
     async def handle_recorder_death(self) -> None:
         """End every piped epoch; run_step opens the pipes again once a recorder is connected."""
@@ -156,10 +160,11 @@ class PaneCaptureController:
                 if is_gone:
                     await self._epochs.end_all_gaps(state.pane)
 
-    async def handle_control_notice(self, session_id: str, name: str, arguments: tuple[str, ...]) -> None:
+    async def handle_control_notice(self, session_id: str, notice: ControlNotice) -> None:
         """Handle a notice of a control-mode capture client: it exited, or lost one of its panes."""
+        name, arguments = notice.name, notice.arguments
         if name == "exit":
-            for mux_id in self._control_capture.pop_ended_client(session_id):
+            for mux_id in self.control_capture.pop_ended_client(session_id):
                 await self._end_control_capture(mux_id, "link_down")
         elif name == UNWRITABLE_NOTICE:
             await self._end_control_capture(arguments[0], "disk_full")
@@ -170,7 +175,7 @@ class PaneCaptureController:
         state = self._panes_by_id.get(MuxPaneId(mux_id))
         if state is None or state.data_plane != "control":
             return
-        await self._control_capture.end_capture(state, ended_by)
+        await self.control_capture.end_capture(state, ended_by)
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
         elif ended_by != "client_paused":
@@ -180,18 +185,14 @@ class PaneCaptureController:
         """End all captures and close our pipes; with ``keep_pipes`` they stay open for the next daemon to resume."""
         for state in list(self._panes_by_id.values()):
             if state.data_plane == "control":
-                await self._control_capture.end_capture(state, "link_down")
+                await self.control_capture.end_capture(state, "link_down")
             elif state.epoch is not None and not keep_pipes:
                 is_ours = state.handoff_pending_since is not None or self._is_stream_open(state.epoch)
                 await self.release_pane(state.mux_id, "stopped")
                 if is_ours:
-                    await self._close_pipe_quietly(state.mux_id)
-        await self._control_capture.close_clients()
+                    await self._close_pipe(state.mux_id)
+        await self.control_capture.close_clients()
         self._panes_by_id.clear()
-
-    async def abandon_captures(self) -> None:
-        """Close the control clients but leave their epochs open: the next watcher resumes or closes them."""
-        await self._control_capture.close_clients()
 
     def _is_due(self, state: PaneCaptureState, now: float) -> bool:
         if state.is_dead or now < state.retry_at or not self._recorder.is_connected:
@@ -202,10 +203,8 @@ class PaneCaptureController:
             return state.needs_pipe
         if state.epoch is not None:
             return False
-        return (
-            not state.needs_pipe
-            or sum(e.handoff_pending_since is not None for e in self._panes_by_id.values()) < _MAX_PENDING_PIPES
-        )
+        pending = sum(each.handoff_pending_since is not None for each in self._panes_by_id.values())
+        return not state.needs_pipe or pending < _MAX_PENDING_PIPES
 
     async def _start_capture(self, state: PaneCaptureState) -> None:
         try:
@@ -214,11 +213,12 @@ class PaneCaptureController:
             elif state.needs_pipe:
                 await self._open_pipe(state)
             elif self.server.client.kind == "control" and self._can_attach(state):
-                await self._control_capture.start_capture(state, self.server, self._get_baseline_lines())
+                await self.control_capture.start_capture(state, self.server, self._get_baseline_lines())
                 state.backoff.record_success()
             else:
                 await self._record_missed(state, _NO_CAPTURE_METHOD)
         except MuxError as error:
+            # One pane that cannot be captured must not stop the others; it is retried with backoff.
             log.warning("cannot capture pane %s: %s", state.pane, error)
             state.retry_at = state.backoff.record_failure(self._monotonic())
             await self._record_missed(state, str(error))
@@ -233,25 +233,22 @@ class PaneCaptureController:
         """Return False if the session or server exits with its last client: ours would keep it alive."""
         return not (state.ends_unattached or self.server.exits_unattached)
 
-    def _is_control_capture_valid(self, state: PaneCaptureState) -> bool:
-        return self._can_attach(state) and self._control_capture.is_following(state)
-
     async def _drop_control_capture(self, state: PaneCaptureState) -> None:
         """End a capture whose client must detach or whose pane moved to another session.
 
         When that happened is unknown, so the gap starts at the last captured byte.
         """
         since = None if state.epoch is None else self._epochs.find_last_byte_time(state.epoch)
-        await self._control_capture.end_capture(state, "link_down", since)
+        await self.control_capture.end_capture(state, "link_down", since)
 
     async def _open_pipe(self, state: PaneCaptureState) -> None:
         epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
         command = self._recorder.build_handoff_command(state.pane, epoch.id)
+        lines, can_replace = self._get_baseline_lines(), state.can_replace_pipe
         try:
-            opened = await self.server.open_pipe(
-                state.mux_id, command, lines=self._get_baseline_lines(), replace=state.can_replace_pipe
-            )
-        except MuxError:  # tmux may have opened the pipe although its answer is lost
+            opened = await self.server.open_pipe(state.mux_id, command, lines=lines, replace=can_replace)
+        except MuxError:
+            # tmux may have opened the pipe although its answer is lost.
             await self._abandon_epoch(epoch)
             raise
         state.can_replace_pipe = False
@@ -267,8 +264,9 @@ class PaneCaptureController:
         epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
         command = self._recorder.build_handoff_command(state.pane, epoch.id)
         try:
-            is_switched = await self._control_capture.switch_to_pipe(state, epoch, self.server, command)
-        except MuxError:  # as in _open_pipe
+            is_switched = await self.control_capture.switch_to_pipe(state, epoch, self.server, command)
+        except MuxError:
+            # As in _open_pipe.
             await self._abandon_epoch(epoch)
             raise
         state.is_piped = True
@@ -313,13 +311,12 @@ class PaneCaptureController:
         state.epoch, state.data_plane = epoch, "pipe"
         if stream is None:
             ended_by: EpochEnd = "link_down" if epoch.source == "control" else "recorder_restart"
-            await self._end_epoch(
-                state, ended_by, epochs.measure_size(epoch), missed_since=epochs.find_last_byte_time(epoch)
-            )
+            since = epochs.find_last_byte_time(epoch)
+            await self._end_epoch(state, ended_by, epochs.measure_size(epoch), missed_since=since)
         elif epochs.measure_size(epoch) < epoch.committed:
             await self._handle_truncated_log(state, epoch)
         elif stream.state != "open":
-            await self.handle_stream_update(StreamEnded(epoch.id, stream.size, stream.state == "capped"))
+            await self.handle_stream_update(stream)
 
     async def _handle_truncated_log(self, state: PaneCaptureState, epoch: Epoch) -> None:
         """End an epoch whose log is shorter than its committed offset: offsets of new bytes would be wrong."""
@@ -349,7 +346,8 @@ class PaneCaptureController:
         try:
             pane = (await self.server.list_pane_statuses()).get(state.mux_id)
             is_alive = True
-        except MuxError:  # the server was killed, or only our client is lost
+        except MuxError:
+            # The server was killed, or only our client is lost.
             is_alive = self.is_server_alive
         if pane is not None:
             state.is_piped, state.is_dead = pane.piped, pane.dead
@@ -360,10 +358,11 @@ class PaneCaptureController:
         instance = self.server.instance
         return read_start_time(instance.pid) == instance.started
 
-    async def _close_pipe_quietly(self, mux_id: MuxPaneId) -> None:
+    async def _close_pipe(self, mux_id: MuxPaneId) -> None:
         try:
             await self.server.close_pipe(mux_id)
         except MuxError as error:
+            # Stopping goes on: the pane or its server may be gone by now.
             log.info("cannot close the pipe of %s: %s", mux_id, error)
 
     def _is_stream_open(self, epoch: Epoch) -> bool:
@@ -372,11 +371,8 @@ class PaneCaptureController:
         return stream is not None and stream.state == "open"
 
     def _find_by_epoch(self, epoch: EpochId) -> PaneCaptureState | None:
-        if epoch in self._draining_by_epoch:
-            return self._draining_by_epoch[epoch]
-        return next(
-            (state for state in self._panes_by_id.values() if state.epoch is not None and state.epoch.id == epoch), None
-        )
+        states = (*self._draining_by_epoch.values(), *self._panes_by_id.values())
+        return next((state for state in states if state.epoch is not None and state.epoch.id == epoch), None)
 
     def _monotonic(self) -> float:
         return self._epochs.clock.monotonic()

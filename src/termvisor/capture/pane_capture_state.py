@@ -6,7 +6,7 @@ from termvisor.backends.pane_source import PaneStatus
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
-from termvisor.system.backoff import Backoff
+from termvisor.system.retry import Backoff
 
 HANDOFF_TIMEOUT_S = 6.0
 """send_fd.py, which hands the pipe to the recorder, gives up after five seconds."""
@@ -58,4 +58,5 @@ def classify_pipe_end(*, is_capped: bool, is_server_alive: bool, pane_status: Pa
         return "server_gone"
     if pane_status is None or pane_status.dead:
         return "pane_exited"
+    # A pane has one pipe: that of another program replaces ours, which ends while the pane still counts as piped.
     return "pipe_stolen" if pane_status.piped else "pipe_closed"

@@ -4,6 +4,7 @@ Invariant: a segment that is being written, or whose bytes are not all stored as
 So deletion only removes the start of a stream whose text is stored, and that is no gap.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
@@ -120,6 +121,7 @@ def remove_empty_folders(
 def remove_pane_folders(raw_dir: str, panes: Iterable[PaneId]) -> None:
     """Remove the empty folders of deleted panes; the recorder may need the folder of a live pane at any time."""
     for pane in panes:
+        # Not empty, or already removed.
         with suppress(OSError):
             os.rmdir(f"{raw_dir}/{pane}")
 
@@ -166,13 +168,14 @@ def _inspect_segment(pane: PaneId, epoch: EpochId, folder: str, start: int, next
 
 
 def _read_compressed_size(folder: str, start: int) -> int:
-    """Return the uncompressed size, 0 for a damaged file (retention deletes it when it is old)."""
+    """Return the uncompressed size, 0 for a damaged file."""
     try:
         with closing(open_segment_file(folder, start)) as file:
             return file.read_size()
     except FileNotFoundError:  # deleted meanwhile: the caller skips it
         raise
     except OSError:
+        # Damaged: it stays until it is old enough to be deleted.
         return 0
 
 
@@ -181,3 +184,52 @@ def _list_numbered_folders(folder: str) -> list[int]:
         return sorted(int(name) for name in os.listdir(folder) if name.isascii() and name.isdigit())
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+PROBE_BYTES = 1 << 20
+"""Size of the test write; captures start again once it succeeds."""
+_MIN_RETRY_DELAY_S, _MAX_RETRY_DELAY_S = 1.0, 60.0
+
+
+class DiskSpaceProbe:
+    """``write_error`` is the reason of the last failed write, empty while writing works.
+
+    ``now`` is always a time of the monotonic clock.
+    """
+
+    def __init__(self, folder: str):
+        self._folder = folder
+        self._retry_delay = _MIN_RETRY_DELAY_S
+        self._next_try_at = self._last_success_at = 0.0
+        self.write_error = ""
+
+    def report_write_failure(self, now: float) -> None:
+        """Note that a write failed; double the retry delay if a recent test write had succeeded."""
+        if not self.write_error:
+            was_probe_wrong = self._last_success_at and now - self._last_success_at < _MAX_RETRY_DELAY_S
+            doubled = min(2 * self._retry_delay, _MAX_RETRY_DELAY_S)
+            self._retry_delay = doubled if was_probe_wrong else _MIN_RETRY_DELAY_S
+            self._next_try_at = now + self._retry_delay
+        self.write_error = self.write_error or "a write failed"
+
+    def has_space(self, now: float) -> bool:
+        if self.write_error and now >= self._next_try_at:
+            self._next_try_at = now + self._retry_delay
+            self.write_error = _try_write(f"{self._folder}.room")
+            self._last_success_at = now
+        return not self.write_error
+
+
+def _try_write(path: str) -> str:
+    """Write PROBE_BYTES to a temporary file and return the error text, empty on success."""
+    try:
+        with open(path, "wb", buffering=0) as file:
+            left = PROBE_BYTES
+            while left > 0:
+                left -= file.write(bytes(min(left, 1 << 16)))
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        with contextlib.suppress(OSError):  # the file was never created
+            os.unlink(path)
+    return ""

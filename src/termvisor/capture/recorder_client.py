@@ -13,53 +13,40 @@ from collections.abc import Awaitable, Callable
 from typing import IO, Literal, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 import termvisor
-from termvisor.capture.disk_space_probe import DiskSpaceProbe
+from termvisor.capture.raw_log import DiskSpaceProbe
 from termvisor.errors import Unavailable
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.recorder.options import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions
-from termvisor.recorder.seqpacket import SeqpacketChannel, close_descriptors, connect_socket
+from termvisor.recorder.sockets import SeqpacketChannel, close_descriptors, connect_socket, is_recorder_listening
+from termvisor.recorder.startup import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions
 from termvisor.settings import Paths, Settings
 from termvisor.system import subprocesses
 
 _RECORDER_TIMEOUT_S = 10.0
+# Messages handled per readiness event, so that a flood does not block the event loop.
 _MAX_MESSAGES_PER_READ = 32
-"""Messages handled per readiness event, so that a flood does not block the event loop."""
 _RECONNECT_DELAY_S = 0.01
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(termvisor.__file__)))
 
 StreamState = Literal["open", "ended", "capped"]
 
 
-class StreamOpened(Struct, frozen=True):
-    """The recorder received a pane's pipe and captures it."""
+class RecordedStream(Struct, frozen=True):
+    """A stream as the recorder reported it: open, ended, or capped because a size limit or the disk stopped it."""
 
-    epoch: EpochId
-
-
-class StreamEnded(Struct, frozen=True):
-    """The pipe was closed; ``is_capped``: by the recorder, because a size limit or the disk stopped it."""
-
+    pane: PaneId
     epoch: EpochId
     size: int
-    is_capped: bool
+    state: StreamState
 
 
 class RecorderDied(Struct, frozen=True):
     """The recorder died, and with it every pipe it held."""
 
 
-RecorderUpdate = StreamOpened | StreamEnded | RecorderDied
-
-
-class RecordedStream(Struct, frozen=True):
-    """A stream as the recorder last reported it."""
-
-    pane: PaneId
-    epoch: EpochId
-    size: int
-    state: StreamState
+RecorderUpdate = RecordedStream | RecorderDied
 
 
 class RecorderClient:
@@ -102,7 +89,7 @@ class RecorderClient:
         return dict(self.streams)
 
     def drop_stream(self, epoch: EpochId) -> None:
-        """Tell the recorder to close an epoch's pipe; StreamEnded follows."""
+        """Tell the recorder to close an epoch's pipe; it then reports the stream as ended."""
         self._send(b"drop %d\n" % epoch)
 
     def forget_stream(self, epoch: EpochId) -> None:
@@ -122,7 +109,8 @@ class RecorderClient:
             await self._disconnect(f"reexec {python}\t{root}\n".encode(errors="surrogateescape"))
             before = self.streams
             await _wait_with_timeout("come back", self._connect(may_spawn=False))
-        except Unavailable:  # exec failed (still connected) or the recorder is gone
+        except Unavailable:
+            # Either exec failed and the old program is still connected, or the recorder is gone.
             if not self.is_connected:
                 self.on_update(RecorderDied())
             raise
@@ -133,7 +121,7 @@ class RecorderClient:
 
     async def quit(self) -> None:
         """Let the recorder close every pipe and exit, and wait for that; do nothing if none runs."""
-        if self.is_connected or _is_recorder_listening(self._options.socket):
+        if self.is_connected or is_recorder_listening(self._options.socket):
             await self.start()
             await self._disconnect(b"quit\n")
         if self._child:
@@ -168,7 +156,8 @@ class RecorderClient:
                     self._spawn_recorder()
                 await asyncio.sleep(_RECONNECT_DELAY_S)
             except (BlockingIOError, ConnectionError):
-                await asyncio.sleep(_RECONNECT_DELAY_S)  # its accept queue is full, or it exited just now
+                # Its accept queue is full, or it exited just now.
+                await asyncio.sleep(_RECONNECT_DELAY_S)
             except OSError as error:
                 raise Unavailable(f"cannot reach the recorder at {self._options.socket}: {error.strerror}") from error
 
@@ -177,7 +166,8 @@ class RecorderClient:
         self._connection = _RecorderConnection(channel, self._handle_line, self._handle_disconnect)
         try:
             await self._connection.ready
-        except BaseException:  # cancelled or refused: a half-open connection must not look connected
+        except BaseException:
+            # Cancelled or refused: a half-open connection must not look connected.
             self.close()
             raise
         self._is_child_starting = False
@@ -204,7 +194,8 @@ class RecorderClient:
 
     def _send(self, message: bytes) -> None:
         if self._deferred_messages is not None:
-            self._deferred_messages.append(message)  # the closing connection would lose it
+            # The closing connection would lose it.
+            self._deferred_messages.append(message)
         elif self._connection:
             self._connection.send(message)
 
@@ -236,33 +227,30 @@ class RecorderClient:
     def _handle_line(self, line: str) -> None:
         match line.split(" "):
             case ["grew", epoch, size]:
-                self._update_size(EpochId(int(epoch)), int(size))
+                if known := self.streams.get(EpochId(int(epoch))):
+                    self.streams[known.epoch] = replace(known, size=int(size))
+                    self._on_growth(known.epoch, int(size))
             case ["held", name]:
-                recording = _parse_stream(name, "0", "open")
-                self.streams[recording.epoch] = recording
-                self.on_update(StreamOpened(recording.epoch))
+                self.on_update(self._add_stream(name, "0", "open"))
             case [("ended" | "capped") as state, name, size]:
-                recording = _parse_stream(name, size, state)
-                self.streams[recording.epoch] = recording
-                self.on_update(StreamEnded(recording.epoch, recording.size, state == "capped"))
+                self.on_update(self._add_stream(name, size, state))
             case ["stream", name, size, state]:
-                recording = _parse_stream(name, size, state)
-                self.streams[recording.epoch] = recording
+                self._add_stream(name, size, state)
             case ["hello", _, pid]:
                 self.pid = int(pid)
 
-    def _update_size(self, epoch: EpochId, size: int) -> None:
-        known = self.streams.get(epoch)
-        if known:
-            self.streams[epoch] = RecordedStream(known.pane, epoch, size, known.state)
-            self._on_growth(epoch, size)
+    def _add_stream(self, name: str, size: str, state: str) -> RecordedStream:
+        pane, _, epoch = name.partition("/")
+        stream = RecordedStream(PaneId(int(pane)), EpochId(int(epoch)), int(size), cast(StreamState, state))
+        self.streams[stream.epoch] = stream
+        return stream
 
     def _report_difference(self, before: RecordedStream | None, now: RecordedStream) -> None:
         """Report what happened to a stream between two connections."""
         if before is None:
-            self.on_update(StreamOpened(now.epoch))
+            self.on_update(replace(now, state="open"))
         if now.state != "open" and (before is None or before.state == "open"):
-            self.on_update(StreamEnded(now.epoch, now.size, now.state == "capped"))
+            self.on_update(now)
         elif before is None or now.size > before.size:
             self._on_growth(now.epoch, now.size)
 
@@ -309,7 +297,8 @@ class _RecorderConnection:
             while self._outbox and self._channel.send(self._outbox[0]):
                 del self._outbox[0]
         except OSError:
-            self._outbox.clear()  # the recorder is gone; _on_readable handles the end of file
+            # The recorder is gone; _on_readable handles the end of file.
+            self._outbox.clear()
         if self._outbox:
             self._loop.add_writer(self._channel.fileno(), self._flush_outbox)
 
@@ -364,27 +353,12 @@ async def _wait_with_timeout(verb: str, awaitable: Awaitable[None]) -> None:
         raise Unavailable(f"the recorder did not {verb} within {_RECORDER_TIMEOUT_S:.0f} s") from error
 
 
-def _parse_stream(name: str, size: str, state: str) -> RecordedStream:
-    pane, _, epoch = name.partition("/")
-    return RecordedStream(PaneId(int(pane)), EpochId(int(epoch)), int(size), cast(StreamState, state))
-
-
 def _check_image(python: str, root: str) -> None:
     """Raise Unavailable if the new program cannot be imported: exec of a broken one would lose every pipe."""
     load = f"import sys; sys.path[:0] = [{root!r}]; import termvisor.recorder.process"
     status, _, errors = subprocesses.run_and_capture([python, "-ISE", "-c", load])
     if status:
         raise Unavailable(f"{python} cannot run the recorder: {errors.decode(errors='replace').strip()[-200:]}")
-
-
-def _is_recorder_listening(path: str) -> bool:
-    try:
-        connect_socket(path).close()
-    except (FileNotFoundError, ConnectionRefusedError):
-        return False
-    except BlockingIOError:  # its accept queue is full
-        return True
-    return True
 
 
 def _open_log(path: str) -> IO[bytes]:

@@ -1,26 +1,41 @@
-"""Sample the screens of panes that repaint, through the existing client of their server; start no process.
+"""Sample the screens of panes through the existing client of their server; start no process.
 
-Input: paint activity from the pipeline. Output: screen samples to ``deliver``.
+There are two reasons to sample a pane, each with its own schedule and consumer:
+
+    it repainted    `RepaintSchedule`, from paint activity of the pipeline; samples go to ``store_samples``
+    it has an agent `AgentSchedule`, from the panes that ``agent_screens`` lists; screens go to its ``read_screen``
+
+A pane that is due for both is captured once, and the sample of a repainting pane also serves its agent.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.output_rate import RateMeter
-from termvisor.capture.sampling_schedule import PaintActivity, SamplingSchedule
 from termvisor.clock import Clock
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
-from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.ids import EpochId, MuxPaneId, PaneId
+from termvisor.model.terminal.screen import ScreenLifetime
 
+# Samples due within this time are taken with one request for each server.
 _BATCH_WINDOW_S = 0.02
-"""Samples due within this time are taken with one request for each server."""
+# Time without output after which a screen counts as complete.
+QUIET_DELAY_S = 0.15
+MIN_SAMPLE_INTERVAL_S = 0.5
+MAX_SAMPLE_DELAY_S = 1.0
+# Retries of a sample that failed, e.g. because the control client is being attached.
+_MAX_ATTEMPTS = 10
+AGENT_CHECK_INTERVAL_S = 0.5
+_MIN_AGENT_INTERVAL_S = 1.0
+_ACTIVE_AGENT_INTERVAL_S, _MAX_AGENT_INTERVAL_S = 2.0, 30.0
+# Seconds after the last output before the interval grows: by then every hysteresis delay has passed.
+_ACTIVE_PERIOD_S = 16.0
 
 log = get_logger("eyes")
 
@@ -29,6 +44,16 @@ class ScreenSource(Protocol):
     """A server whose screens can be captured."""
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]: ...
+
+
+class AgentScreens(Protocol):
+    """The agents whose screens are classified."""
+
+    def list_panes(self) -> Mapping[PaneId, int | None]:
+        """Return the panes with an agent, and when each of them printed last. Called twice a second."""
+
+    def read_screen(self, pane: PaneId, capture: PaneCapture, at: int, interval_s: float | None) -> None:
+        """Read a screen; the next follows after ``interval_s`` at the latest. None: the pane has no known agent."""
 
 
 class ScreenSample(Struct, frozen=True):
@@ -44,26 +69,126 @@ PaneLocator = Callable[[PaneId], tuple[ScreenSource, MuxPaneId] | None]
 SampleSink = Callable[[list[ScreenSample]], Awaitable[None]]
 
 
+class PaintActivity(Struct, frozen=True):
+    """A pane printed something; ``lifetime`` is None once it no longer repaints its screen."""
+
+    pane: PaneId
+    epoch: EpochId
+    lifetime: ScreenLifetime | None = None
+    is_mid_update: bool = False
+    """Inside a synchronized update: the screen is half painted."""
+    is_update_complete: bool = False
+    """A synchronized update just ended: the screen is complete."""
+    is_repaint: bool = True
+    """False for plain output, which delays a pending sample but requests none."""
+
+
+class RepaintSchedule(Struct):
+    """When a repainting pane is sampled: after it painted, not too often, never while quiet.
+
+    A program that never pauses is sampled at the latest MAX_SAMPLE_DELAY_S after its first unsampled paint. Times are
+    monotonic seconds.
+    """
+
+    lifetime: ScreenLifetime
+    last_output_at: float = 0.0
+    last_sample_at: float = -MIN_SAMPLE_INTERVAL_S
+    pending_since: float | None = None
+    """Time of the first paint that no sample shows yet."""
+    is_mid_update: bool = False
+    is_update_complete: bool = False
+    attempts: int = 0
+
+    def note_activity(self, activity: PaintActivity, now: float) -> None:
+        self.last_output_at, self.attempts = now, 0
+        self.is_mid_update = activity.is_mid_update
+        self.is_update_complete = activity.is_update_complete and not activity.is_mid_update
+        if activity.is_repaint and self.pending_since is None:
+            self.pending_since = now
+
+    @property
+    def due_at(self) -> float | None:
+        """Return when to sample, None if nothing was painted since the last sample."""
+        if self.pending_since is None:
+            return None
+        latest = self.pending_since + MAX_SAMPLE_DELAY_S
+        # A half painted screen would be stored as if the program had shown it.
+        settled_at = latest if self.is_mid_update else self.last_output_at + QUIET_DELAY_S
+        if self.is_update_complete:
+            settled_at = self.last_output_at
+        return max(self.last_sample_at + MIN_SAMPLE_INTERVAL_S, min(settled_at, latest))
+
+    def mark_sampled(self, now: float) -> None:
+        """Note that a sample is being taken; later paints request another one."""
+        self.last_sample_at, self.pending_since, self.is_update_complete = now, None, False
+
+    def mark_missed(self, now: float) -> None:
+        """Retry a sample that failed, up to _MAX_ATTEMPTS times."""
+        self.attempts += 1
+        if self.pending_since is None and self.attempts < _MAX_ATTEMPTS:
+            self.pending_since = now
+
+
+class AgentSchedule(Struct):
+    """When the pane of one agent is sampled: once its output has settled, then every two seconds for a while, then
+    less and less often, so that a screen that contradicts the agent's own signals is noticed."""
+
+    due_at: float
+    interval_s: float = _ACTIVE_AGENT_INTERVAL_S
+    sampled_at: float = 0.0
+    active_at: float = 0.0
+    printed_at: int | None = None
+    is_requested: bool = False
+    """A capture is under way: a server that does not answer gets no second request for this pane."""
+
+    def record_output(self, printed_at: int | None, now: float) -> None:
+        """Schedule a sample for when the output has settled."""
+        if printed_at != self.printed_at:
+            self.printed_at, self.active_at, self.interval_s = printed_at, now, _ACTIVE_AGENT_INTERVAL_S
+            self.due_at = min(self.due_at, max(now + AGENT_CHECK_INTERVAL_S, self.sampled_at + _MIN_AGENT_INTERVAL_S))
+
+    def record_sample(self, now: float) -> None:
+        is_active = now - self.active_at < _ACTIVE_PERIOD_S
+        self.interval_s = _ACTIVE_AGENT_INTERVAL_S if is_active else min(_MAX_AGENT_INTERVAL_S, 2 * self.interval_s)
+        self.sampled_at, self.due_at = now, now + self.interval_s
+
+
+class _SampleBatch(Struct):
+    """The panes of one server that are captured with one request."""
+
+    server: ScreenSource
+    panes: dict[MuxPaneId, PaneId] = field(default_factory=dict)
+    lifetimes: dict[PaneId, ScreenLifetime] = field(default_factory=dict)
+    """Of the panes that repainted."""
+    agents: dict[PaneId, AgentSchedule] = field(default_factory=dict)
+    """Of the panes that are due because of their agent."""
+
+
 class ScreenSampler:
-    def __init__(self, clock: Clock, locate_pane: PaneLocator, deliver: SampleSink):
-        self._clock, self._locate_pane, self._deliver = clock, locate_pane, deliver
-        self._schedules: dict[PaneId, SamplingSchedule] = {}
+    def __init__(self, clock: Clock, locate_pane: PaneLocator, store_samples: SampleSink):
+        self._clock, self._locate_pane, self._store_samples = clock, locate_pane, store_samples
+        self.agent_screens: AgentScreens | None = None
+        """Set once agents are tracked."""
+        self._repaints: dict[PaneId, RepaintSchedule] = {}
+        self._agents: dict[PaneId, AgentSchedule] = {}
+        self._agent_check_at = 0.0
         self._wake = asyncio.Event()
         self._sleep_deadline = 0.0
         self._busy_servers: set[int] = set()
-        """Servers whose last request is unanswered or whose samples are still being stored."""
+        """Servers with repainting panes whose last request is unanswered or whose samples are still being stored."""
         self.meter = RateMeter()
-        """Counts samples, for the cost shown in the health report."""
+        """Counts the samples of repainting panes, for the cost shown in the health report."""
 
     def note_activity(self, activity: PaintActivity) -> None:
         """Schedule a sample after paint activity. Called for every chunk of output, so it must be cheap."""
-        schedule = self._schedules.get(activity.pane)
+        schedule = self._repaints.get(activity.pane)
         if activity.lifetime is None:
+            # The end of an older epoch may arrive after the first paint of the next one.
             if schedule is not None and schedule.lifetime.epoch == activity.epoch:
-                del self._schedules[activity.pane]
+                del self._repaints[activity.pane]
             return
         if schedule is None:
-            schedule = self._schedules[activity.pane] = SamplingSchedule(activity.lifetime)
+            schedule = self._repaints[activity.pane] = RepaintSchedule(activity.lifetime)
         schedule.lifetime = activity.lifetime
         schedule.note_activity(activity, self._clock.monotonic())
         due = schedule.due_at
@@ -71,64 +196,110 @@ class ScreenSampler:
             self._wake.set()
 
     async def run(self) -> None:
+        self._agent_check_at = self._clock.monotonic() + AGENT_CHECK_INTERVAL_S
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._wait_until_due()
-                for server, lifetimes in self._collect_due_panes():
-                    group.create_task(self._sample_panes(server, lifetimes))
+                for batch in self.collect_due_panes():
+                    # In a task of its own: a server that does not answer must not delay the others.
+                    group.create_task(self.sample_panes(batch))
 
     async def _wait_until_due(self) -> None:
-        due = min((at for schedule in self._schedules.values() if (at := schedule.due_at) is not None), default=None)
-        self._sleep_deadline = float("inf") if due is None else due
+        repaints = (due for schedule in self._repaints.values() if (due := schedule.due_at) is not None)
+        due = self._sleep_deadline = min([self._agent_check_at, *repaints])
         self._wake.clear()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if due is None else max(0.0, due - self._clock.monotonic())):
+            async with asyncio.timeout(max(0.0, due - self._clock.monotonic())):
                 await self._wake.wait()
         self._sleep_deadline = 0.0
 
-    def _collect_due_panes(self) -> list[tuple[ScreenSource, dict[MuxPaneId, ScreenLifetime]]]:
+    def collect_due_panes(self) -> list[_SampleBatch]:
         """Return the panes to sample now, by server."""
         now = self._clock.monotonic()
-        due_by_server: dict[int, tuple[ScreenSource, dict[MuxPaneId, ScreenLifetime]]] = {}
-        for pane, schedule in self._schedules.items():
-            if (due := schedule.due_at) is None or due > now + _BATCH_WINDOW_S:
+        batches: dict[int, _SampleBatch] = {}
+        for pane, repaint in self._repaints.items():
+            if (due := repaint.due_at) is None or due > now + _BATCH_WINDOW_S:
                 continue
-            schedule.mark_sampled(now)
-            location = self._locate_pane(pane)
-            if location is None or id(location[0]) in self._busy_servers:
-                schedule.mark_missed(now)
+            repaint.mark_sampled(now)
+            batch = self._add_to_batch(batches, pane, is_repaint=True)
+            if batch is None:
+                repaint.mark_missed(now)
             else:
-                due_by_server.setdefault(id(location[0]), (location[0], {}))[1][location[1]] = schedule.lifetime
-        return list(due_by_server.values())
+                batch.lifetimes[pane] = repaint.lifetime
+        for pane, agent in self._find_due_agents(now):
+            if (batch := self._add_to_batch(batches, pane)) is not None:
+                agent.is_requested, batch.agents[pane] = True, agent
+        return list(batches.values())
 
-    async def _sample_panes(self, server: ScreenSource, lifetimes: dict[MuxPaneId, ScreenLifetime]) -> None:
-        self._busy_servers.add(id(server))
+    def _find_due_agents(self, now: float) -> list[tuple[PaneId, AgentSchedule]]:
+        if now < self._agent_check_at:
+            return []
+        self._agent_check_at = now + AGENT_CHECK_INTERVAL_S
+        panes = self.agent_screens.list_panes() if self.agent_screens is not None else {}
+        self._agents = {pane: self._agents.get(pane) or AgentSchedule(due_at=now) for pane in panes}
+        for pane, agent in self._agents.items():
+            agent.record_output(panes[pane], now)
+        due = [(pane, agent) for pane, agent in self._agents.items() if now >= agent.due_at and not agent.is_requested]
+        for _, agent in due:
+            agent.record_sample(now)
+        return due
+
+    def _add_to_batch(
+        self, batches: dict[int, _SampleBatch], pane: PaneId, *, is_repaint: bool = False
+    ) -> _SampleBatch | None:
+        """Add a pane to the batch of its server; None if the pane is not known, or its server still busy."""
+        location = self._locate_pane(pane)
+        if location is None or (is_repaint and id(location[0]) in self._busy_servers):
+            return None
+        batch = batches.setdefault(id(location[0]), _SampleBatch(location[0]))
+        batch.panes[location[1]] = pane
+        return batch
+
+    async def sample_panes(self, batch: _SampleBatch) -> None:
+        captures: Mapping[PaneId, PaneCapture | None] = {}
+        if batch.lifetimes:
+            self._busy_servers.add(id(batch.server))
         try:
-            captures = await self._request_captures(server, list(lifetimes))
+            captures = await self._request_captures(batch)
             at = self._clock.now()
             samples = [
                 ScreenSample(lifetime, capture, at)
-                for lifetime, capture in zip(lifetimes.values(), captures, strict=True)
-                if capture is not None and _is_same_screen(lifetime, capture)
+                for pane, lifetime in batch.lifetimes.items()
+                # The pane may have entered or left the alternate screen since the sample was scheduled.
+                if (capture := captures[pane]) is not None and capture.alternate == lifetime.is_alternate
             ]
-            self.meter.count(len(samples), at, self._clock.monotonic())
+            screens = {sample.lifetime.pane: sample.capture for sample in samples}
+            screens |= {pane: capture for pane in batch.agents if (capture := captures[pane]) is not None}
+            self._read_agent_screens(batch, screens, at)
             if samples:
-                await self._deliver(samples)
+                self.meter.count(len(samples), at, self._clock.monotonic())
+                await self._store_samples(samples)
         finally:
-            self._busy_servers.discard(id(server))
-        for lifetime, capture in zip(lifetimes.values(), captures, strict=True):
-            if capture is None and (schedule := self._schedules.get(lifetime.pane)):
+            if batch.lifetimes:
+                self._busy_servers.discard(id(batch.server))
+        for pane in batch.lifetimes:
+            if captures[pane] is None and (schedule := self._repaints.get(pane)):
                 schedule.mark_missed(self._clock.monotonic())
                 self._wake.set()
 
-    async def _request_captures(self, server: ScreenSource, panes: list[MuxPaneId]) -> list[PaneCapture | None]:
+    async def _request_captures(self, batch: _SampleBatch) -> dict[PaneId, PaneCapture | None]:
         try:
-            return await server.capture_screens(panes)
+            captures = await batch.server.capture_screens(list(batch.panes))
         except MuxError as error:
+            # The server is gone or its client is being replaced: repaints are retried, agents have their next turn.
             log.debug("cannot sample screens: %s", error)
-            return [None] * len(panes)
+            return dict.fromkeys(batch.panes.values())
+        finally:
+            for agent in batch.agents.values():
+                agent.is_requested = False
+        return dict(zip(batch.panes.values(), captures, strict=True))
 
-
-def _is_same_screen(lifetime: ScreenLifetime, capture: PaneCapture) -> bool:
-    """Return False if the pane entered or left the alternate screen since the sample was scheduled."""
-    return capture.alternate == lifetime.is_alternate
+    def _read_agent_screens(self, batch: _SampleBatch, screens: Mapping[PaneId, PaneCapture], at: int) -> None:
+        if self.agent_screens is None:
+            return
+        for pane, capture in screens.items():
+            agent = self._agents.get(pane)
+            if agent is not None and pane not in batch.agents:
+                agent.record_sample(self._clock.monotonic())
+            if agent is not None or pane not in batch.agents:  # else its agent exited during the request
+                self.agent_screens.read_screen(pane, capture, at, agent.interval_s if agent is not None else None)

@@ -9,11 +9,11 @@ import filecmp
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from typing import Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
+from termvisor.recorder.compressed_segment import CompressedSegmentWriter, write_all
 from termvisor.recorder.segment import (
     COMPRESSED_SUFFIX,
     build_compressed_path,
@@ -22,15 +22,18 @@ from termvisor.recorder.segment import (
     open_segment_file,
 )
 from termvisor.recorder.segment_log import SegmentReader
+from termvisor.redaction import build_rules, use_rules
 from termvisor.redaction.raw_bytes import EDGE_BYTES, RawByteMasker
+from termvisor.settings import Paths, Settings, load_nonce
 
 _READ_BYTES = 1 << 17
 _MASKED_MODE, _PLAIN_MODE = 0o400, 0o600
 _TEMP_SUFFIX = ".tmp"
+_NICE_INCREMENT = 10
 
 
 class SealOptions(Struct, frozen=True, kw_only=True):
-    """Whether to mask secrets and to compress (field names are those of the worker's JSON request)."""
+    """Whether to mask secrets and to compress."""
 
     masks: bool = True
     packs: bool = True
@@ -41,7 +44,31 @@ class SealResult(Struct, frozen=True):
 
     freed: int = 0
     masked: int = 0
-    error: str = field(default="", name="trouble")
+    error: str = ""
+
+
+def seal_segments(paths: Paths, settings: Settings, segments: list[tuple[str, int]]) -> Iterator[SealResult]:
+    """Seal segments, each given by folder and start offset. Runs in a worker process, which may be killed at any time.
+
+    The paths and settings are the daemon's, which may differ from the environment and the file.
+    """
+    os.nice(10)  # panes and agents come first
+    nonce = load_nonce(paths.nonce_file)
+    use_rules(build_rules(settings.redact_patterns, settings.redact_allow, cache=paths.cache_dir, nonce=nonce))
+    options = SealOptions(masks=settings.mask_raw, packs=settings.compress)
+    for folder, start in segments:
+        yield try_seal_segment(folder, start, options)
+
+
+def try_seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
+    """Seal one segment and return its result, with the error text if the disk refuses."""
+    try:
+        return seal_segment(folder, start, options)
+    except FileNotFoundError:
+        # Retention deleted the segment meanwhile.
+        return SealResult()
+    except OSError as error:
+        return SealResult(error=f"{error.strerror}: {error.filename or folder}")
 
 
 def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
@@ -51,6 +78,7 @@ def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
     options = replace(options, packs=options.packs or source.endswith(COMPRESSED_SUFFIX))
     target = build_compressed_path(folder, start) if options.packs else source
     temp_path = f"{build_raw_path(folder, start)}{_TEMP_SUFFIX}"
+    # An earlier worker may have been killed here.
     with suppress(FileNotFoundError):
         os.unlink(temp_path)
     try:
@@ -61,10 +89,12 @@ def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
             return SealResult(0, 0)
         os.utime(temp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
         os.rename(temp_path, target)
-    except BaseException:  # also when the worker is interrupted: leave no temporary file
+    except BaseException:
+        # Also when the worker is interrupted: leave no temporary file.
         with suppress(FileNotFoundError):
             os.unlink(temp_path)
         raise
+    # Before the old file goes: after a power cut either the old or the new one must be there.
     _fsync_path(build_index_path(folder, start))
     _fsync_path(folder)
     if target != source:
@@ -98,48 +128,24 @@ def delete_segment(folder: str, start: int) -> int:
     return freed
 
 
-class _SegmentSink(Protocol):
-    def write(self, data: bytes) -> None: ...
-
-    def finish(self) -> None: ...
-
-
-class _PlainSegmentSink:
-    def __init__(self, descriptor: int):
-        self._fd = descriptor
-
-    def write(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._fd, rest) :]
-
-    def finish(self) -> None:
-        return
-
-
 def _rewrite_segment(folder: str, start: int, temp_path: str, options: SealOptions) -> int:
     """Write the sealed segment to ``temp_path``, sync it and return the number of masked rows."""
     descriptor = os.open(temp_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PLAIN_MODE)
     try:
-        sink = _open_sink(descriptor, compresses=options.packs)
+        compressor = CompressedSegmentWriter(descriptor) if options.packs else None
         masker = _SegmentMasker(folder, start) if options.masks else None
         for data in masker.read_masked_bytes() if masker else _read_chunks(folder, start):
-            sink.write(data)
-        sink.finish()
+            if compressor:
+                compressor.write(data)
+            else:
+                write_all(descriptor, data)
+        if compressor:
+            compressor.finish()
         os.fchmod(descriptor, _MASKED_MODE if masker else _PLAIN_MODE)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
     return masker.masked_row_count if masker else 0
-
-
-def _open_sink(descriptor: int, *, compresses: bool) -> _SegmentSink:
-    if not compresses:
-        return _PlainSegmentSink(descriptor)
-    # zstd is loaded only when a segment is compressed.
-    from termvisor.recorder.compressed_segment import CompressedSegmentWriter
-
-    return CompressedSegmentWriter(descriptor)
 
 
 def _read_chunks(folder: str, start: int) -> Iterator[bytes]:

@@ -5,23 +5,22 @@ import contextlib
 
 from termvisor.backends.tmux.server_sockets import is_server_listening, list_candidate_sockets, list_configured_sockets
 from termvisor.capture.epochs import EpochLifecycle
+from termvisor.capture.event_log import AlertingRetry
 from termvisor.capture.recorder_client import RecorderClient, RecorderDied, RecorderUpdate
-from termvisor.capture.retry import AlertingRetry
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.errors import MuxError, VisorError
 from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch
-from termvisor.model.terminal.pane import ServerInstance
-from termvisor.model.terminal.target import LOCAL
+from termvisor.model.terminal.pane import LOCAL, ServerInstance
 from termvisor.settings import Paths, Settings
-from termvisor.system.process_start import read_start_time
+from termvisor.system.process_lifetime import read_start_time
 from termvisor.system.subprocesses import is_installed
 
 _SCAN_INTERVAL_S = 1.0
+# A server that does not answer delays the daemon's first answers by at most this.
 _FIRST_LISTING_TIMEOUT_S = 3.0
-"""A server that does not answer delays the daemon's first answers by at most this."""
 log = get_logger("lookout")
 
 
@@ -34,7 +33,7 @@ class ServerSupervisor:
         self._resumable_epochs: dict[PaneId, list[Epoch]] = {}
         """Epochs an earlier daemon or a failed watcher left open, oldest first."""
         self._recorder_died = asyncio.Event()
-        self._recorder_retry = self._build_retry("recorder", "the recorder keeps exiting")
+        self._recorder_retry = AlertingRetry("recorder", "the recorder keeps exiting", epochs.event_log)
         self._stop_requested = asyncio.Event()
         self._keep_pipes = False
         self.watchers: dict[str, ServerWatcher] = {}
@@ -110,6 +109,7 @@ class ServerSupervisor:
             recorder_task.cancel()
 
     async def _wait_for_first_listings(self) -> None:
+        # One server that hangs must not keep the others from being served.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FIRST_LISTING_TIMEOUT_S):
                 for watcher in list(self.watchers.values()):
@@ -157,10 +157,12 @@ class ServerSupervisor:
     async def _run_watcher(self, watcher: ServerWatcher) -> None:
         try:
             await watcher.run()
-        except MuxError as error:  # tmux did not answer or exited: expected, so no traceback
+        except MuxError as error:
+            # tmux did not answer or exited: expected, so no traceback.
             log.warning("cannot watch %s: %s", watcher.socket, error)
             await self._handle_watcher_failure(watcher, str(error))
-        except Exception as error:  # a bug met at one server must not end the watchers of the others
+        except Exception as error:
+            # A bug met at one server must not end the watchers of the others.
             log.exception("the watcher of %s failed", watcher.socket)
             await self._handle_watcher_failure(watcher, type(error).__name__)
         finally:
@@ -171,9 +173,9 @@ class ServerSupervisor:
         """Schedule a restart of the watcher and keep its open epochs for it."""
         self.watcher_restarts += 1
         if watcher.socket not in self._retries_by_socket:
-            self._retries_by_socket[watcher.socket] = self._build_retry(
-                f"watch:{watcher.socket}", f"watching {watcher.socket} keeps failing"
-            )
+            description = f"watching {watcher.socket} keeps failing"
+            retry = AlertingRetry(f"watch:{watcher.socket}", description, self._epochs.event_log)
+            self._retries_by_socket[watcher.socket] = retry
         await self._retries_by_socket[watcher.socket].record_failure(reason)
         await watcher.abandon_server()
         panes = {known.id for known in watcher.known_panes.values()}
@@ -199,13 +201,11 @@ class ServerSupervisor:
         try:
             await self._recorder.start()
         except VisorError as error:
+            # Often a full disk; retried until it works, because without a recorder nothing is captured.
             log.error("cannot start the recorder: %s", error)
             return False
         await self._recorder_retry.record_success()
         return True
-
-    def _build_retry(self, alert_key: str, description: str) -> AlertingRetry:
-        return AlertingRetry(alert_key, description, self._epochs.event_log, self._epochs.clock)
 
     async def _close_orphaned_panes(self) -> None:
         """Close the panes whose server exited while no daemon ran, and finish the text of closed epochs."""

@@ -21,10 +21,10 @@ from termvisor.backends.tmux.misplaced_windows import move_misplaced_windows
 from termvisor.backends.tmux.pane_source import TmuxServer, identify_server
 from termvisor.capture.control_mode_capture import ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
+from termvisor.capture.event_log import AlertingRetry
 from termvisor.capture.pane_capture import PaneCaptureController
 from termvisor.capture.pane_diff import PaneChange, diff_listings
-from termvisor.capture.recorder_client import RecorderClient, RecorderDied, StreamEnded, StreamOpened
-from termvisor.capture.retry import AlertingRetry
+from termvisor.capture.recorder_client import RecordedStream, RecorderClient, RecorderDied
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
@@ -33,16 +33,17 @@ from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts, PaneInstance
 from termvisor.settings import Settings
 
+# Minimum interval between full listings while panes print: a title or command may change without a notice.
 _BUSY_LISTING_INTERVAL_S = 2.0
-"""Minimum interval between full listings while panes print: a title or command may change without a notice."""
+# The interval between full listings doubles up to this while the server is quiet.
 _MAX_LISTING_INTERVAL_S = 60.0
-"""The interval between full listings doubles up to this while the server is quiet."""
+# Longer than the end-of-file timeout of a released pane, so that its stream is dropped and reported before.
 _DRAIN_TIMEOUT_S = 4.0
 _MISPLACED_WINDOW_NOTICES = ("window-add", "client-session-changed")
 """Notices after which a foreign window may be in our own session."""
 _TOPOLOGY_NOTICE_PREFIXES = ("window", "unlinked-window", "session", "layout", "pane")
+# A client attached or detached: the server's exit-unattached option may matter now.
 _CLIENT_NOTICE_PREFIX = "client-"
-"""A client attached or detached: the server's exit-unattached option may matter now."""
 
 T = TypeVar("T")
 log = get_logger("watch")
@@ -60,7 +61,7 @@ class KnownPane(Struct):
     facts: PaneFacts
 
 
-InboxMessage = StreamOpened | StreamEnded | RecorderDied | ControlNotice | SessionNotice
+InboxMessage = RecordedStream | RecorderDied | ControlNotice | SessionNotice
 
 
 class ServerWatcher:
@@ -84,12 +85,8 @@ class ServerWatcher:
         self._plain_client = PlainClient(get_settings().tmux_program, socket, count_fork)
         self._inbox: deque[InboxMessage] = deque()
         self._wake = asyncio.Event()
-        self._control_retry = AlertingRetry(
-            f"control:{socket}",
-            f"the control client of {socket} keeps exiting",
-            epochs.event_log,
-            epochs.clock,
-        )
+        description = f"the control client of {socket} keeps exiting"
+        self._control_retry = AlertingRetry(f"control:{socket}", description, epochs.event_log)
         self._next_poll_at = self._next_listing_at = self._last_listing_at = 0.0
         self._listing_interval = get_settings().full_interval
         self._captured_bytes_at_listing = 0
@@ -191,9 +188,11 @@ class ServerWatcher:
             self.server.client = await self._start_control_client()
             await self.server.leave_if_last()
         except MuxError as error:
+            # Watching goes on with the plain client, which only costs more.
             await self._drop_control_client(str(error))
             return
-        self._next_listing_at = 0.0  # changes before the client attached were not announced
+        # Changes before the client attached were not announced.
+        self._next_listing_at = 0.0
         await self._control_retry.record_success()
 
     async def _start_control_client(self) -> ControlClient:
@@ -204,7 +203,8 @@ class ServerWatcher:
             await client.wait_until_attached()
             if (await identify_server(client, self.socket)).instance != self.server.instance:
                 raise MuxError("another tmux server took over this socket")
-        except MuxError:  # also if the wrong server answers: do not leave a client attached to it
+        except MuxError:
+            # Also if the wrong server answers: do not leave a client attached to it.
             client.close()
             raise
         return client
@@ -225,9 +225,7 @@ class ServerWatcher:
             if isinstance(message, ControlNotice):
                 await self._handle_notice(message)
             elif isinstance(message, SessionNotice):
-                await self.captures.handle_control_notice(
-                    message.session_id, message.notice.name, message.notice.arguments
-                )
+                await self.captures.handle_control_notice(message.session_id, message.notice)
             elif isinstance(message, RecorderDied):
                 await self.captures.handle_recorder_death()
             else:
@@ -251,13 +249,12 @@ class ServerWatcher:
         self._next_poll_at = now + self._get_settings().thin_interval
         if self.server.client is self._plain_client:
             await self._attach_control_client()
+        # tmux announces neither panes split or killed in other sessions nor respawned ones.
         statuses = await self._call_server(self.server.list_pane_statuses)
         if statuses is None:
             return
-        is_busy = (
-            self._epochs.pipeline.captured_bytes != self._captured_bytes_at_listing
-            and now >= self._last_listing_at + _BUSY_LISTING_INTERVAL_S
-        )
+        has_output = self._epochs.pipeline.captured_bytes != self._captured_bytes_at_listing
+        is_busy = has_output and now >= self._last_listing_at + _BUSY_LISTING_INTERVAL_S
         if self._has_changed(statuses):
             self._is_change_announced = True
         if self._is_change_announced or is_busy or now >= self._next_listing_at:
@@ -298,9 +295,8 @@ class ServerWatcher:
     def _adjust_listing_interval(self, *, is_quiet: bool) -> None:
         """Double the interval of full listings while the server is quiet; reset it otherwise."""
         interval = self._get_settings().full_interval
-        self._listing_interval = (
-            max(interval, min(_MAX_LISTING_INTERVAL_S, self._listing_interval * 2)) if is_quiet else interval
-        )
+        doubled = min(_MAX_LISTING_INTERVAL_S, self._listing_interval * 2)
+        self._listing_interval = max(interval, doubled) if is_quiet else interval
         self._next_listing_at = self._last_listing_at + self._listing_interval
 
     async def _check_exit_unattached(self) -> None:
@@ -324,7 +320,8 @@ class ServerWatcher:
             await self.captures.release_pane(change.mux_id)
             await panes.mark_gone(gone.id, self._now())
             await emit(change.kind, gone.id)
-        else:  # store before the event, so that its subscribers read the new facts
+        else:
+            # Store before the event, so that its subscribers read the new facts.
             known = self.known_panes[change.mux_id]
             await self._update_pane(known, new[change.mux_id])
             await emit(change.kind, known.id, **change.data)
@@ -334,6 +331,7 @@ class ServerWatcher:
         try:
             return await call()
         except MuxError as error:
+            # The error does not tell a dead server from a lost client, its process does.
             self.detail = str(error)
             if not self.captures.is_server_alive:
                 self._is_server_gone = True
@@ -359,7 +357,8 @@ class ServerWatcher:
     async def abandon_server(self) -> None:
         """Release the server after an exception in run(); open epochs stay open for the next watcher."""
         if self.has_started:
-            await self.captures.abandon_captures()
+            # Their epochs stay open: the next watcher resumes or closes them.
+            await self.captures.control_capture.close_clients()
             await self._release_server()
 
     async def _release_server(self) -> None:
@@ -376,6 +375,7 @@ class ServerWatcher:
             await self.captures.run_step()
 
     async def _wait_for_wake(self, seconds: float) -> None:
+        # The timeout is the usual case: the next poll is due.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake.wait()

@@ -11,7 +11,6 @@
 Answers are plain data (dicts, lists, strings, numbers); errors are those of `termvisor.errors`.
 """
 
-from termvisor.client.async_client import AsyncVisor, connect
-from termvisor.client.sync_client import Visor
+from termvisor.client.visor import AsyncVisor, Visor, connect
 
 __all__ = ["AsyncVisor", "Visor", "connect"]

@@ -11,8 +11,8 @@ import msgspec
 
 from termvisor.errors import Unavailable
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.protocol.connect import connect_socket
-from termvisor.protocol.line_buffer import LineBuffer
+from termvisor.protocol.lines import LineBuffer
+from termvisor.protocol.unix_socket import connect_socket
 
 HELLO_TIMEOUT_S = 10.0
 """A daemon that does not answer `hello` within this time hangs."""
@@ -30,6 +30,7 @@ class BlockingConnection:
         except BaseException:
             self.close()
             raise
+        # An operation may take as long as it needs, such as waiting for an agent.
         self._socket.settimeout(None)
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
@@ -79,6 +80,7 @@ class BlockingConnection:
         try:
             data = self._socket.recv(1 << 16)
         except TimeoutError as error:
+            # Only `hello` has a timeout.
             raise Unavailable(
                 f"the daemon did not answer within {HELLO_TIMEOUT_S:.0f} s", hint=jsonrpc.RESTART_HINT
             ) from error

@@ -13,18 +13,19 @@ from collections.abc import Iterator, Sequence
 from termvisor.client.connection import connect_if_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
-from termvisor.protocol import error_line, jsonrpc
+from termvisor.protocol import jsonrpc, lines
 from termvisor.settings import Paths, get_environment, make_instance_folders
-from termvisor.system import lock_file, subprocesses
-from termvisor.system.polling import wait_until
+from termvisor.system import files, subprocesses
+from termvisor.system.retry import wait_until
 
+# Detached children; referenced so that they are not garbage collected while still running.
 _started_daemons: list[subprocesses.ChildProcess] = []
-"""Detached children; referenced so that they are not garbage collected while still running."""
+DAEMON_COMMAND = (sys.executable, "-m", "termvisor", "daemon", "--foreground")
 
 
 def is_running(paths: Paths) -> bool:
     """Return True if a daemon process exists, also while it is starting or stopping."""
-    return lock_file.read_lock_holder(paths.daemon_lock) is not None
+    return files.read_lock_holder(paths.daemon_lock) is not None
 
 
 def fetch_hello(paths: Paths) -> jsonrpc.DaemonHello | None:
@@ -35,9 +36,6 @@ def fetch_hello(paths: Paths) -> jsonrpc.DaemonHello | None:
     return connection.hello
 
 
-DAEMON_COMMAND = (sys.executable, "-m", "termvisor", "daemon", "--foreground")
-
-
 def ensure_running(
     paths: Paths, *, timeout_s: float = 10.0, command: Sequence[str] = DAEMON_COMMAND
 ) -> jsonrpc.DaemonHello:
@@ -46,14 +44,16 @@ def ensure_running(
         return hello
     make_instance_folders(paths)
     with _hold_start_lock(paths):
+        # Asked again: another caller may have started it while this one waited for the lock.
         return fetch_hello(paths) or _start_daemon(paths, timeout_s, command)
 
 
 def stop_daemon(paths: Paths, *, timeout_s: float = 10.0, keep_recorder: bool = False) -> int | None:
     """Stop the daemon by request, SIGTERM or SIGKILL, and return its pid; None if none was running."""
-    pid = lock_file.read_lock_holder(paths.daemon_lock)
+    pid = files.read_lock_holder(paths.daemon_lock)
     if pid is None:
         return None
+    # A daemon that hangs or speaks another protocol cannot be asked.
     if not _ask_to_stop(paths, keep_recorder):
         _send_signal(pid, signal.SIGTERM)
     if not _wait_until_gone(paths, timeout_s):
@@ -112,7 +112,7 @@ def _spawn_daemon(paths: Paths, command: Sequence[str]) -> subprocesses.ChildPro
 def _read_start_error(paths: Paths, status: int) -> VisorError:
     with open(get_error_file(paths), encoding="utf-8", errors="replace") as file:
         text = file.read()
-    error = error_line.parse_last_error(text)
+    error = lines.parse_last_error(text)
     last_line = text.strip().rpartition("\n")[2] or f"status {status}"
     return error or Unavailable(f"the daemon could not start: {last_line}", hint=f"See {get_error_file(paths)}.")
 
@@ -123,13 +123,15 @@ def _ask_to_stop(paths: Paths, keep_recorder: bool) -> bool:
             return False
         connection.call("shutdown", {"keep_recorder": keep_recorder})
         connection.close()
-    except VisorError:  # it hangs or speaks another protocol: the caller sends a signal
+    except VisorError:
+        # It hangs or speaks another protocol: the caller sends a signal.
         return False
     return True
 
 
 def _send_signal(pid: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError):
+        # The pid is 0 while the holder of the lock has not written it yet; kill(0) would hit our own group.
         if pid > 0:
             os.kill(pid, number)
 

@@ -21,13 +21,12 @@ from termvisor.daemon.acting.event_notifications import EventNotifier
 from termvisor.daemon.acting.permission_request_watcher import PermissionRequestWatcher
 from termvisor.daemon.agents.assembly import (
     build_agent_tracking,
-    build_screen_consumer,
     connect_capture,
     run_agent_tracking,
 )
 from termvisor.daemon.agents.failure_monitor import FailureMonitor
 from termvisor.daemon.components import Components
-from termvisor.daemon.maintenance.memory_trim import MemoryTrimmer
+from termvisor.daemon.maintenance.scheduler import MemoryTrimmer
 from termvisor.daemon.rules.active_rules import ActiveRules
 from termvisor.daemon.rules.precompile import load_redaction_rules
 from termvisor.daemon.services.services import DaemonServices
@@ -35,7 +34,7 @@ from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, Notify
 from termvisor.model.action.approval import Approval
-from termvisor.model.action.delivery import DeliveryRecord
+from termvisor.model.action.outcome import DeliveryRecord
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.pipeline import Pipeline, SightingRecorder
@@ -53,11 +52,11 @@ log = get_logger("daemon")
 async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[DaemonServices]:
     """Start a capturing daemon and yield its services; stop and close everything at the end."""
     clock = SystemClock()
+    # Before the store is opened: no text may be stored or logged without the user's redaction patterns.
     use_rules(await load_redaction_rules(paths, settings))
     store = await Store.open(paths.database, clock)
     try:
         components = await _build_components(paths, settings, store, clock)
-        await store.approvals.withdraw_leftover("answer_agent")
         async with asyncio.TaskGroup() as group:
             pipeline_task = group.create_task(components.pipeline.run())
             trimmer = MemoryTrimmer(store, clock, lambda: components.pipeline.captured_bytes)
@@ -126,21 +125,25 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     write_retry = WriteRetry(clock)
     event_log = EventLog(store.events, clock, write_retry)
     pipeline = _build_pipeline(paths, settings, store, clock)
+    # One bus: subscribers need not know whether an event came from a stream or from the daemon.
     pipeline.events = event_log.events
     active_rules = ActiveRules(pipeline.matcher, paths)
     await active_rules.load(settings)
     recorder = RecorderClient(paths, settings, pipeline.note_growth)
+    # Capture retries while the disk is full; an operation gets the error at once from the plain store.
     epochs = EpochLifecycle(store.with_write_retry(write_retry), pipeline, event_log, clock)
     supervisor = ServerSupervisor(paths, settings, epochs=epochs, recorder=recorder)
-    locate_pane = partial(_find_pane_location, supervisor)
     sightings = SightingRecorder(store, pipeline, clock)
     agent_tracking = await build_agent_tracking(store, event_log, clock, paths, settings)
-    connect_capture(agent_tracking, pipeline, supervisor, locate_pane)
-    screen_sampler = ScreenSampler(clock, locate_pane, build_screen_consumer(agent_tracking.screen_sampler, sightings))
+    connect_capture(agent_tracking, pipeline, supervisor)
+    screen_sampler = ScreenSampler(clock, partial(_find_pane_location, supervisor), sightings.store_samples)
     pipeline.on_paint_activity = screen_sampler.note_activity
     # Raw logs may carry ids that the database does not know; a new pane must not get one of them.
     await store.maintenance.reserve_ids(*find_highest_ids(paths.raw_dir))
+    # Last, because the recorder reports the streams of an earlier daemon as soon as it is connected.
     await recorder.start()
+    # The hooks that waited for these answers ended with the earlier daemon; an approval now would reach no agent.
+    await store.approvals.withdraw_leftover("answer_agent")
     return Components(
         store=store,
         pipeline=pipeline,
@@ -177,6 +180,7 @@ async def _stop_capture(services: DaemonServices, components: Components, superv
     """Stop watching servers, then stop the recorder or hand it to the next daemon."""
     components.server_supervisor.stop(keep_pipes=services.keeps_recorder)
     await _wait_or_abandon(supervisor_task, components)
+    # A full disk must not keep the daemon from stopping; what is not stored is still in the raw logs.
     components.write_retry.stop_retrying()
     if services.keeps_recorder:
         await components.recorder.reexec()  # it becomes the installed version: this is how it is upgraded
@@ -198,6 +202,7 @@ async def _stop_sampling(
 
 async def _run_agent_tracking(components: Components) -> None:
     await components.server_supervisor.first_scan_done.wait()
+    components.screen_sampler.agent_screens = components.agent_tracking.agent_screens
     await run_agent_tracking(components.agent_tracking, components.store, components.pipeline, components.event_log)
 
 
@@ -212,6 +217,7 @@ async def _recover_sends(services: DaemonServices, components: Components, open_
 
 async def _list_open_approvals(components: Components) -> list[Approval]:
     """Return the approval requests of an earlier daemon that have not expired."""
+    # Read before clients can connect, so that each request is notified once: from here or from the bus.
     now = components.clock.now()
     return [approval for approval in await components.store.approvals.list() if approval.expires_at > now]
 

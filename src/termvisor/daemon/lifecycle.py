@@ -14,11 +14,12 @@ from contextlib import asynccontextmanager, suppress
 
 from termvisor.clock import Clock
 from termvisor.errors import Conflict
-from termvisor.protocol.connect import connect_socket
-from termvisor.recorder import seqpacket
-from termvisor.recorder.options import PROTOCOL_VERSION
+from termvisor.protocol import unix_socket
+from termvisor.protocol.unix_socket import connect_socket
+from termvisor.recorder import sockets
+from termvisor.recorder.startup import PROTOCOL_VERSION
 from termvisor.settings import Paths
-from termvisor.system import lock_file, peer_credentials
+from termvisor.system import files
 
 
 @asynccontextmanager
@@ -28,9 +29,10 @@ async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -
     Raises Conflict if a daemon answers on the socket, or the lock is still held after the timeout.
     """
     deadline = clock.monotonic() + timeout_s
-    while (descriptor := lock_file.acquire_lock(paths.daemon_lock)) is None:
+    # A restart starts the new daemon while the old one still stores its last output, hence the wait.
+    while (descriptor := files.acquire_lock(paths.daemon_lock)) is None:
         if _is_socket_answering(paths.daemon_socket) or clock.monotonic() > deadline:
-            pid = lock_file.read_lock_holder(paths.daemon_lock)
+            pid = files.read_lock_holder(paths.daemon_lock)
             raise Conflict(f"a daemon is already running (pid {pid})", hint="`visor daemon restart` replaces it.")
         await clock.sleep(0.02)
     try:
@@ -59,6 +61,7 @@ def install_stop_handler(stop: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
+    # A reload handler replaces this once there is something to reload.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
@@ -71,9 +74,9 @@ def find_recorder_pid(paths: Paths) -> int | None:
     """Return the pid of the running recorder, None if there is none, 0 if the system does not report peer pids."""
     if (connection := _connect_recorder(paths)) is None:
         return None
-    credentials = connection.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION)
+    credentials = connection.getsockopt(*unix_socket.PEER_CREDENTIALS_OPTION)
     connection.close()
-    return peer_credentials.parse_pid(credentials)
+    return unix_socket.parse_pid(credentials)
 
 
 def stop_recorder(paths: Paths, timeout_s: float = 5.0) -> None:
@@ -81,6 +84,7 @@ def stop_recorder(paths: Paths, timeout_s: float = 5.0) -> None:
     if (connection := _connect_recorder(paths)) is None:
         return
     connection.settimeout(timeout_s)
+    # It may exit or close the connection at any moment; that is the purpose of the call.
     with suppress(OSError):
         connection.send(b"listen %d\n" % PROTOCOL_VERSION)
         connection.send(b"quit\n")
@@ -91,6 +95,7 @@ def stop_recorder(paths: Paths, timeout_s: float = 5.0) -> None:
 
 def _connect_recorder(paths: Paths) -> socket | None:
     try:
-        return seqpacket.connect_socket(paths.recorder_socket)
+        return sockets.connect_socket(paths.recorder_socket)
+    # No socket, or one that a killed recorder left behind: there is none to talk to.
     except (FileNotFoundError, ConnectionRefusedError):
         return None

@@ -16,10 +16,11 @@ def run() -> int:
     from termvisor.daemon.lifecycle import raise_descriptor_limit
     from termvisor.daemon.run import run_daemon
     from termvisor.errors import VisorError
-    from termvisor.protocol import error_line
+    from termvisor.protocol import lines
     from termvisor.settings import load_settings, resolve_paths
     from termvisor.system.malloc import limit_arenas
 
+    # Before the first thread starts: each thread would otherwise get a malloc arena of its own.
     limit_arenas()
     raise_descriptor_limit()
     try:
@@ -29,7 +30,7 @@ def run() -> int:
         error = find_first_cause(raised)
         if not isinstance(error, VisorError):
             raise
-        sys.stderr.write(error_line.format_error(error))
+        sys.stderr.write(lines.format_error(error))
         return error.exit_status
     return 0
 

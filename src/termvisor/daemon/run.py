@@ -12,9 +12,10 @@ from typing import TypeVar
 from termvisor import __version__
 from termvisor.clock import SystemClock
 from termvisor.daemon.lifecycle import hold_daemon_lock, install_reload_handler, install_stop_handler
-from termvisor.daemon.server.dispatcher import DispatcherServices, OperationDispatcher
+from termvisor.daemon.server.dispatcher import OperationDispatcher
 from termvisor.daemon.server.listener import DaemonSocketServer, bind_daemon_socket
 from termvisor.daemon.server.request import RequestHandler
+from termvisor.daemon.services.services import DaemonServices
 from termvisor.log import configure_log_file, get_logger
 from termvisor.settings import Paths, Settings, make_instance_folders
 from termvisor.system.malloc import freeze_heap
@@ -25,13 +26,13 @@ OpenServices = Callable[[Paths, Settings], AbstractAsyncContextManager[ServicesT
 MakeHandler = Callable[[ServicesT, Callable[[], None]], RequestHandler]
 
 
-def run_daemon(paths: Paths, settings: Settings, open_services: OpenServices[DispatcherServices]) -> None:
+def run_daemon(paths: Paths, settings: Settings, open_services: OpenServices[DaemonServices]) -> None:
     """Run the daemon until SIGTERM, SIGINT or a `shutdown` request."""
     make_instance_folders(paths)
     asyncio.run(run_until_stopped(paths, settings, open_services, _build_handler))
 
 
-def _build_handler(services: DispatcherServices, stop: Callable[[], None]) -> OperationDispatcher:
+def _build_handler(services: DaemonServices, stop: Callable[[], None]) -> OperationDispatcher:
     handler = OperationDispatcher(services, stop)
     freeze_heap()  # everything that lives as long as the daemon is allocated now
     return handler
@@ -44,6 +45,7 @@ async def run_until_stopped(
         configure_log_file(paths.log_file, settings)
         stop = asyncio.Event()
         install_stop_handler(stop.set)
+        # First, because it fails if the path is taken: then nothing has been opened or captured yet.
         listener = bind_daemon_socket(paths.daemon_socket)
         try:
             async with open_services(paths, settings) as services, asyncio.TaskGroup() as group:
@@ -57,6 +59,7 @@ async def run_until_stopped(
                     await stop.wait()
                 finally:
                     await server.close()
+        # Also for cancellation: the log is the only place where a detached daemon can say why it ended.
         except BaseException:
             log.exception("the daemon stops because of an error")
             raise

@@ -5,12 +5,12 @@ decides whether there is anything at all; only lines with a hit are matched by `
 depend on the engine. Invariant: the matches are the same however the lines are divided among calls.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from termvisor.detection.joined_lines import MAX_LINE_CHARS, JoinedRows, has_cut_line, join_lines
-from termvisor.detection.packs.pattern_match import (
+from termvisor.detection.packs.rule_match import (
     WINDOW_LINES,
     compile_pattern,
     extract_captures,
@@ -21,8 +21,29 @@ from termvisor.model.detection.rule import Rule
 from termvisor.regex import EngineName, PatternMatcher, compile_patterns
 from termvisor.regex.relax import relax_pattern
 
+MAX_LINE_CHARS = 4096
+"""A line of exactly this many characters continues in the next one."""
 OVERLAP_CHARS = 512
 """The longest match that is certainly found in a row longer than `MAX_LINE_CHARS`."""
+
+
+class JoinedRows(Struct, frozen=True):
+    """``first_lines`` has the index of each row's first line; ``piece_starts`` the offsets of its lines in the row."""
+
+    texts: Sequence[str]
+    first_lines: Sequence[int]
+    piece_starts: Sequence[Sequence[int]]
+
+    def locate_offset(self, row: int, offset: int) -> tuple[int, int]:
+        """Return the line of an offset in a row, and the offset at which that line starts."""
+        starts = self.piece_starts[row] if self.piece_starts else (0,)
+        piece = bisect_right(starts, offset) - 1
+        return self.first_lines[row] + piece, starts[piece]
+
+    def is_open(self, row: int) -> bool:
+        """Return True if the row ends in a full line: more of it may come, so a match at its end may be longer."""
+        last = len(self.texts[row]) - (self.piece_starts[row][-1] if self.piece_starts else 0)
+        return last == MAX_LINE_CHARS and row == len(self.texts) - 1
 
 
 class ScanMatch(Struct, frozen=True):
@@ -61,7 +82,9 @@ class RuleScanner:
         """Return the matches that end on one of these lines; ``before`` has up to three lines before them."""
         lines = [*before[1 - WINDOW_LINES :], *texts]
         whole = "\n".join(lines)
+        # Joining costs more than the check, and lines of the maximum length are rare.
         joined = join_lines(lines) if has_cut_line(whole) else None
+        # One scan of the whole block: most output matches no rule at all.
         hits = self._find_rule_ids("\n".join(joined.texts) if joined else whole) if texts else frozenset()
         if not hits:
             return []
@@ -122,8 +145,9 @@ def _match_in_row(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMatch]
     for start in range(0, max(1, len(text) - OVERLAP_CHARS), MAX_LINE_CHARS - OVERLAP_CHARS):
         stop = min(start + MAX_LINE_CHARS, len(text))
         match = pattern.search(text, max(start, after), stop)
+        # A match that touches the end of a stretch may be longer: the next stretch finds it.
         if not match or (match.end() == stop and (stop < len(text) or rows.is_open(row))):
-            continue  # a match that touches the end of a stretch may be longer: the next stretch finds it
+            continue
         after = match.end()
         line, line_start = rows.locate_offset(row, match.end())
         yield ScanMatch(rule, line, match.start() - line_start, match.end() - line_start, extract_captures(match))
@@ -141,3 +165,35 @@ def _match_in_window(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMat
 
 def _shift_match(match: ScanMatch, lines: int) -> ScanMatch:
     return ScanMatch(match.rule, match.line - lines, match.start, match.end, match.captures)
+
+
+def has_cut_line(text: str) -> bool:
+    """Return True if one line of the text has the maximum length; searches in strides, not line by line."""
+    start = 0
+    while len(text) - start >= MAX_LINE_CHARS:
+        newline = text.rfind("\n", start, start + MAX_LINE_CHARS)
+        if newline < 0:
+            return True
+        start = newline + 1
+    return False
+
+
+def join_lines(lines: Sequence[str]) -> JoinedRows:
+    """Join lines that were cut at the maximum length, so that rules see the whole row."""
+    groups: list[list[str]] = []
+    first_lines: list[int] = []
+    for index, line in enumerate(lines):
+        if index and len(lines[index - 1]) == MAX_LINE_CHARS:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+            first_lines.append(index)
+    texts = ["".join(group) for group in groups]
+    return JoinedRows(texts, first_lines, [_compute_piece_starts(group) for group in groups])
+
+
+def _compute_piece_starts(group: list[str]) -> list[int]:
+    starts = [0]
+    for piece in group[:-1]:
+        starts.append(starts[-1] + len(piece))
+    return starts

@@ -9,11 +9,12 @@ Imports nothing slow, because an agent waits for it.
 
 from time import monotonic
 
+from termvisor.frontends.cli.client_input import read_input
 from termvisor.frontends.cli.fast_client import read_frames, write_all
-from termvisor.frontends.cli.read_input import read_input
 from termvisor.protocol import command_protocol
-from termvisor.protocol.connect import connect_socket
+from termvisor.protocol.unix_socket import connect_socket
 
+# The agent is blocked meanwhile, and a healthy daemon acknowledges within milliseconds.
 ACKNOWLEDGE_TIMEOUT_S = 2.0
 SILENCE_TIMEOUT_S = 10.0
 """A daemon that sends neither an answer nor a heartbeat (every 2 s) for this long hangs."""
@@ -47,6 +48,7 @@ def _request_answer(path: str, request: command_protocol.CommandRequest, acknowl
         for kind, number, body in read_frames(sock, request, acknowledge_timeout_s, get_timeout):
             if kind == b"x":
                 return out if number == 0 else b""
+            # Kept until the exit status: an agent would act on half an answer.
             out += body if kind == b"o" else b""
         return b""
     finally:

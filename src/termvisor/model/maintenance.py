@@ -1,4 +1,4 @@
-"""Values of maintenance: runs, backups, restores and integrity checks."""
+"""Values of maintenance: runs, backups, restores, integrity checks, and reloads of settings and rules."""
 
 from msgspec import Struct
 
@@ -53,3 +53,18 @@ class IntegrityReport(Struct, frozen=True, kw_only=True):
     is_thorough: bool
     wrong: str = ""
     duration: float = 0.0
+
+
+class RulesReloadResult(Struct, frozen=True, kw_only=True):
+    """``count`` is the number of active rules, None if nothing changed. With ``troubles`` the old rules stay active."""
+
+    count: int | None = None
+    troubles: tuple[str, ...] = ()
+
+
+class ReloadResult(Struct, frozen=True, kw_only=True):
+    """Names of settings: ``applied`` are in effect now, ``needs_restart`` changed and take effect after a restart."""
+
+    applied: tuple[str, ...] = ()
+    needs_restart: tuple[str, ...] = ()
+    rules: RulesReloadResult = RulesReloadResult()

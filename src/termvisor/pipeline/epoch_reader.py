@@ -10,29 +10,25 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec.structs import replace
 
-from termvisor.capture.sampling_schedule import PaintActivity
+from termvisor.capture.screen_sampler import PaintActivity
 from termvisor.model.event import Event
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import NO_INITIAL_LINE, Delta, Epoch, Gap, InitialLine, TextBlock
+from termvisor.model.terminal.output import NO_INITIAL_LINE, Delta, Epoch, Gap, InitialLine, Mark, TextBlock
 from termvisor.model.terminal.pane import PaneActivity
-from termvisor.pipeline.command_collector import ShellCommandCollector, ShellCommandsState
-from termvisor.pipeline.json_lines import JsonLineCollector, PrintedLine
-from termvisor.pipeline.line_scanner import LineScanner, LineScanState
+from termvisor.pipeline.json_lines import JsonLineCollector
 from termvisor.pipeline.repaint_detector import RepaintDetector
-from termvisor.pipeline.rule_matcher import RuleMatch, RuleMatcher
+from termvisor.pipeline.rule_matcher import LineScanner, LineScanState, RuleMatch, RuleMatcher
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import Redactor, SeenSecrets, redact
-from termvisor.redaction.painted_secrets import PaintedSecretLearner
+from termvisor.redaction.raw_bytes import PaintedSecretLearner
 from termvisor.store import EpochUpdate
 from termvisor.store.tables.pipeline_commit import StreamDetection
 from termvisor.terminal import user_variables
-from termvisor.terminal.activity import ActivityState, apply_mark, check_mark_proof
-from termvisor.terminal.blocks import build_blocks
-from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, encode_carry
+from termvisor.terminal.shell_tracker import ActivityState, ShellCommandsState, ShellTracker, enter_alternate_screen
+from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, build_blocks, encode_carry
 from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 
+# The last bytes that are searched for secrets which may still be on the screen.
 _SECRET_LOOKBACK_BYTES = 1 << 16
-"""The last bytes that are searched for secrets which may still be on the screen."""
 _STATUS_MARKS = frozenset({"agent", "title", "notification", "progress", "bell"})
 """Marks that show a program's status."""
 _MAX_STATUS_MARKS = 64
@@ -63,9 +59,7 @@ def encode_first_carry(
     *, is_alternate: bool, at: int = 0, width: int = 0, begun: InitialLine = NO_INITIAL_LINE
 ) -> bytes:
     """Return the carry of a new epoch; never empty, so that a captured epoch differs from a reserved one."""
-    activity = ActivityState()
-    if is_alternate:
-        activity = apply_mark(activity, Mark(kind="alt_screen_on", offset=0), at, None)
+    activity = enter_alternate_screen(ActivityState(), at) if is_alternate else ActivityState()
     return msgspec.msgpack.encode(
         EpochCarry(encode_carry(is_alternate=is_alternate), activity_state=activity, width=width, begun=begun)
     )
@@ -84,30 +78,27 @@ class EpochReader:
         self.known_size = 0
         """Reported size of the log; reading up to it needs no stat of the folder."""
         self.last_byte_at = epoch.opened_at
-        self.activity_state = carry.activity_state
-        self.last_command_at = 0
-        """Time of the last proven command start since this daemon started, 0 if none."""
         self._log_gaps: list[Gap] = []
         self._end_mark_offset = carry.end_mark_offset
         self._nonce = nonce
         self._decoder = TextDecoder(epoch.committed, carry.decoder_carry)
-        self._decoder.width = carry.width
+        self._decoder.assembler.width = carry.width
         self._begun = carry.begun
         if epoch.committed == 0 and carry.begun.text:
-            self._decoder.preset_line(carry.begun.text, carry.begun.column)
+            self._decoder.assembler.preset_line(carry.begun.text, carry.begun.column)
         self._seen_secrets = SeenSecrets()
         self._painted_secrets, self._painted_offset, self._row_jumps = PaintedSecretLearner(self._seen_secrets), 0, 0
         self._redactor = Redactor(state=carry.redactor_state, seen_secrets=self._seen_secrets)
         self._blocks: list[TextBlock] = []
         self._marks: list[tuple[int, Mark]] = []
-        self._commands = ShellCommandCollector(carry.commands_state)
+        self.shells = ShellTracker(nonce, carry.activity_state, carry.commands_state)
         self._variable_rate = carry.variable_rate
         self._pending_events: list[Event | StreamDetection] = []
         self._matcher = matcher or RuleMatcher()
         self._line_scanner = LineScanner(self._matcher, epoch.pane, epoch.id, carry.scan_state)
         self._rule_marks: list[tuple[int, Mark]] = []
         self._status_marks: list[tuple[int, Mark]] = []
-        self._json_lines = JsonLineCollector()
+        self.json_lines = JsonLineCollector()
         self._repaint_detector = RepaintDetector(epoch.pane, epoch.id)
         self._has_changes = False
         if epoch.committed:
@@ -115,7 +106,7 @@ class EpochReader:
 
     @property
     def pending_line(self) -> str:
-        return Redactor(seen_secrets=self._seen_secrets).redact_lines([self._decoder.pending_text])[0]
+        return Redactor(seen_secrets=self._seen_secrets).redact_lines([self._decoder.assembler.text])[0]
 
     def refresh_secrets(self) -> SeenSecrets:
         """Return the secrets seen recently, after scanning the end of the raw log for painted ones."""
@@ -123,7 +114,8 @@ class EpochReader:
             return self._seen_secrets
         size = self.reader.read_size()
         self._painted_offset = max(self._painted_offset, size - _SECRET_LOOKBACK_BYTES)
-        while self._painted_offset < size:  # not past the end: the reader would look for another segment
+        # Not past the end: the reader would look for another segment.
+        while self._painted_offset < size:
             pieces = list(self.reader.read_pieces(self._painted_offset, size - self._painted_offset))
             if not pieces:
                 break
@@ -147,6 +139,7 @@ class EpochReader:
         if self.known_size > began:
             limit = min(limit, self.known_size - began)
         for offset, data, at in self.reader.read_pieces(self.read_offset, limit):
+            # Segments were deleted or truncated behind our back.
             if offset != self.read_offset:
                 self._skip_hole(offset, at)
             self._process_decoded(self._decoder.feed(Delta(self.epoch.id, offset, data, at)), at)
@@ -156,13 +149,15 @@ class EpochReader:
         return self.read_offset - began
 
     def set_width(self, width: int) -> None:
-        self._decoder.width = width
+        self._decoder.assembler.width = width
 
     def take_paint_activity(self) -> PaintActivity | None:
         """Return how the pane repainted its screen since the last call, None if it did not."""
         if self.final_size is not None:
             return self._repaint_detector.finish()
-        return self._repaint_detector.take_activity(self.activity_state.activity, self._decoder.row_jumps)
+        return self._repaint_detector.take_activity(
+            self.shells.activity_state.activity, self._decoder.assembler.row_jumps
+        )
 
     def finish(self) -> None:
         """Decode the unfinished last line of a closed epoch and close the log."""
@@ -171,10 +166,10 @@ class EpochReader:
         if (
             self._begun.is_stored
             and self._decoder.build_checkpoint()[0] == 0
-            and self._decoder.pending_text == self._begun.text
+            and self._decoder.assembler.text == self._begun.text
         ):
-            self._decoder.preset_line("", 0)
-        self._commands.finish(self.read_offset)
+            self._decoder.assembler.preset_line("", 0)
+        self.shells.finish(self.read_offset)
         self._process_decoded(self._decoder.finish(self.last_byte_at), self.last_byte_at)
         self.reader.close()
 
@@ -188,16 +183,16 @@ class EpochReader:
             EpochCarry(
                 decoder_carry=decoder_carry,
                 redactor_state=self._redactor.state,
-                activity_state=self.activity_state,
+                activity_state=self.shells.activity_state,
                 end_mark_offset=self._end_mark_offset,
-                width=self._decoder.width,
+                width=self._decoder.assembler.width,
                 begun=self._begun if committed == 0 else InitialLine(),
-                commands_state=self._commands.state,
+                commands_state=self.shells.commands_state,
                 variable_rate=self._variable_rate,
                 scan_state=self._line_scanner.state,
             )
         )
-        commands, edges = self._commands.take_updates()
+        commands, edges = self.shells.take_updates()
         progress = EpochUpdate(
             pane=self.epoch.pane,
             epoch=self.epoch.id,
@@ -215,17 +210,14 @@ class EpochReader:
 
     def add_pending_matches(self, matches: Iterable[RuleMatch] = ()) -> bool:
         """Add matches that wait for their agent; return True if any wait."""
-        self._line_scanner.add_pending(matches)
-        self._has_changes = self._has_changes or self._line_scanner.has_pending
-        return self._line_scanner.has_pending
+        is_any_waiting = self._line_scanner.add_pending(matches)
+        self._has_changes = self._has_changes or is_any_waiting
+        return is_any_waiting
 
     def take_status_marks(self) -> list[tuple[int, Mark]]:
         """Return the last status marks with their times since the last call."""
         marks, self._status_marks = self._status_marks, []
         return marks[-_MAX_STATUS_MARKS:]
-
-    def take_json_lines(self) -> list[PrintedLine]:
-        return self._json_lines.take_lines()
 
     def take_gaps(self) -> list[Gap]:
         gaps, self._log_gaps = self._log_gaps, []
@@ -234,9 +226,9 @@ class EpochReader:
     def _skip_hole(self, offset: int, at: int) -> None:
         """Continue after missing segments with a new decoder, and record the hole as a gap."""
         self._process_decoded(self._decoder.finish(self.last_byte_at), self.last_byte_at)
-        width = self._decoder.width
-        self._decoder = TextDecoder(offset, encode_carry(is_alternate=self._decoder.is_alternate))
-        self._decoder.width = width
+        decoder = TextDecoder(offset, encode_carry(is_alternate=self._decoder.is_alternate))
+        decoder.assembler.width = self._decoder.assembler.width
+        self._decoder = decoder
         self._record_hole(offset, at)
 
     def _record_hole(self, offset: int, at: int) -> None:
@@ -250,14 +242,14 @@ class EpochReader:
         if decoded.lines or decoded.overwritten:
             texts = self._redact_lines(decoded)
             self._blocks.extend(build_blocks(self.epoch.id, decoded.lines, texts))
-            self._json_lines.collect_lines(decoded.lines, texts)
+            self.json_lines.collect_lines(decoded.lines, texts)
         for raw in decoded.marks:
             if raw.kind == "user_var" and raw.params["name"].startswith(NAME_PREFIX):
                 self._process_user_variable(raw, at)
             else:
                 self._process_mark(_redact_mark(raw), at)
         self._repaint_detector.observe_marks(decoded.marks)
-        self._commands.settle_lines(decoded.lines, self._decoder.next_line_start)
+        self.shells.settle_lines(decoded.lines, self._decoder.next_line_start)
 
     def _redact_lines(self, decoded: DecodedOutput) -> list[str]:
         """Return the redacted lines; text that a line overwrote is checked for secrets just before that line."""
@@ -268,18 +260,16 @@ class EpochReader:
             self._redactor.learn_overwritten(covered.text)
         texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) :]])
         if self._seen_secrets:
-            self._seen_secrets.count_lines(len(texts), is_repainting=self._decoder.row_jumps != self._row_jumps)
-        self._row_jumps = self._decoder.row_jumps
+            self._seen_secrets.count_lines(
+                len(texts), is_repainting=self._decoder.assembler.row_jumps != self._row_jumps
+            )
+        self._row_jumps = self._decoder.assembler.row_jumps
         return texts
 
     def _process_mark(self, mark: Mark, at: int) -> None:
         if mark.kind == "end_of_program":
             self._end_mark_offset = mark.offset
-        is_proven = check_mark_proof(self.activity_state, mark, self._nonce)
-        self._commands.observe_mark(mark, at, is_proven)
-        if mark.kind == "command_start" and is_proven:
-            self.last_command_at = at
-        self.activity_state = apply_mark(self.activity_state, mark, at, self._nonce)
+        self.shells.apply_mark(mark, at)
         if mark.kind in _STATUS_MARKS:
             self._status_marks.append((at, mark))
         if self._matcher.has_mark_rules:
@@ -316,4 +306,4 @@ def _remove_nonce(mark: Mark) -> Mark:
 
 
 def get_activity(reader: EpochReader | None) -> PaneActivity:
-    return PaneActivity(kind="gap") if reader is None else reader.activity_state.activity
+    return PaneActivity(kind="gap") if reader is None else reader.shells.activity_state.activity

@@ -29,13 +29,11 @@ class JsonLineCollector:
         """The last line reached LINE_LIMIT, so the next one is its continuation."""
 
     def collect_lines(self, lines: Sequence[SettledLine], texts: Sequence[str]) -> None:
-        if _JSON_PREFIX in "\n".join(texts):  # one search for all lines: most output has none
+        # One search for all lines: most output has none.
+        if _JSON_PREFIX in "\n".join(texts):
             for index, line in enumerate(lines):
-                if (
-                    line.text.startswith(_JSON_PREFIX)
-                    and _is_whole_line(line)
-                    and not self._is_continuation(lines, index)
-                ):
+                is_continuation = len(lines[index - 1].text) >= LINE_LIMIT if index else self._is_last_line_cut
+                if line.text.startswith(_JSON_PREFIX) and _is_whole_line(line) and not is_continuation:
                     self._lines.append(PrintedLine(line.at, line.end, texts[index]))
         if lines:
             self._is_last_line_cut = len(lines[-1].text) >= LINE_LIMIT
@@ -45,9 +43,6 @@ class JsonLineCollector:
         taken = list(self._lines)
         self._lines.clear()
         return taken
-
-    def _is_continuation(self, lines: Sequence[SettledLine], index: int) -> bool:
-        return len(lines[index - 1].text) >= LINE_LIMIT if index else self._is_last_line_cut
 
 
 def _is_whole_line(line: SettledLine) -> bool:

@@ -7,47 +7,41 @@ last batch is stored, so a full disk delays output but loses none.
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
 from termvisor.bus import Bus
 from termvisor.capture.output_rate import RateMeter
-from termvisor.capture.sampling_schedule import PaintActivity
+from termvisor.capture.screen_sampler import PaintActivity
 from termvisor.clock import NS, Clock
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import NO_INITIAL_LINE, Epoch, Gap, InitialLine
+from termvisor.model.terminal.output import Epoch, Gap, Mark
 from termvisor.pipeline.epoch_reader import EpochReader, encode_first_carry
 from termvisor.pipeline.json_lines import PrintedLine
 from termvisor.pipeline.rule_matcher import RuleMatch, RuleMatcher
 from termvisor.redaction import SeenSecrets
-from termvisor.store import CommitResult, EpochUpdate
+from termvisor.store import EpochUpdate
+from termvisor.store.tables.output import OutputTable
 
 _SLICE_BYTES = 1 << 18
+# Commit early above this, to bound memory.
 _MAX_UNSTORED_BYTES = 1 << 21
-"""Commit early above this, to bound memory."""
+# Memory of a line beside its text, so that many short lines are committed as early as few long ones.
 _LINE_OVERHEAD_BYTES = 64
-"""Memory of a line beside its text, so that many short lines are committed as early as few long ones."""
+# Limit of one epoch's turn: output that is slow to decode must not block other panes.
 _MAX_TURN_S = 0.05
-"""Limit of one epoch's turn: output that is slow to decode must not block other panes."""
+# Read this long before yielding to the event loop: a yield after every small slice costs more than the slice.
 _YIELD_INTERVAL_S = 0.002
-"""Read this long before yielding to the event loop: a yield after every small slice costs more than the slice."""
 _STORE_RETRY_DELAY_S = 2.0
+# Wait for more output before reading, unless a caller waits for the result.
 _COALESCE_DELAY_S = 0.015
-"""Wait for more output before reading, unless a caller waits for the result."""
 
 T = TypeVar("T")
 log = get_logger("pipeline")
-
-
-class OutputStore(Protocol):
-    async def commit(self, batch: list[EpochUpdate]) -> CommitResult: ...
-
-    async def record_gap(self, gap: Gap) -> Gap: ...
 
 
 class FlushWaiter(Struct):
@@ -60,11 +54,14 @@ class FlushWaiter(Struct):
 class Pipeline:
     """Own the readers of all open epochs; on_… callbacks are set by the daemon's assembly."""
 
+    encode_first_carry = staticmethod(encode_first_carry)
+
     def __init__(
-        self, store: OutputStore, *, raw_dir: str, clock: Clock, flush_interval: float, nonce: str | None = None
+        self, store: OutputTable, *, raw_dir: str, clock: Clock, flush_interval: float, nonce: str | None = None
     ):
         self._store, self._raw_dir, self._clock, self.nonce = store, raw_dir, clock, nonce
-        self._flush_interval = flush_interval
+        self.flush_interval = flush_interval
+        """How long settled lines may wait to be committed together, in seconds."""
         self._readers: dict[EpochId, EpochReader] = {}
         self._grown_epochs: set[EpochId] = set()
         self._unstored_readers: dict[EpochId, EpochReader] = {}
@@ -92,10 +89,6 @@ class Pipeline:
         self.captured_bytes = 0
         self.storage_error = ""
         """Message while text cannot be stored, empty otherwise."""
-
-    def set_flush_interval(self, seconds: float) -> None:
-        """Set how long settled lines may wait to be committed together."""
-        self._flush_interval = seconds
 
     def build_folder_path(self, epoch: Epoch) -> str:
         return f"{self._raw_dir}/{epoch.pane}/{epoch.id}"
@@ -127,11 +120,6 @@ class Pipeline:
     def resize_pane(self, pane: PaneId, width: int) -> None:
         if reader := self.current_readers.get(pane):
             reader.set_width(width)
-
-    def encode_first_carry(
-        self, *, is_alternate: bool, at: int = 0, width: int = 0, begun: InitialLine = NO_INITIAL_LINE
-    ) -> bytes:
-        return encode_first_carry(is_alternate=is_alternate, at=at, width=width, begun=begun)
 
     def note_growth(self, epoch: EpochId, size: int = 0) -> None:
         """Note that an epoch's log grew, to ``size`` bytes if that is known."""
@@ -230,20 +218,19 @@ class Pipeline:
             return
         due = None if self._flush_at is None else max(0.0, self._flush_at - self._clock.monotonic())
         try:
-            async with asyncio.timeout(due):  # wait_for() of Python 3.11 may swallow a cancellation
+            # Not wait_for(): that of Python 3.11 may swallow a cancellation.
+            async with asyncio.timeout(due):
                 await self._wake.wait()
-        except TimeoutError:  # the flush is due
+        except TimeoutError:
+            # The flush is due.
             return
         if not self._flush_waiters:
-            await self._coalesce()
+            # Give more output time to arrive, unless a caller starts to wait.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_COALESCE_DELAY_S):
+                    await self._waiter_added.wait()
         self._wake.clear()
         self._waiter_added.clear()
-
-    async def _coalesce(self) -> None:
-        """Give more output time to arrive, unless a caller waits."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_COALESCE_DELAY_S):
-                await self._waiter_added.wait()
 
     async def _read_grown_epochs(self) -> None:
         """Read one slice of each epoch that grew, so that a flood in one pane does not delay the others."""
@@ -274,7 +261,7 @@ class Pipeline:
         self._report_paint_activity(reader)
         if marks := reader.take_status_marks():
             self.on_status_marks(reader.epoch, marks)
-        if lines := reader.take_json_lines():
+        if lines := reader.json_lines.take_lines():
             self.on_json_lines(reader.epoch, lines)
         self._count_read(reader, size)
 
@@ -287,7 +274,7 @@ class Pipeline:
         self._unstored_readers[reader.epoch.id] = reader
         self._unstored_bytes += size + _LINE_OVERHEAD_BYTES * reader.lines_read
         if self._flush_at is None:
-            self._flush_at = now + self._flush_interval
+            self._flush_at = now + self.flush_interval
         self.captured_bytes += size
         if size:
             self.rate_meters.setdefault(reader.epoch.pane, RateMeter()).count(size, reader.last_byte_at, now)
@@ -318,6 +305,7 @@ class Pipeline:
                     del gaps[0]
                 stored = await self._store.commit(batch)
             except StorageError as error:
+                # Callers that wait for stored text are released: the disk may stay full for hours.
                 if not self.storage_error:
                     log.error("text cannot be stored: %s", error)
                 self.storage_error = f"text cannot be stored: {error}"
@@ -350,5 +338,6 @@ class Pipeline:
 
 
 def _resolve_future(future: asyncio.Future[T], result: T) -> None:
-    if not future.done():  # the waiting task may have been cancelled
+    # The waiting task may have been cancelled.
+    if not future.done():
         future.set_result(result)

@@ -7,45 +7,57 @@ runs. A match without a known agent is kept for some seconds: an agent is recogn
 from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import Protocol
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.clock import NS
-from termvisor.model.agent.transcript_message import TranscriptMessage
-from termvisor.model.detection.detection import Detection, DetectionSource
+from termvisor.detection.packs.rule_match import is_in_range
+from termvisor.detection.scanner import RuleScanner, ScanMatch
+from termvisor.model.agent.session import TranscriptMessage
+from termvisor.model.detection.detection import Detection, DetectionSource, build_detection_key
 from termvisor.model.detection.reset_time import ResetTimeContext, parse_reset_time
 from termvisor.model.detection.rule import Rule
 from termvisor.model.event import Scalar
-from termvisor.model.event_types import build_detection_key
-from termvisor.model.ids import EpochId, PaneId
-from termvisor.pipeline.agent_presence import AgentPresence, GatingOptions, PresenceLookup, find_owner
+from termvisor.model.ids import EpochId, PaneId, RuntimeId
+from termvisor.model.terminal.output import Mark, TextBlock
+from termvisor.store.tables.pipeline_commit import StreamDetection
 
 LINES_BEFORE = 3
 """Lines before the matched one that a rule may reach back to; also the context that identifies a redraw."""
 _MAX_CONTEXT_CHARS, _MAX_CAPTURE_CHARS = 500, 400
 _LIMIT_END_CAPTURES = {"resets_at": "", "try_again_at": "", "try_again_in": "in "}
 """Captures that say when a limit resets, and the word to put before them for parsing."""
-LineTimeLookup = Callable[[int], int]
-"""Return when a text was printed, by its index."""
 MAX_PENDING_DETECTIONS = 16
 _PENDING_TIMEOUT_NS = 10 * NS
+# Output read this long after its exit may still be the agent's.
+_EXIT_GRACE_NS = 10 * NS
+_START_GRACE_NS = NS
+# An agent without a known process was running before it was discovered.
+_LATE_DISCOVERY_GRACE_NS = 10 * NS
 
 
-class PatternMatch(Protocol):
-    """See `termvisor.detection.scanner.ScanMatch`; ``line`` is the index of the line it ends on."""
+class AgentPresence(Struct, frozen=True, kw_only=True):
+    """The time an agent process spent in a pane."""
 
-    @property
-    def rule(self) -> Rule: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def captures(self) -> dict[str, str]: ...
+    agent_process: RuntimeId
+    agent: str
+    version: str = ""
+    began_at: int
+    ended_at: int | None = None
+    has_process: bool = True
+
+
+PresenceLookup = Callable[[PaneId], Sequence[AgentPresence]]
+"""Return the agents that run in a pane or exited there recently."""
+
+
+class GatingOptions(Struct, frozen=True, kw_only=True):
+    """Whether a rule about an agent requires an agent in the pane, and exactly that one."""
+
+    is_enabled: bool = True
+    is_exact: bool = True
 
 
 class TextLocation(Struct, frozen=True, kw_only=True):
@@ -65,14 +77,6 @@ class RuleMatch(Struct, frozen=True):
     detection: Detection | None
 
 
-class PatternScanner(Protocol):
-    """See `termvisor.detection.scanner.RuleScanner`."""
-
-    def scan_lines(self, texts: Sequence[str], before: Sequence[str] = ()) -> Sequence[PatternMatch]: ...
-
-    def scan_rows(self, texts: Sequence[str]) -> Sequence[PatternMatch]: ...
-
-
 class PendingDetection(Struct, frozen=True, array_like=True):
     """A detection whose agent is not known yet; ``read_at`` is when it was read, not when it was printed."""
 
@@ -86,19 +90,20 @@ class RuleMatcher:
 
     def __init__(self, now: Callable[[], int] = lambda: 0):
         self.now = now
-        self._text_scanner: PatternScanner | None = None
-        self._mark_scanner: PatternScanner | None = None
-        self.transcript_scanner: PatternScanner | None = None
+        self._text_scanner: RuleScanner | None = None
+        self._mark_scanner: RuleScanner | None = None
+        self.transcript_scanner: RuleScanner | None = None
         """Scans the messages of agent transcripts."""
-        self._rules: dict[str, Rule] = {}
+        self.rules: Mapping[str, Rule] = {}
+        """The active rules by id."""
         self.find_presences: PresenceLookup = lambda pane: ()
         self.gating = GatingOptions()
 
     def set_rules(
-        self, rules: Iterable[Rule], text_scanner: PatternScanner | None, mark_scanner: PatternScanner | None = None
+        self, rules: Iterable[Rule], text_scanner: RuleScanner | None, mark_scanner: RuleScanner | None = None
     ) -> None:
         """Replace the active rules and the scanners for text (lines and rows) and for marks."""
-        self._rules = {rule.id: rule for rule in rules}
+        self.rules = {rule.id: rule for rule in rules}
         self._text_scanner, self._mark_scanner = text_scanner, mark_scanner
 
     @property
@@ -106,15 +111,10 @@ class RuleMatcher:
         return self._mark_scanner is not None
 
     def find_rule(self, rule_id: str) -> Rule | None:
-        return self._rules.get(rule_id)
-
-    @property
-    def rules(self) -> Mapping[str, Rule]:
-        """The active rules by id."""
-        return self._rules
+        return self.rules.get(rule_id)
 
     def match_lines(
-        self, location: TextLocation, texts: Sequence[str], time_of: LineTimeLookup, before: Sequence[str] = ()
+        self, location: TextLocation, texts: Sequence[str], time_of: Callable[[int], int], before: Sequence[str] = ()
     ) -> list[RuleMatch]:
         """Return the matches that end on one of these texts; ``before`` are the lines printed before them."""
         matches = self._text_scanner.scan_lines(texts, before) if self._text_scanner is not None and texts else ()
@@ -167,7 +167,7 @@ class RuleMatcher:
         ready: list[Detection] = []
         left: list[PendingDetection] = []
         for item in pending:
-            rule = self._rules.get(item.rule_id)
+            rule = self.rules.get(item.rule_id)
             detection = None if rule is None else self.assign_owner(rule, item.detection)
             if detection is not None:
                 ready.append(detection)
@@ -176,13 +176,84 @@ class RuleMatcher:
         return ready, tuple(left[-MAX_PENDING_DETECTIONS:])
 
     def _build_match(
-        self, location: TextLocation, match: PatternMatch, lines: Sequence[str], first: int, at: int
+        self, location: TextLocation, match: ScanMatch, lines: Sequence[str], first: int, at: int
     ) -> RuleMatch:
         detection = build_detection(location, match, lines, first + match.line, at)
         return RuleMatch(match.rule, match.line, detection, self.assign_owner(match.rule, detection))
 
 
-def build_detection(location: TextLocation, match: PatternMatch, lines: Sequence[str], line: int, at: int) -> Detection:
+class LineScanState(Struct, frozen=True, array_like=True):
+    """What the next batch needs: the last lines and the detections whose agent is not known yet."""
+
+    last_lines: tuple[str, ...] = ()
+    pending: tuple[PendingDetection, ...] = ()
+
+
+class LineScanner:
+    def __init__(self, matcher: RuleMatcher, pane: PaneId, epoch: EpochId, state: LineScanState):
+        self._matcher = matcher
+        self.state = state
+        self._line_location = TextLocation(pane=pane, epoch=epoch, source="stream")
+        self._mark_location = replace(self._line_location, source="mark")
+
+    def scan_blocks(
+        self, blocks: Sequence[TextBlock], marks: Sequence[tuple[int, Mark]]
+    ) -> tuple[StreamDetection, ...]:
+        """Return the detections to store with these lines and marks, including pending ones that found their agent."""
+        texts = [line for block in blocks for line in block.lines]
+        line_matches = self._matcher.match_lines(
+            self._line_location, texts, partial(_find_line_time, blocks), self.state.last_lines
+        )
+        mark_matches = [
+            match
+            for at, mark in marks
+            if mark.text
+            for match in self._matcher.match_mark(self._mark_location, f"{mark.kind} {mark.text}", at)
+        ]
+        ready, pending = self._matcher.retry_pending(self.state.pending) if self.state.pending else ([], ())
+        pending += self._matcher.list_pending([*line_matches, *mark_matches])
+        last = (*self.state.last_lines, *texts[-LINES_BEFORE:])[-LINES_BEFORE:] if texts else self.state.last_lines
+        self.state = LineScanState(last, pending[-MAX_PENDING_DETECTIONS:])
+        return (
+            *(StreamDetection(detection) for detection in ready),
+            *(StreamDetection(match.detection, match.line) for match in line_matches if match.detection),
+            *(StreamDetection(match.detection) for match in mark_matches if match.detection),
+        )
+
+    def add_pending(self, matches: Iterable[RuleMatch]) -> bool:
+        """Keep matches from this pane's screen until their agent is known; return True if any wait."""
+        pending = (*self.state.pending, *self._matcher.list_pending(matches))
+        self.state = replace(self.state, pending=pending[-MAX_PENDING_DETECTIONS:])
+        return bool(pending)
+
+
+def _find_line_time(blocks: Sequence[TextBlock], line: int) -> int:
+    """Return when a line was printed. Linear, but called only for the few lines that match."""
+    for block in blocks:
+        if line < len(block.lines):
+            return block.until
+        line -= len(block.lines)
+    return blocks[-1].until
+
+
+def find_owner(rule: Rule, presences: Sequence[AgentPresence], at: int, gating: GatingOptions) -> AgentPresence | None:
+    """Return the agent that a match at this time belongs to, or None."""
+    candidates = [
+        presence
+        for presence in presences
+        if _is_present(presence, at)
+        and (presence.agent == rule.agent or (bool(rule.agent) and not gating.is_exact) or not rule.agent)
+        and (presence.agent != rule.agent or is_in_range(presence.version, rule.versions))
+    ]
+    return max(candidates, key=lambda presence: (presence.agent == rule.agent, presence.began_at), default=None)
+
+
+def _is_present(presence: AgentPresence, at: int) -> bool:
+    early = _START_GRACE_NS if presence.has_process else _LATE_DISCOVERY_GRACE_NS
+    return presence.began_at - early <= at and (presence.ended_at is None or at - presence.ended_at < _EXIT_GRACE_NS)
+
+
+def build_detection(location: TextLocation, match: ScanMatch, lines: Sequence[str], line: int, at: int) -> Detection:
     """Build the detection of a match, without an agent."""
     rule = match.rule
     captures = {name: value[:_MAX_CAPTURE_CHARS] for name, value in match.captures.items()}
@@ -224,7 +295,8 @@ def _find_time_zone(name: str) -> tzinfo | None:
 
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # the name comes from pane output
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # The name comes from pane output.
         return None
 
 

@@ -9,15 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.screen_sampler import ScreenSample
 from termvisor.clock import Clock
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import SightingId
-from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.screen_row import CapturedScreen, ScreenRow
+from termvisor.model.terminal.screen import CapturedScreen, ScreenRow
 from termvisor.pipeline.pipeline import Pipeline
 from termvisor.pipeline.rule_matcher import TextLocation
 from termvisor.redaction import Redactor, SeenSecrets, can_be_continuation
@@ -25,12 +23,12 @@ from termvisor.store import Store
 from termvisor.terminal.input_area import find_cursor_row, find_input_rows
 from termvisor.terminal.row_normalization import build_row_hasher
 
+# Size of the cache of known rows, for all panes together.
 _MAX_KNOWN_ROWS = 16_384
-"""Size of the cache of known rows, for all panes together."""
+# Stored lines a new row is compared with, to tell printed lines from painted ones.
 _RECENT_LINES = 500
-"""Stored lines a new row is compared with, to tell printed lines from painted ones."""
+# Collect the last-seen times of known rows this long before writing them.
 _FLUSH_INTERVAL_S = 5.0
-"""Collect the last-seen times of known rows this long before writing them."""
 _STREAM_LINE_ID = SightingId(-1)
 """Cached for rows that are lines of the stream, which have no sighting."""
 
@@ -55,6 +53,7 @@ class SightingRecorder:
             try:
                 await self._store_new([await self._recognize_sample(sample) for sample in samples])
             except StorageError as error:
+                # Unlike text, samples are not kept for a retry: the next ones show the rows again.
                 self._report_storage_error(error)
             else:
                 self.storage_error = ""
@@ -80,7 +79,8 @@ class SightingRecorder:
         if not sample.lifetime.is_alternate and any(map(is_new_row, rows)):
             await self._recognize_stream_lines(sample, rows)
             rows = self._recognize_rows(rows)
-        return CapturedScreen(sample.lifetime.epoch, _build_screen(sample), rows, self._match_rules(sample, rows))
+        screen = sample.capture.to_screen(sample.lifetime.pane, (), sample.captured_at)
+        return CapturedScreen(sample.lifetime.epoch, screen, rows, self._match_rules(sample, rows))
 
     def _match_rules(self, sample: ScreenSample, rows: tuple[ScreenRow, ...]) -> tuple[tuple[int, Detection], ...]:
         """Return the detections in new rows; matches without a known agent are kept pending."""
@@ -157,17 +157,9 @@ def extract_rows(sample: ScreenSample, secrets: SeenSecrets | None = None) -> tu
     texts = redactor.redact_lines([row.rstrip() for row in capture.rows])
     if texts and can_be_continuation(texts[0]):
         texts[0] = ""
-    input_rows = _find_input_rows(capture)
+    cursor = find_cursor_row(capture.rows, (capture.width, capture.height), capture.cursor_y)
+    input_rows = find_input_rows(capture.rows, cursor, has_cursor=capture.has_cursor)
     return tuple(
         ScreenRow("", kind="input") if number in input_rows else ScreenRow(text, hash_row(text) if text else 0)
         for number, text in enumerate(texts)
     )
-
-
-def _find_input_rows(capture: PaneCapture) -> range:
-    cursor = find_cursor_row(capture.rows, (capture.width, capture.height), capture.cursor_y)
-    return find_input_rows(capture.rows, cursor, has_cursor=capture.has_cursor)
-
-
-def _build_screen(sample: ScreenSample) -> Screen:
-    return sample.capture.to_screen(sample.lifetime.pane, (), sample.captured_at)

@@ -7,23 +7,22 @@ from functools import lru_cache
 from msgspec import Struct
 
 from termvisor.model.action.action import Action, AnswerAgent, Notify, RunProgram, WriteFile, assess_risk
+from termvisor.model.action.approval import PolicyAnswer, VerdictReason
 from termvisor.model.action.policy import COMMAND_CLASSES, Policy
 from termvisor.model.action.readonly_program import find_readonly_program
-from termvisor.model.action.verdict import PolicyAnswer, VerdictReason
+from termvisor.policy.conditions import find_protecting_pattern, is_quiet_time, matches_rule
 from termvisor.policy.path_rules import (
     find_matching_glob,
     find_never_written_folder,
     find_never_written_inside,
     resolve_path,
 )
-from termvisor.policy.protected_panes import find_protecting_pattern
-from termvisor.policy.quiet_hours import is_quiet_time
 from termvisor.policy.request import HookAnswer, PolicyRequest, get_command_text
-from termvisor.policy.rule_match import matches_rule
-from termvisor.policy.shell import CommandAnalysis, CommandFinding
+from termvisor.policy.shell import CommandAnalysis
 from termvisor.redaction import redact
 from termvisor.regex import PatternMatcher, compile_patterns
 
+# Redaction is limited too: a command of a megabyte must not delay the verdict.
 _MAX_SHOWN_CHARS, _MAX_REDACTED_CHARS = 80, 4096
 
 
@@ -57,23 +56,13 @@ def check_deny_list(case: PolicyCase) -> Iterator[VerdictReason]:
     for path, folder in dict.fromkeys(forbidden):
         if folder:
             yield VerdictReason(
-                source="deny_list",
-                id="never_written",
-                answer="deny",
-                text=f"{format_untrusted_text(path)}: never written ({folder})",
+                "deny_list", "never_written", "deny", f"{format_untrusted_text(path)}: never written ({folder})"
             )
     for path in dict.fromkeys((*reads, *writes, *removes)):
         if glob := find_matching_glob(path, case.policy.filesystem.deny, scope):
-            yield VerdictReason(
-                source="deny_list",
-                id="filesystem.deny",
-                answer="deny",
-                text=f"{format_untrusted_text(path)} matches {glob}",
-            )
+            yield VerdictReason("deny_list", "filesystem.deny", "deny", f"{format_untrusted_text(path)} matches {glob}")
     for pattern in _find_denied_patterns(case):
-        yield VerdictReason(
-            source="deny_list", id="shell.deny_patterns", answer="deny", text=f"the command matches {pattern}"
-        )
+        yield VerdictReason("deny_list", "shell.deny_patterns", "deny", f"the command matches {pattern}")
 
 
 def check_hooks(case: PolicyCase) -> Iterator[VerdictReason]:
@@ -82,6 +71,7 @@ def check_hooks(case: PolicyCase) -> Iterator[VerdictReason]:
     for hook in case.policy.hooks:
         if hook.runs == "after" or (hook.kinds and case.request.kind not in hook.kinds):
             continue
+        # A configured hook without an answer was not asked: that must not look like its consent.
         answer = answers.pop(hook.id, HookAnswer(hook.id, "failed", "the hook was not run"))
         yield _build_hook_reason(answer)
     yield from map(_build_hook_reason, answers.values())
@@ -90,17 +80,13 @@ def check_hooks(case: PolicyCase) -> Iterator[VerdictReason]:
 def _build_hook_reason(answer: HookAnswer) -> VerdictReason:
     prefix = {"modify": "the hook wants another action", "failed": "the hook gave no answer"}.get(answer.decision, "")
     text = ": ".join(filter(None, (prefix, format_untrusted_text(answer.reason))))
-    return VerdictReason(
-        source="hook", id=answer.id, answer="allow" if answer.decision == "allow" else "deny", text=text
-    )
+    return VerdictReason("hook", answer.id, "allow" if answer.decision == "allow" else "deny", text)
 
 
 def check_rules(case: PolicyCase) -> Iterator[VerdictReason]:
     for rule in case.policy.rules:
         if matches_rule(rule, case.request, case.analysis):
-            yield VerdictReason(
-                source="rule", id=rule.id, answer=rule.answer, text=rule.text, two_person=rule.two_person
-            )
+            yield VerdictReason("rule", rule.id, rule.answer, rule.text, rule.two_person)
 
 
 def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
@@ -113,11 +99,13 @@ def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
         if rule.answer == "allow" and rule.when.command and matches_rule(rule, case.request, case.analysis)
         for name in rule.when.command
     }
+    first_texts = {finding.name: finding.text for finding in reversed(case.analysis.findings)}
     for name in dict.fromkeys(finding.name for finding in case.analysis.findings):
         answer = _find_class_answer(case, name)
         if answer == "ask" and name in allowed_classes and not COMMAND_CLASSES[name].is_fixed:
             answer = "allow"
-        yield VerdictReason(source="command", id=name, answer=answer, text=_format_class_text(case.analysis, name))
+        text = f"{COMMAND_CLASSES[name].text}: {format_untrusted_text(first_texts[name])}"
+        yield VerdictReason("command", name, answer, text)
 
 
 def _find_class_answer(case: PolicyCase, name: str) -> PolicyAnswer:
@@ -131,18 +119,13 @@ def _find_class_answer(case: PolicyCase, name: str) -> PolicyAnswer:
     return "allow" if is_listed else network.mode or default
 
 
-def _format_class_text(analysis: CommandAnalysis, name: str) -> str:
-    finding: CommandFinding = next(finding for finding in analysis.findings if finding.name == name)
-    return f"{COMMAND_CLASSES[name].text}: {format_untrusted_text(finding.text)}"
-
-
 def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
     """Apply the tables `shell`, `network` and `filesystem`, and the rules for typing into a pane."""
     policy, request = case.policy, case.request
     if case.analysis is not None and policy.shell.mode:
-        yield VerdictReason(source="capability", id="shell.mode", answer=policy.shell.mode)
+        yield VerdictReason("capability", "shell.mode", policy.shell.mode)
     if policy.network.mode and _uses_network(request.action):
-        yield VerdictReason(source="capability", id="network.mode", answer=policy.network.mode)
+        yield VerdictReason("capability", "network.mode", policy.network.mode)
     reads, writes, removes = _collect_paths(case)
     yield from _check_path_list("filesystem.read", reads, policy.filesystem.read, case)
     yield from _check_path_list("filesystem.write", (*writes, *removes), policy.filesystem.write, case)
@@ -151,9 +134,7 @@ def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
         and "dynamic_path" in case.analysis.classes
         and (policy.filesystem.write or policy.filesystem.deny)
     ):
-        yield VerdictReason(
-            source="capability", id="filesystem", answer="ask", text="the path is known only at run time"
-        )
+        yield VerdictReason("capability", "filesystem", "ask", "the path is known only at run time")
     yield from _check_typing(case)
 
 
@@ -171,11 +152,9 @@ def _check_path_list(
     """Require approval for paths outside the list; only for `write_file` is a path on the list a reason to allow."""
     outside = [path for path in paths if not find_matching_glob(path, globs, case.request.scope)] if globs else []
     for path in outside:
-        yield VerdictReason(
-            source="capability", id=name, answer="ask", text=f"{format_untrusted_text(path)} is not in the list"
-        )
+        yield VerdictReason("capability", name, "ask", f"{format_untrusted_text(path)} is not in the list")
     if globs and paths and not outside and isinstance(case.request.action, WriteFile):
-        yield VerdictReason(source="capability", id=name, answer="allow")
+        yield VerdictReason("capability", name, "allow")
 
 
 def _check_typing(case: PolicyCase) -> Iterator[VerdictReason]:
@@ -183,29 +162,23 @@ def _check_typing(case: PolicyCase) -> Iterator[VerdictReason]:
     if case.is_human or assess_risk(case.request.action) != "input":
         return
     if place.is_human_typing and not policy.human_typing_override:
-        yield VerdictReason(
-            source="capability", id="human_typing_override", answer="ask", text="a person is typing in this pane"
-        )
+        yield VerdictReason("capability", "human_typing_override", "ask", "a person is typing in this pane")
     is_clear = place.is_proven or place.agent or place.activity in ("alt_screen", "command")
     if not is_clear and not policy.unproven_prompt:
-        yield VerdictReason(
-            source="capability", id="unproven_prompt", answer="ask", text="no proof shows what this pane is doing"
-        )
+        yield VerdictReason("capability", "unproven_prompt", "ask", "no proof shows what this pane is doing")
 
 
 def check_protected_panes(case: PolicyCase) -> Iterator[VerdictReason]:
     pattern = "" if case.is_read_only else find_protecting_pattern(case.request.place, case.policy.protected)
     if pattern:
         answer: PolicyAnswer = "ask" if case.is_human or case.is_permission_request else "deny"
-        yield VerdictReason(source="protected", id=pattern, answer=answer, text="this pane is protected")
+        yield VerdictReason("protected", pattern, answer, "this pane is protected")
 
 
 def check_quiet_hours(case: PolicyCase) -> Iterator[VerdictReason]:
     for hours in () if case.is_read_only else case.policy.quiet_hours:
         if case.request.actor.kind in hours.actors and is_quiet_time(hours, case.request.local):
-            yield VerdictReason(
-                source="hours", id=f"{hours.since}-{hours.until}", answer=hours.answer, text="within quiet hours"
-            )
+            yield VerdictReason("hours", f"{hours.since}-{hours.until}", hours.answer, "within quiet hours")
 
 
 def format_untrusted_text(text: str) -> str:
@@ -235,4 +208,5 @@ def _find_denied_patterns(case: PolicyCase) -> list[str]:
 
 @lru_cache(4)
 def _compile_deny_patterns(patterns: tuple[str, ...]) -> PatternMatcher:
+    # re2 runs in linear time: the user's pattern meets text of an untrusted program.
     return compile_patterns({pattern: pattern for pattern in patterns}, "re2")

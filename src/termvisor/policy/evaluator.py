@@ -1,4 +1,4 @@
-"""Evaluate a request: collect the reasons of every check and let the strictest answer win.
+"""Evaluate a request: collect the reasons of every check, let the strictest answer win, and explain it as text.
 
 The checks run in a fixed order: deny list, hooks, rules, command classes, capabilities, protected panes, quiet hours,
 rates. The default comes last and only if no rule and no capability allows the action. An allow never overrides a
@@ -12,8 +12,8 @@ from typing import Literal
 import msgspec
 
 from termvisor.model.action.action import Notify, Spawn, assess_risk
+from termvisor.model.action.approval import PolicyAnswer, Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy
-from termvisor.model.action.verdict import PolicyAnswer, Verdict, VerdictReason, combine_reasons
 from termvisor.policy import checks
 from termvisor.policy.checks import PolicyCase
 from termvisor.policy.request import (
@@ -26,6 +26,9 @@ from termvisor.policy.request import (
 )
 from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
 from termvisor.policy.token_bucket import FULL_BUCKET, TakeResult, TokenBucket, find_limits, take_token
+
+_TWO_PERSON_NOTE = "two users must approve; the daemon accepts only its own user, so the request will expire"
+
 
 PolicyCheck = Callable[[PolicyCase], Iterator[VerdictReason]]
 POLICY_CHECKS: dict[str, PolicyCheck] = {
@@ -61,9 +64,7 @@ def take_tokens(policy: Policy, request: PolicyRequest) -> dict[str, TokenBucket
 
 def _check_rates(case: PolicyCase) -> tuple[tuple[VerdictReason, ...], int | None]:
     late = {name: taken.retry_at for name, taken in _take_tokens(case).items() if taken.retry_at is not None}
-    reasons = tuple(
-        VerdictReason(source="rate", id=name, answer="deny", text="rate limit reached; retry later") for name in late
-    )
+    reasons = tuple(VerdictReason("rate", name, "deny", "rate limit reached; retry later") for name in late)
     return reasons, max(late.values(), default=None)
 
 
@@ -87,7 +88,7 @@ def _build_default_reason(
     is_allowed = risk in DEFAULT_ALLOWED_RISKS[group] or isinstance(request.action, Notify)
     answer: PolicyAnswer = "allow" if is_allowed else case.policy.approval.default
     text = f"default for {request.actor.kind} callers: {request.kind}, risk {risk}"
-    return (VerdictReason(source="default", id=f"{group}.{risk}", answer=answer, text=text),)
+    return (VerdictReason("default", f"{group}.{risk}", answer, text),)
 
 
 def _analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
@@ -114,3 +115,20 @@ def _add_blind_finding(analysis: CommandAnalysis, text: str) -> CommandAnalysis:
 def _merge_analyses(first: CommandAnalysis, second: CommandAnalysis) -> CommandAnalysis:
     fields = {name: (*getattr(first, name), *getattr(second, name)) for name in CommandAnalysis.__struct_fields__}
     return CommandAnalysis(**fields)
+
+
+def explain_verdict(policy: Policy, request: PolicyRequest) -> list[str]:
+    """Return the lines of the explanation; the last ones are the answer and notes."""
+    reasons_by_check, retry_at = collect_reasons(policy, request)
+    verdict = combine_reasons(tuple(chain.from_iterable(reasons_by_check.values())), retry_at)
+    lines = [f"{request.kind} by {request.actor.kind}"]
+    for name, reasons in reasons_by_check.items():
+        lines += [_format_reason(name, reason) for reason in reasons] or [f"  {name}: no reason"]
+    lines.append(f"{verdict.answer}: {verdict.why}" if verdict.why else verdict.answer)
+    lines += [_TWO_PERSON_NOTE] if verdict.answer == "ask" and verdict.needs_two else []
+    return lines
+
+
+def _format_reason(name: str, reason: VerdictReason) -> str:
+    text = f" ({reason.text})" if reason.text else ""
+    return f"  {name}: {reason.answer} by {reason.id}{text}"

@@ -1,4 +1,4 @@
-"""Resolve and compare paths as a shell or a file write would, without accessing the disk.
+"""Resolve, compare and classify paths as a shell or a file write would, without accessing the disk.
 
 Different spellings of a path are equal: `~`, `..`, `//`, globs and letter case are resolved. Symbolic links are not:
 the caller resolves them first if the disk is available.
@@ -7,15 +7,38 @@ the caller resolves them first if the disk is available.
 import posixpath
 import re
 from functools import lru_cache
+from typing import Literal
 
 from msgspec import Struct
 
+# Folders of keys, in the home of any user.
 NEVER_WRITTEN_FOLDERS = (".ssh", ".gnupg")
-"""Folders of keys, in the home of any user."""
-
 _PROCESS_ROOT = re.compile(r"^/proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
 _GLOB = re.compile(r"[*?\[]")
 _OTHER_HOME = re.compile(r"^~([a-z_][\w-]*)")
+PathKind = Literal["", "nothing", "disk", "socket", "system"]
+_SYSTEM_ROOT_NAMES = (
+    "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /mnt /media /opt /proc /root /run /sbin /srv /sys /usr /var"
+    " /usr/bin /usr/lib /usr/local /usr/sbin /usr/share /var/lib /var/log /users /system /library /applications"
+    " /private /volumes /nix /nix/store"
+)
+_SYSTEM_ROOTS = frozenset(_SYSTEM_ROOT_NAMES.split())
+_HOME_FOLDER = re.compile(r"^(?:~[\w-]*|/(?:home|users)/[^/]+)$", re.IGNORECASE)
+_ALL_INSIDE = re.compile(r"^(?:\*+|\.\*|\.\?\*|\.\[[^\]]*\]\*|\{?\.?\*)$")
+_HARMLESS_DEVICE = re.compile(
+    r"^/dev/(?:null|zero|full|random|urandom|tty\w*|stdin|stdout|stderr|fd/\d+|pts/\d+|shm/.*)$"
+)
+_DISK = re.compile(r"^/dev/(?:[shv]d[a-z*?\[]|nvme|mmcblk|r?disk|mapper/|md\d|dm-|loop\d|mem|kmem|xvd)")
+_SOCKET = re.compile(r"^/dev/(?:tcp|udp)/([^/]+)")
+_AUTORUN_FILE = re.compile(
+    r"(?:^|/)(?:\.(?:bash|zsh)(?:rc|env|_profile|_login|_logout|_aliases)|\.z(?:shenv|shrc|profile|login)|\.profile"
+    r"|\.bashrc|\.inputrc|\.xinitrc|\.xsessionrc|\.tmux\.conf|\.vimrc|\.gitconfig|\.config/(?:fish|autostart|systemd|git"
+    r"|nvim|tmux)/.*|\.git/(?:hooks/.*|config)|launchagents/.*|launchdaemons/.*|crontabs?/.*|authorized_keys)$",
+    re.IGNORECASE,
+)
+_SYSTEM_FOLDER = re.compile(
+    r"^/(?:etc|usr|boot|lib\w*|bin|sbin|var/(?:spool/cron|lib)|opt|system|library)/", re.IGNORECASE
+)
 
 
 class PathScope(Struct, frozen=True, kw_only=True):
@@ -33,7 +56,9 @@ def resolve_path(text: str, scope: PathScope, cwd: str | None = None) -> str:
     if not path.startswith(("/", "~")):
         path = f"{base}/{path}" if base else path
     normal = posixpath.normpath(path) if path else ""
+    # POSIX allows a meaning for two leading slashes, and normpath keeps them; here they are one.
     normal = "/" + normal.lstrip("/") if normal.startswith("/") else normal
+    # /proc/<pid>/root leads to the same files by another name.
     return _PROCESS_ROOT.sub("", normal) or ("/" if normal else "")
 
 
@@ -119,3 +144,28 @@ def _compile_name_glob(pattern: str) -> re.Pattern[str]:
     """Compile a glob of one name; a class `[…]` matches any character."""
     text = re.sub(r"\\\[.*?\\\]", ".", re.escape(pattern))
     return re.compile(re.sub(r"(?:\\\*)+", ".*", text).replace(r"\?", "."), re.DOTALL)
+
+
+def is_system_root(path: str, scope: PathScope) -> bool:
+    """Return True if removing this resolved path, or everything in it, would remove a system folder or a home."""
+    parent, name = posixpath.split(path)
+    whole = parent if _ALL_INSIDE.match(name) else path
+    plain = whole.casefold() or "/"
+    is_home = bool(scope.home) and plain == posixpath.normpath(scope.home).casefold()
+    return plain in _SYSTEM_ROOTS or is_home or bool(_HOME_FOLDER.match(whole))
+
+
+def classify_path(path: str) -> PathKind:
+    """Return what kind of special file this resolved path is; empty for an ordinary one."""
+    if _HARMLESS_DEVICE.match(path):
+        return "nothing"
+    if _DISK.match(path):
+        return "disk"
+    if _SOCKET.match(path):
+        return "socket"
+    return "system" if _SYSTEM_FOLDER.match(path) or _AUTORUN_FILE.search(path) else ""
+
+
+def get_socket_host(path: str) -> str:
+    match = _SOCKET.match(path)
+    return match[1] if match else ""

@@ -10,13 +10,13 @@ from termvisor.errors import ConfigError
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
 from termvisor.model.action.policy import COMMAND_CLASSES, Policy, list_policy_keys
 from termvisor.model.did_you_mean import find_close_matches
-from termvisor.policy.protected_panes import NAME_GETTERS_BY_KIND
-from termvisor.policy.toml_position import PathStep, find_key_line
+from termvisor.policy.conditions import PROTECTED_NAME_KINDS
 from termvisor.regex import compile_patterns
 
+PathStep = str | int
 POLICY_FILE_NAME = "policy.toml"
+# Larger files are rejected: a policy is written by hand.
 MAX_POLICY_CHARS = 1 << 18
-"""Larger files are rejected: a policy is written by hand."""
 
 _ERROR_LOCATION = re.compile(r"^(?P<what>.*) - at (?:`key` in )?`(?P<path>\$.*)`$", re.DOTALL)
 _PATH_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
@@ -34,9 +34,11 @@ def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{origin}: {error}", hint=_HINT) from error
+    # tomllib parses nested values recursively.
     except RecursionError as error:
         raise ConfigError(f"{origin}: the file is nested too deeply", hint=_HINT) from error
     errors = _PolicyErrorBuilder(text, origin)
+    # Before the types: for a misspelled key, the close names help more than a type error.
     _check_names(data, (), errors)
     try:
         policy = msgspec.convert(data, Policy)
@@ -44,6 +46,16 @@ def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
         raise errors.build_type_error(str(error)) from error
     _check_meaning(policy, errors)
     return policy
+
+
+def check_policy_file(path: str) -> None:
+    """Read and parse a policy file, in the worker process of `visor policy test`. Raises ConfigError."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Check the path and its permissions.") from error
+    parse_policy(text, path)
 
 
 _HINT = "docs/reference/policy.md lists every key."
@@ -127,7 +139,7 @@ def _check_meaning(policy: Policy, errors: _PolicyErrorBuilder) -> None:
             raise errors.build_error(
                 ("protected", index), f"{pattern!r} is neither a pane number nor a glob such as `session:prod*`"
             )
-        _check_known_name(kind, NAME_GETTERS_BY_KIND, ("protected", index), errors, "kind of reference")
+        _check_known_name(kind, PROTECTED_NAME_KINDS, ("protected", index), errors, "kind of reference")
     _check_patterns(policy, errors)
 
 
@@ -162,3 +174,47 @@ def _check_patterns(policy: Policy, errors: _PolicyErrorBuilder) -> None:
             compile_patterns({pattern: pattern}, "re2")
         except ConfigError as error:
             raise errors.build_error(("shell", "deny_patterns", index), error.message) from error
+
+
+def find_key_line(text: str, path: Sequence[PathStep]) -> int | None:
+    """Return the line, from 1, of the statement that sets the key at ``path``; None if there is none."""
+    lines = text.split("\n")
+    low, high = 1, len(lines)
+    if not _has_path(_parse_lines(lines, high), path):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        end = _find_statement_end(lines, middle, high)
+        if _has_path(_parse_lines(lines, end), path):
+            high = middle
+        else:
+            low = end + 1
+    return _find_statement_start(lines, low)
+
+
+def _find_statement_end(lines: list[str], end: int, last_line: int) -> int:
+    """Return the first line from ``end`` on at which a statement is complete."""
+    return next((at for at in range(end, last_line) if _parse_lines(lines, at) is not None), last_line)
+
+
+def _find_statement_start(lines: list[str], end: int) -> int:
+    """Return the line after the last one at which all statements are complete."""
+    return next((at + 1 for at in range(end - 1, 0, -1) if _parse_lines(lines, at) is not None), 1)
+
+
+def _parse_lines(lines: list[str], count: int) -> object:
+    try:
+        return tomllib.loads("\n".join(lines[:count]))
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _has_path(value: object, path: Sequence[PathStep]) -> bool:
+    if not path:
+        return True
+    step, *rest = path
+    if isinstance(value, dict) and isinstance(step, str):
+        return step in value and _has_path(value[step], rest)
+    if isinstance(value, list) and isinstance(step, int):
+        return step < len(value) and _has_path(value[step], rest)
+    return False

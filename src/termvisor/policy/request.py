@@ -1,5 +1,6 @@
-"""The input of the policy: everything that a verdict depends on, collected by the caller."""
+"""The input of the policy: everything that a verdict depends on, collected by the caller. Keys count as their text."""
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -20,10 +21,15 @@ from termvisor.model.action.action import (
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import ActivityKind
 from termvisor.policy.path_rules import PathScope, resolve_path
-from termvisor.policy.tmux_keys import ENTER_KEYS, convert_keys_to_text, is_editing_key
 from termvisor.policy.token_bucket import TokenBucket
 
 HookDecision = Literal["allow", "deny", "modify", "failed"]
+TEXT_BY_KEY = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
+ENTER_KEYS = frozenset(key for key, text in TEXT_BY_KEY.items() if text == "\n")
+_KEY_NAME = re.compile(
+    r"^(?:(?:[CMS]-)+.+|\^.|Up|Down|Left|Right|Home|End|PageUp|PgUp|PPage|PageDown|PgDn|NPage|B?Tab|BSpace|Escape|F\d+|IC"
+    r"|Insert|DC|Delete|Enter|Space|KP.+|Any|None)$"
+)
 
 
 class PaneContext(Struct, frozen=True, kw_only=True):
@@ -124,3 +130,13 @@ def has_blind_enter(request: PolicyRequest) -> bool:
     if not request.is_command or not isinstance(action, SendKeys) or not ENTER_KEYS & {*action.keys}:
         return False
     return any(map(is_editing_key, action.keys)) or (request.standing is None and action.keys[0] in ENTER_KEYS)
+
+
+def is_editing_key(key: str) -> bool:
+    """Return True for a named key that types no text, such as an arrow or Ctrl-W."""
+    return key not in TEXT_BY_KEY and _KEY_NAME.match(key) is not None
+
+
+def convert_keys_to_text(keys: tuple[str, ...]) -> str:
+    """Return the text that keys type: Enter is a newline, other named keys nothing, anything else itself."""
+    return "".join(TEXT_BY_KEY.get(key, "" if is_editing_key(key) else key) for key in keys)

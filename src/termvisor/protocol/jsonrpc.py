@@ -123,8 +123,7 @@ def build_error_response(request_id: RequestId, error: VisorError, rpc_code: int
 def to_visor_error(error: RpcError) -> VisorError:
     """Rebuild the exception on the client's side."""
     data = error.data or RpcErrorData("internal")
-    error_class = _ERRORS_BY_CODE.get(data.code, errors.InternalError)
-    return error_class(error.message, hint=data.hint or None, details=data.details)
+    return errors.find_error_class(data.code)(error.message, hint=data.hint or None, details=data.details)
 
 
 def check_protocol(client: int, daemon: int) -> None:
@@ -136,7 +135,6 @@ def check_protocol(client: int, daemon: int) -> None:
 
 
 RESTART_HINT = "Restart it with `visor daemon restart`."
-_ERRORS_BY_CODE = {cls.code: cls for cls in reversed(errors.list_error_classes())}
 
 
 def _choose_rpc_code(error: VisorError) -> int:
@@ -155,4 +153,5 @@ def _read_id(line: bytes) -> RequestId:
     try:
         return msgspec.json.decode(line, type=_IdOnly).id
     except msgspec.DecodeError:
+        # JSON-RPC answers a request whose id cannot be read with the id null.
         return None

@@ -28,6 +28,7 @@ class CompressedSegmentFile:
         try:
             self._frame_offsets, self._frame_ends = self._read_frame_table()
         except (struct.error, ValueError) as error:
+            # Truncated, or not ours: callers handle it like any other unreadable file.
             os.close(self._fd)
             raise self._build_damage_error() from error
         self._cached_frame_number, self._cached_frame = -1, b""
@@ -54,7 +55,8 @@ class CompressedSegmentFile:
 
     def _decompress_frame(self, number: int) -> bytes:
         if number != self._cached_frame_number:
-            import zstandard  # two megabytes, loaded only to read compressed segments
+            # Two megabytes, loaded only to read compressed segments.
+            import zstandard
 
             begin, end = self._frame_offsets[number], self._frame_offsets[number + 1]
             try:
@@ -106,16 +108,16 @@ class CompressedSegmentWriter:
             self._write_frame(len(self._buffer))
         entries = b"".join(_TABLE_ENTRY.pack(*entry) for entry in self._frame_sizes)
         footer = _TABLE_FOOTER.pack(len(self._frame_sizes), 0, _SEEKABLE_MAGIC)
-        _write_all(self._fd, _SKIPPABLE_HEADER.pack(_SKIPPABLE_MAGIC, len(entries) + len(footer)) + entries + footer)
+        write_all(self._fd, _SKIPPABLE_HEADER.pack(_SKIPPABLE_MAGIC, len(entries) + len(footer)) + entries + footer)
 
     def _write_frame(self, count: int) -> None:
         frame = self._compressor.compress(bytes(self._buffer[:count]))
         del self._buffer[:count]
-        _write_all(self._fd, frame)
+        write_all(self._fd, frame)
         self._frame_sizes.append((len(frame), count))
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import posix
 
-from termvisor.recorder.options import PROTOCOL_VERSION
-from termvisor.recorder.pane_stream import STATE_NAMES, PaneStream
-from termvisor.recorder.seqpacket import SeqpacketChannel
+from termvisor.recorder.pane_streams import STATE_NAMES, PaneStream
+from termvisor.recorder.sockets import SeqpacketChannel
+from termvisor.recorder.startup import PROTOCOL_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

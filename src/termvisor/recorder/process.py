@@ -10,14 +10,18 @@ import posix
 import resource
 import sys
 
-from termvisor.recorder import reexec
-from termvisor.recorder.acceptor import ConnectionAcceptor, open_server_socket
+from termvisor.recorder import startup
 from termvisor.recorder.daemon_connection import DaemonConnection
-from termvisor.recorder.options import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions, parse_arguments
-from termvisor.recorder.poller import Poller
+from termvisor.recorder.pane_streams import StreamTable
 from termvisor.recorder.segment_log import FLAG_CAPPED
-from termvisor.recorder.seqpacket import SeqpacketChannel, close_descriptors
-from termvisor.recorder.stream_table import StreamTable
+from termvisor.recorder.sockets import (
+    ConnectionAcceptor,
+    Poller,
+    SeqpacketChannel,
+    close_descriptors,
+    open_server_socket,
+)
+from termvisor.recorder.startup import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions, parse_arguments
 
 _MAX_DESCRIPTORS = 10_240
 
@@ -38,7 +42,7 @@ class Recorder:
         self._wake_fd = wake_fd
         self._poller.add(wake_fd)
 
-    def restore_state(self, state: reexec.HandoverState) -> None:
+    def restore_state(self, state: startup.HandoverState) -> None:
         self._unreported_bytes = state.unreported_bytes
         for row in state.open_streams:
             self._table.resume_stream(*row)
@@ -53,12 +57,15 @@ class Recorder:
                 self._handle_ready(fd)
             self._acceptor.close_expired()
             self._report_changes()
+            # Without a daemon nothing trims the raw log, so the recorder limits what it writes alone.
             if self._unreported_bytes > self._options.cap_bytes and self._table.streams_by_fd:
                 self._table.close_all(FLAG_CAPPED)
                 self._report_changes()
             if self._reexec_command and not self._is_stopping:
                 self._reexec()
-        self._shut_down()
+        self._table.drop_all()
+        self._report_changes()
+        self._acceptor.close(self._options.socket)
 
     def _handle_ready(self, fd: int) -> None:
         # An earlier event of this turn may have closed the descriptor; then no branch matches.
@@ -84,32 +91,27 @@ class Recorder:
             return
         verb, _, rest = lines[0].partition(b" ") if lines else (b"", b"", b"")
         if verb == b"hold":
-            self._send_answer(channel, self._hold_stream(rest, fds))
+            is_full = self._unreported_bytes > self._options.cap_bytes
+            self._send_answer(
+                channel, self._table.refuse(fds, b"cap") if is_full else self._table.hold_stream(rest, fds)
+            )
         else:
             close_descriptors(fds)
         if verb == b"listen" and rest == b"%d" % PROTOCOL_VERSION:
-            self._attach_daemon(self._acceptor.release_connection(fd))
+            self._detach_daemon()
+            self._daemon = DaemonConnection(self._acceptor.release_connection(fd), self._table.streams_by_epoch)
             return
         if verb == b"listen":
             self._send_answer(channel, b"version %d" % PROTOCOL_VERSION)
         self._acceptor.close_connection(fd)
-
-    def _hold_stream(self, name: bytes, fds: list[int]) -> bytes:
-        if self._unreported_bytes > self._options.cap_bytes:
-            close_descriptors(fds)
-            return b"refused cap"
-        return self._table.hold_stream(name, fds)
 
     @staticmethod
     def _send_answer(channel: SeqpacketChannel, text: bytes) -> None:
         try:  # noqa: SIM105 - importing contextlib would cost this process half a megabyte
             channel.send(text + b"\n")
         except OSError:
-            pass  # the client hung up; its request is done anyway
-
-    def _attach_daemon(self, channel: SeqpacketChannel) -> None:
-        self._detach_daemon()
-        self._daemon = DaemonConnection(channel, self._table.streams_by_epoch)
+            # The client hung up; its request is done anyway.
+            pass
 
     def _detach_daemon(self) -> None:
         if self._daemon:
@@ -151,6 +153,7 @@ class Recorder:
         try:
             is_slow = not self._daemon.flush()
         except OSError:
+            # The daemon died: recording goes on, and the next daemon gets the whole state.
             self._detach_daemon()
             return
         if is_slow != self._is_daemon_slow:
@@ -160,7 +163,7 @@ class Recorder:
             self._unreported_bytes = 0
 
     def _reexec(self) -> None:
-        state = reexec.HandoverState(
+        state = startup.HandoverState(
             self._acceptor.server_socket.fileno(), self._unreported_bytes, list(self._acceptor.pending)
         )
         for stream in self._table.streams_by_epoch.values():
@@ -174,16 +177,12 @@ class Recorder:
         try:
             # A SIGTERM received before that is in the wake pipe; exec would forget it, so stop instead.
             if self._wake_fd not in self._poller.wait(0):
-                reexec.replace_process(command, state)
+                startup.replace_process(command, state)
         except OSError as error:
+            # exec failed and everything is as before: recording goes on with this version.
             if self._daemon:
                 self._send_answer(self._daemon.channel, b"failed reexec %d" % (error.errno or 0))
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGTERM])
-
-    def _shut_down(self) -> None:
-        self._table.drop_all()
-        self._report_changes()
-        self._acceptor.close(self._options.socket)
 
 
 def _create_wake_pipe() -> int:
@@ -192,6 +191,7 @@ def _create_wake_pipe() -> int:
     posix.set_blocking(writer, False)
     for signal_number in (_signal.SIGPIPE, _signal.SIGHUP, _signal.SIGINT, _signal.SIGXFSZ):
         _signal.signal(signal_number, _signal.SIG_IGN)
+    # A handler that does nothing: only with one does Python write to the wake-up descriptor.
     _signal.signal(_signal.SIGTERM, lambda signal_number, frame: None)
     _signal.set_wakeup_fd(writer)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGTERM])
@@ -200,6 +200,7 @@ def _create_wake_pipe() -> int:
 
 def _raise_descriptor_limit() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # macOS refuses "unlimited".
     soft = hard if hard != resource.RLIM_INFINITY else _MAX_DESCRIPTORS
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -210,7 +211,7 @@ def main() -> None:
     posix.umask(0o077)
     _raise_descriptor_limit()
     if state_fd is not None:
-        state = reexec.read_state(state_fd)
+        state = startup.read_state(state_fd)
         recorder = Recorder(options, _socket.socket(fileno=state.server_fd), wake_fd)
         recorder.restore_state(state)
     else:

@@ -51,13 +51,11 @@ def list_segment_starts(folder: str) -> list[int]:
     try:
         names = posix.listdir(folder)
     except OSError:
+        # The stream has no byte yet, or was deleted.
         return []
     raw_names = {name.removesuffix(COMPRESSED_SUFFIX) for name in names}
-    return sorted(
-        int(name[:-4])
-        for name in raw_names
-        if len(name) == _NAME_LENGTH and name.endswith(".raw") and _is_numeric_name(name)
-    )
+    numbers = [name[:-4] for name in raw_names if len(name) == _NAME_LENGTH and name.endswith(".raw")]
+    return sorted(int(number) for number in numbers if number.isascii() and number.isdigit())
 
 
 def open_regular_file(path: str) -> int:
@@ -80,10 +78,6 @@ def get_file_size(path: str) -> int:
 
 def _is_regular_file(status: posix.stat_result) -> bool:
     return status.st_mode & _FILE_TYPE == _REGULAR_FILE
-
-
-def _is_numeric_name(name: str) -> bool:
-    return name.isascii() and name[:-4].isdigit()
 
 
 class RawSegmentFile:
@@ -113,9 +107,8 @@ def open_segment_file(folder: str, start: int) -> RawSegmentFile | CompressedSeg
     try:
         return RawSegmentFile(build_raw_path(folder, start))
     except FileNotFoundError:
-        from termvisor.recorder.compressed_segment import (
-            CompressedSegmentFile,
-        )  # never imported in the recorder process
+        # Imported only here: the recorder process never reads compressed segments and stays small.
+        from termvisor.recorder.compressed_segment import CompressedSegmentFile
 
         return CompressedSegmentFile(build_compressed_path(folder, start))
 
@@ -227,5 +220,6 @@ class Segment:
             try:
                 self._index_fd = open_regular_file(self._index_path)
             except OSError:
+                # Without an index only the times are unknown.
                 return False
         return True

@@ -118,7 +118,8 @@ class SegmentReader:
         starts = list_segment_starts(self._folder)
         if starts and (size := get_file_size(build_raw_path(self._folder, starts[-1]))):
             return starts[-1] + size
-        newest = self._open_newest()  # compressed, or empty
+        # Compressed, or empty.
+        newest = self._open_newest()
         return newest.read_end() if newest else max(starts, default=0)
 
     def read_end(self) -> tuple[int, int] | None:
@@ -179,6 +180,7 @@ class SegmentReader:
         try:
             self._segment = Segment(self._folder, start)
         except FileNotFoundError:
+            # Deleted between the listing and the opening.
             return None
         return self._segment
 

@@ -8,6 +8,7 @@ import _socket
 import sys
 
 STDIN_FD = 0
+# The daemon waits a second longer before it gives up on the pipe.
 _TIMEOUT_S = 5.0
 
 
@@ -22,6 +23,7 @@ def main() -> int:
         connection.sendmsg([b"hold " + name.encode() + b"\n"], rights)
         return 0 if connection.recv(256).startswith(b"ok") else 1
     except OSError:
+        # The daemon sees that the stream was not opened and tries again.
         return 1
     finally:
         connection.close()

@@ -15,8 +15,8 @@ _ENVIRONMENT_SUFFIX = r"(?:_(?:prod|production|dev|test|staging|old|new|[0-9]))?
 _UNQUOTED_VALUE = r"[^\s\"'`&,;\\]{4,}(?:[&,;](?![A-Za-z_][\w.-]*[=:\s]|\s)[^\s\"'`&,;\\]+)*(?<![.,;:)\]}>])"
 _VALUE = rf"(?:\\?(?P<quote>[\"'`]))?(?P<secret>(?(quote)[^\"'`\s\\]{{4,}}(?=\\?[\"'`]|$)|{_UNQUOTED_VALUE}))"
 _SEPARATOR = r"(?:\\?[\"'`]\]?)?(?P<sep>[ \t]{0,20}(?:=>|:=|=(?![=~>])|:(?![:/=]))[ \t]{0,20})"
+# Base64 of ``"alg":``, ``"typ":``, ``"kid":`` and the other fields that a token header may start with.
 _JWT_HEADER_STARTS = "hbGciOi 0eXAiOi raWQiOi lbmMiOi jdHkiOi 4NXQiOi qa3UiOi 6aXAiOi"
-"""base64 of ``"alg":``, ``"typ":``, ``"kid":`` and the other fields that a token header may start with."""
 
 
 def _build_assignment_patterns(words: str) -> tuple[str, str]:

@@ -13,8 +13,8 @@ from termvisor.redaction.ruleset import RedactionRules
 from termvisor.redaction.secret_kind import SecretKind
 from termvisor.redaction.value_checks import REDACTION_MARKER
 
+# A rejected candidate is searched again only up to this length, so that hostile text costs linear time.
 _MAX_RESTART_CHARS = 512
-"""A rejected candidate is searched again only up to this length, so that hostile text costs linear time."""
 
 
 class SecretSpan(Struct, frozen=True):

@@ -12,8 +12,8 @@ from termvisor.redaction.wrapped_lines import OpenSecret
 PRIVATE_KEY_KIND = "private_key"
 _LABELS = ("", "RSA", "EC", "DSA", "OPENSSH", "ENCRYPTED", "PGP", "SSH2ENCRYPTED", "ANY")
 _BEGIN_MARKERS = tuple(f"-----BEGIN{label}PRIVATEKEY" for label in _LABELS)
+# A key of 16,384 bits in rows of 20 columns.
 _MAX_LINES = 600
-"""A key of 16,384 bits in rows of 20 columns."""
 _BEGIN = re.compile(r"BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-{0,5}")
 _AFTER_BEGIN = re.compile(
     rf"[\s\"'`]*(?:\\n|\\r)*(?:{re.escape(build_marker(PRIVATE_KEY_KIND))}|[A-Za-z0-9+/=\\]{{0,24}})[{re.escape(ROW_END_CHARS)}]*"

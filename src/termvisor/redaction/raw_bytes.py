@@ -33,11 +33,13 @@ _TOKENS = re.compile(_ESCAPE + rb"|[\r\n\v\f\x07\x08]")
 _LINE_BREAK_TABLE = bytes.maketrans(b"\r\v\f\x07\x08", b"\n" * 5)
 _ROW_BREAK_FINALS = frozenset(b"ABEFHfdSTr")
 _BLANK_FINALS = frozenset(b"CGa`")
+# ESC and one of these: a new row, or the border of a string such as a title, which is a row of its own.
 _ESC_BREAK_FINALS = frozenset(b"DEM]PX^_\\")
-"""ESC and one of these: a new row, or the border of a string such as a title, which is a row of its own."""
 _MARGIN_BYTES = b" \t" + "".join(sorted(set(FRAME_CHARS))).encode()
+# Not overwritten: the dots of a JWT and the start of its second part.
 _KEPT_PARTS = re.compile(r"\.eyJ|\.")
-"""Not overwritten: the dots of a JWT and the start of its second part."""
+# The last bytes of a chunk are scanned again with the next one, in case a secret spans both.
+_PAINTED_OVERLAP_BYTES = 4096
 
 
 class HeldRow(Struct, frozen=True):
@@ -208,3 +210,22 @@ def _map_offsets(row: bytes) -> tuple[list[int], bytes]:
         offsets += [token.start()] * len(_render_escape(token))
         at = token.end()
     return offsets + list(range(at, len(row))), _ESCAPES.sub(_render_escape, row)
+
+
+class PaintedSecretLearner:
+    """Learn secrets from the bytes that paint a screen, before they are painted over, into ``seen_secrets``.
+
+    Screens are sampled now and then, so a key may be partly covered in every sample. The bytes contain it whole.
+    """
+
+    def __init__(self, seen_secrets: SeenSecrets):
+        self._seen_secrets = seen_secrets
+        self._overlap = b""
+
+    def feed(self, data: bytes) -> None:
+        data = self._overlap + data
+        self._overlap = data[-_PAINTED_OVERLAP_BYTES:]
+        rules = get_active_rules()
+        if any(kind in rules.kinds for kind in rules.matcher.find_ids(data)):
+            rows = b"\n".join(filter(None, extract_rows(data))).decode("latin-1")
+            Redactor(seen_secrets=self._seen_secrets).redact_lines(rows.split("\n"))

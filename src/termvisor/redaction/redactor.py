@@ -54,7 +54,8 @@ class Redactor:
 
     @property
     def _rules(self) -> RedactionRules:
-        return self._own_rules or _active_rules  # not cached: a running stream follows reloaded rules
+        # Not cached: a running stream follows reloaded rules.
+        return self._own_rules or _active_rules
 
     @property
     def state(self) -> bytes:
@@ -63,10 +64,12 @@ class Redactor:
 
     def redact_lines(self, texts: Sequence[str]) -> list[str]:
         joined = "\n".join(texts)
+        # One scan of all lines: most batches contain no secret at all.
         hits = self._rules.scan_lines(joined)
         if not hits and self._open_secret is None:
             self._previous_line = texts[-1] if texts else self._previous_line
             return [self._seen_secrets.mask_known_pieces(text) for text in texts] if self._seen_secrets else list(texts)
+        # A text with a newline would shift the numbers of the lines after it.
         if joined.count("\n") >= len(texts):
             return [self._redact_multiline(text) for text in texts]
         names: dict[int, set[str]] = {}
@@ -121,7 +124,8 @@ class Redactor:
             cut, later = wrapped_lines.mask_cut_secret(
                 self._rules, mask.mask_until_stable(self._rules, mask.mask_spans(cut, spans)), kind_ids
             )
-            still_open = later or still_open  # the masked, shorter row decides, as it will when it is redacted again
+            # The masked, shorter row decides, as it will when it is redacted again.
+            still_open = later or still_open
         self._open_secret = (
             private_key_block.find_block_start(cut) if private_key_block.PRIVATE_KEY_KIND in kind_ids else None
         ) or still_open

@@ -22,8 +22,8 @@ BUILTIN_KINDS: tuple[SecretKind, ...] = PROVIDER_KINDS + CONTEXT_KINDS
 CUT_PREFIX = "headless"
 """Not a kind: the row starts with the rest of a provider's prefix and a long run."""
 _CUSTOM_PREFIX = "custom_"
+# The union of the characters of all kinds.
 _RUN_CHARACTERS = "A-Za-z0-9_.%+/=-"
-"""The union of the characters of all kinds."""
 
 
 class SecretPrefix(Struct, frozen=True):
@@ -64,7 +64,8 @@ class RedactionRules:
         if self._shared_rules is not None:
             return self._shared_rules.matcher
         if self._matcher is None:
-            with self._lock:  # two threads may redact their first text at once: compile only once
+            # Two threads may redact their first text at once: compile only once.
+            with self._lock:
                 self._matcher = self._matcher or self._compile()
         return self._matcher
 
@@ -151,7 +152,8 @@ def build_rules(
         )
     builtin = (_add_nonce(kind, nonce) for kind in BUILTIN_KINDS if kind.id not in allow)
     rules = RedactionRules([*builtin, *_build_custom_kinds(extra)], cache, nonce=nonce)
-    if extra and not rules.is_compiled:  # cached patterns were validated before
+    # Cached patterns were validated before.
+    if extra and not rules.is_compiled:
         compile_patterns({kind.id: kind.probe for kind in rules.kinds.values() if kind.id.startswith(_CUSTOM_PREFIX)})
     return rules
 

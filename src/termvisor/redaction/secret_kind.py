@@ -22,8 +22,8 @@ ROW_START_CHARS = FRAME_CHARS + " \t\r>"
 ROW_END_CLASS = "[" + re.escape(ROW_END_CHARS) + "]"
 ROW_START_CLASS = "[" + re.escape(ROW_START_CHARS) + "]"
 NOT_AFTER_ALNUM = "(?<![A-Za-z0-9])"
+# In raw bytes the last letter of an escape sequence may directly precede a secret.
 _ESCAPE_SEQUENCE = r"\x1b\[[0-9;?]*[A-Za-z]"
-"""In raw bytes the last letter of an escape sequence may directly precede a secret."""
 
 
 class SecretKind(Struct, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ MAX_PIECES = 4096
 """Enough for a large private key, or 50 tokens."""
 FORGET_AFTER_LINES = 500
 """After this many plainly printed lines every screen has scrolled away."""
+# A piece with fewer different characters (a ruler, overwritten zeros) is not distinctive.
 _MIN_DISTINCT_CHARS = 4
-"""A piece with fewer different characters (a ruler, overwritten zeros) is not distinctive."""
 _SECRET_RUN = re.compile(rf"[A-Za-z0-9_+/%-]{{{PIECE_CHARS},}}")
 
 

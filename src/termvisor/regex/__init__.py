@@ -70,6 +70,7 @@ def _add_matcher(factory: _MatcherFactory, patterns: dict[str, str], matchers: l
     matcher = _try_compile(factory, patterns)
     rejected: dict[str, str] = {}
     if patterns and matcher is None:
+        # Hyperscan rejects patterns that are too large; RE2 takes them.
         rejected = {
             name: pattern for name, pattern in patterns.items() if _try_compile(factory, {name: pattern}) is None
         }
@@ -83,6 +84,7 @@ def _try_compile(factory: _MatcherFactory, patterns: dict[str, str]) -> PatternM
     try:
         return factory(patterns) if patterns else None
     except ValueError:
+        # The engine does not say which of the patterns it rejects, so the caller tries each by itself.
         return None
 
 

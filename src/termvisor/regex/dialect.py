@@ -1,4 +1,4 @@
-"""Translate Python regular expressions to the dialects of the engines.
+"""Translate Python regular expressions to the dialects of the engines, and reject those that none can compile.
 
 Some spellings mean different things in PCRE, RE2 and Python; they are replaced by a form that means the same in all.
 """
@@ -6,12 +6,17 @@ Some spellings mean different things in PCRE, RE2 and Python; they are replaced 
 import re
 import warnings
 
-from termvisor.regex.expanded_size import MAX_EXPANDED_SIZE, compute_expanded_size
-
 _TOKEN = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P<\w+>|\{,\d+\}", re.DOTALL)
 _COMMON_TOKENS = {"\\A": "^", "\\Z": "$", "\\v": "\\x0b"}
 _SPACE_TOKENS = {"\\s": "[\\t-\\r ]", "\\S": "[^\\t-\\r ]"}
 _SPACE_TOKENS_IN_CLASS = {"\\s": "\\t-\\r ", "\\S": "\\x00-\\x08\\x0e-\\x1f!-\\x{10FFFF}"}
+MAX_EXPANDED_SIZE = 2000
+"""Hyperscan compiles a pattern of this size within one or two seconds, RE2 in little more."""
+_SIZED_TOKEN = re.compile(
+    r"(?P<open>\((?:\?(?:P?<\w*>|[a-zA-Z-]*:)?)?)|(?P<close>\))|\{(?P<least>\d*)(?P<range>,(?P<most>\d*))?\}"
+    r"|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<sign>[*+?|^$])|.",
+    re.DOTALL,
+)
 
 
 def find_pattern_problem(pattern: str) -> str | None:
@@ -21,6 +26,7 @@ def find_pattern_problem(pattern: str) -> str | None:
             warnings.simplefilter("error")
             compiled = re.compile(pattern, re.MULTILINE | re.ASCII)
     except (re.error, ValueError, OverflowError, RecursionError, Warning) as error:
+        # Warnings too: they announce spellings that a later Python reads differently.
         return str(error)
     if compiled.search(""):
         return "it matches the empty text"
@@ -56,3 +62,27 @@ def _expand_space_token(token: str) -> str:
     if token.startswith("["):
         return re.sub(r"\\.", lambda part: _SPACE_TOKENS_IN_CLASS.get(part[0], part[0]), token, flags=re.DOTALL)
     return _SPACE_TOKENS.get(token, token)
+
+
+def compute_expanded_size(pattern: str) -> int:
+    """Return the number of characters and classes, each multiplied by its counted repeats."""
+    sums, last = [0], 0
+    for token in _SIZED_TOKEN.finditer(pattern):
+        if token["open"]:
+            sums[-1] += last
+            sums.append(0)
+            last = 0
+        elif token["close"] and len(sums) > 1:
+            last = sums.pop() + last
+        elif token["least"] or token["most"]:
+            last *= _count_repeats(token)
+        elif not token["sign"]:
+            sums[-1] += last
+            last = 1
+    return sum(sums) + last
+
+
+def _count_repeats(token: re.Match[str]) -> int:
+    """Return the larger count, plus one for an open range. Counts are cut to nine digits, far above the limit."""
+    counts = [int(digits[:9]) for digits in (token["least"], token["most"]) if digits]
+    return max(counts) + (token["range"] is not None and not token["most"])

@@ -43,6 +43,7 @@ def _split_range(start: int, end: int) -> list[tuple[int, int]]:
 
 def ensure_utf8(data: bytes) -> bytes:
     """Return the data with invalid UTF-8 replaced, on which both engines return wrong results or crash."""
+    # Most output is ASCII, and this check is much cheaper than decoding.
     if data.isascii():
         return data
     try:

@@ -13,6 +13,7 @@ import hyperscan
 
 from termvisor.regex import dialect
 from termvisor.regex.engine import ensure_utf8, find_ids_by_line
+from termvisor.system.files import write_private_file
 from termvisor.system.malloc import release_free_memory
 
 _FLAGS = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_UTF8
@@ -69,13 +70,16 @@ def _load_or_compile(patterns: list[str], folder: str) -> hyperscan.Database:
     try:
         with open(path, "rb") as file:
             database = hyperscan.loadb(file.read(), hyperscan.HS_MODE_BLOCK)
+        # Marks it as used, so that it is not removed; a read-only cache is fine.
         with contextlib.suppress(OSError):
-            os.utime(path)  # keeps it from being removed as unused
+            os.utime(path)
         return database
-    except (OSError, hyperscan.error):  # not cached, or written by another version of the library
+    except (OSError, hyperscan.error):
+        # Not cached, or written by another version of the library.
         database = _compile_database(patterns)
-    with contextlib.suppress(OSError):  # without the file, the next start compiles again
-        _write_cache_file(path, hyperscan.dumpb(database))
+    # Without the file, the next start compiles again.
+    with contextlib.suppress(OSError):
+        write_private_file(path, hyperscan.dumpb(database))
     return database
 
 
@@ -89,16 +93,10 @@ def remove_unused_cache_files(newest_file: str) -> None:
     """Remove databases not used in the week before this one was written: every change of a rule creates a new one."""
     folder, newest = os.path.dirname(newest_file), os.stat(newest_file).st_mtime
     for path in [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".hsdb")]:
-        with contextlib.suppress(OSError):  # another process may remove them at the same time
+        # Another process may remove them at the same time.
+        with contextlib.suppress(OSError):
             if newest - os.stat(path).st_mtime > _CACHE_MAX_AGE_S:
                 os.unlink(path)
-
-
-def _write_cache_file(path: str, data: bytes) -> None:
-    temporary = f"{path}.{os.getpid()}"
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)
 
 
 def _compile_database(patterns: list[str]) -> hyperscan.Database:
@@ -108,5 +106,6 @@ def _compile_database(patterns: list[str]) -> hyperscan.Database:
         database.compile(expressions=expressions, ids=list(range(len(patterns))), flags=[_FLAGS] * len(patterns))
     except hyperscan.error as error:
         raise ValueError(str(error)) from error
-    release_free_memory()  # the compiler leaves several megabytes of freed memory behind
+    # The compiler leaves several megabytes of freed memory behind.
+    release_free_memory()
     return database

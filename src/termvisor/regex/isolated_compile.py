@@ -1,23 +1,15 @@
 """Compile and test patterns with Hyperscan in a worker process, because some patterns crash it.
 
-In: an `IsolatedCompileRequest` on stdin. Out: on stdout ``? id`` before a pattern is tried and ``! id reason`` if it is
-rejected. If the process crashes, its last line names the pattern.
-
 Invariant: a database in the cache has scanned all test texts without a crash.
 """
 
 import os
-import resource
 import signal
-import sys
 from collections.abc import Iterable, Iterator
-from random import Random
-from tempfile import TemporaryDirectory
 
-import msgspec
+from msgspec import Struct
 
-from termvisor.regex.hyperscan_engine import HyperscanMatcher, cache_file, remove_unused_cache_files
-from termvisor.regex.isolated_compile_messages import IsolatedCompileRequest
+from termvisor.regex.engine import PatternMatcher
 
 SINGLE_CPU_LIMIT_S, COMBINED_CPU_LIMIT_S = 10.0, 120.0
 """CPU time limit for one pattern, and for all together; CPU time does not depend on the load of the machine."""
@@ -25,37 +17,59 @@ _TEXT_LENGTHS = (7, 64, 512, 4097, 20_000)
 _TEXT_ALPHABET = "eeo  \t01129..::--/_xxZZA[](){}'\"$%é€│─✻\x07"
 
 
-def main() -> int:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=IsolatedCompileRequest)
+class IsolatedCompileRequest(Struct, frozen=True, kw_only=True):
+    """The patterns to test: each by itself, or with ``keep_in`` all as one database that is cached in this folder."""
+
+    patterns: dict[str, str]
+    texts: dict[str, tuple[str, ...]] = {}
+    """Example texts by id, matching and not matching."""
+    keep_in: str = ""
+
+
+class TriedPattern(Struct, frozen=True):
+    """A pattern that is about to be tried, or with a ``reason`` one that was rejected; all together are named ``-``."""
+
+    id: str
+    reason: str = ""
+
+
+def try_patterns(request: IsolatedCompileRequest) -> Iterator[TriedPattern]:
+    """Compile and test the patterns. Runs in a worker process; if that crashes, its last value names the pattern."""
     if not request.keep_in:
-        compile_each(request)
+        yield from compile_each(request)
     elif reason := compile_together(request):
-        _write_line(f"! - {reason}")
-    return 0
+        yield TriedPattern("-", reason)
 
 
-def compile_each(request: IsolatedCompileRequest) -> None:
+def compile_each(request: IsolatedCompileRequest) -> Iterator[TriedPattern]:
     """Compile and test every pattern by itself."""
+    from termvisor.regex.hyperscan_engine import HyperscanMatcher  # only the worker loads the engine
+
     for name, pattern in request.patterns.items():
-        _write_line(f"? {name}")
+        yield TriedPattern(name)
         _limit_cpu_time(SINGLE_CPU_LIMIT_S)
         try:
             _scan_texts(HyperscanMatcher({name: pattern}), generate_texts(request.texts.get(name, ()), [pattern]))
         except ValueError as error:
-            _write_line(f"! {name} {error}")
+            yield TriedPattern(name, str(error))
 
 
 def compile_together(request: IsolatedCompileRequest) -> str:
     """Compile all patterns as one database, test it and put it into the cache; return why they are rejected, or ""."""
+    from tempfile import TemporaryDirectory
+
+    from termvisor.regex.hyperscan_engine import HyperscanMatcher, cache_file, remove_unused_cache_files
+
     _limit_cpu_time(COMBINED_CPU_LIMIT_S)
     patterns = list(request.patterns.values())
+    # In the cache folder, so that the finished file can be renamed into it.
     with TemporaryDirectory(dir=request.keep_in) as folder:
         try:
             HyperscanMatcher(request.patterns, folder)
         except ValueError as error:
             return str(error)
-        matcher = HyperscanMatcher(request.patterns, folder)  # loaded from the file, as the daemon will do
+        # Loaded from the file, as the daemon will do.
+        matcher = HyperscanMatcher(request.patterns, folder)
         example_texts = (text for texts in request.texts.values() for text in texts)
         _scan_texts(matcher, generate_texts(example_texts, ["".join(patterns)]))
         os.replace(cache_file(patterns, folder), cached := cache_file(patterns, request.keep_in))
@@ -68,6 +82,8 @@ def generate_texts(example_texts: Iterable[str], patterns: Iterable[str]) -> Ite
     """Yield test texts: the examples, as long lines and as many lines, then random text from general characters and
     from those of the patterns, because an automaton only advances on characters that it knows.
     """
+    from random import Random  # loads hashlib and with it OpenSSL, which the daemon does without
+
     examples = [text for text in example_texts if text]
     for text in examples:
         yield from (text, text * (9000 // len(text) + 1))
@@ -80,18 +96,11 @@ def generate_texts(example_texts: Iterable[str], patterns: Iterable[str]) -> Ite
             yield from (characters[-1] * length, "a" * length)
 
 
-def _scan_texts(matcher: HyperscanMatcher, texts: Iterable[str]) -> None:
+def _scan_texts(matcher: PatternMatcher, texts: Iterable[str]) -> None:
     for text in texts:
         matcher.find_ids(text.encode(errors="replace"))
 
 
 def _limit_cpu_time(seconds: float) -> None:
-    signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF kills the process even during a scan
-
-
-def _write_line(line: str) -> None:
-    os.write(1, line.encode(errors="replace") + b"\n")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    # SIGPROF has no handler, so it ends the process even during a scan, when no Python code runs.
+    signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -7,8 +7,8 @@ import re2
 from termvisor.regex import dialect
 from termvisor.regex.engine import ensure_utf8, find_ids_by_line
 
+# A limit, not a reservation: above it RE2 returns "no match", which would leave a secret unredacted.
 _MAX_MEMORY_BYTES = 256 << 20
-"""A limit, not a reservation: above it RE2 returns "no match", which would leave a secret unredacted."""
 
 
 class Re2Matcher:

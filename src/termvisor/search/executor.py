@@ -34,8 +34,9 @@ from termvisor.search.query_tree import (
 )
 from termvisor.store import Store
 from termvisor.store.sqlite.database import get_tokenizer
+from termvisor.store.tables.indexed_table import IdRange
 from termvisor.store.tables.lines import StoredBlock
-from termvisor.store.tables.search_queries import IdRange, SearchPool, SearchReader
+from termvisor.store.tables.search_queries import SearchPool, SearchReader
 
 MAX_CANDIDATES = 20_000
 """Blocks or rows that one search examines in each pool."""
@@ -167,9 +168,8 @@ def _rank_hits(reader: SearchReader, plan: _SearchPlan, limit: int) -> SearchRes
         if len(hits) >= limit:
             break
         hits += sorted(matcher.find_hits(reader.read_block(pool, -negative_id)), key=lambda hit: -len(hit.spans))
-    return SearchResult(
-        hits=tuple(hits[:limit]), is_complete=all(len(blocks) < MAX_RANKED for blocks in scored.values())
-    )
+    is_complete = all(len(blocks) < MAX_RANKED for blocks in scored.values())
+    return SearchResult(hits=tuple(hits[:limit]), is_complete=is_complete)
 
 
 def _score_blocks(reader: SearchReader, plan: _SearchPlan, pool: SearchPool) -> list[tuple[float, int]]:

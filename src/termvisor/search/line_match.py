@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from termvisor.model.agent.transcript_message import MessageRole
+from termvisor.model.agent.session import MessageRole
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import TextSource
 from termvisor.search.query_tree import (

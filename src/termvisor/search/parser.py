@@ -3,16 +3,18 @@
 Any text gives a tree or a BadRequest that says where the problem is and what to write instead.
 """
 
+import re
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
+
+from msgspec import Struct
 
 from termvisor.clock import parse_timestamp
 from termvisor.errors import BadRequest, InternalError
-from termvisor.model.agent.transcript_message import MESSAGE_ROLES, MessageRole
+from termvisor.model.agent.session import MESSAGE_ROLES, MessageRole
 from termvisor.model.detection.rule import Severity
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import TextSource
-from termvisor.search.lexer import QueryToken, build_query_error, tokenize_query
 from termvisor.search.query_tree import (
     AndNode,
     DetectionNode,
@@ -28,24 +30,41 @@ from termvisor.search.query_tree import (
     has_words,
 )
 
+T = TypeVar("T")
 WordSplitter = Callable[[str], list[tuple[int, int, str]]]
 """Split a text into words as the index does; each with its start and end."""
-
 _MAX_QUERY_LENGTH = 2000
 _MAX_TOKENS = 256
+# SQLite's FTS parser fails a little beyond this nesting.
 _MAX_DEPTH = 12
-"""SQLite's FTS parser fails a little beyond this nesting."""
 _MAX_TIME_NS = (1 << 63) - 1
-_SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+_SEVERITIES: dict[str, Severity] = {severity: severity for severity in get_args(Severity)}
 _ROLES: dict[str, MessageRole] = {role: role for role in MESSAGE_ROLES}
 _SOURCES: dict[str, TextSource] = {"stream": "stream", "screen": "screen", "transcript": "transcript"}
+QueryTokenKind = Literal["words", "filter", "and", "or", "not", "open", "close", "end"]
+_OPERATORS: dict[str, QueryTokenKind] = {"AND": "and", "OR": "or", "NOT": "not"}
+_FILTER_NAME = re.compile(r"(pane|session|target|since|until|source|agent|role|event|rule|severity):")
+_QUOTED_TEXT = re.compile(r'"([^"]*)"(\*?)')
+_BARE_WORD = re.compile(r'[^\s"]+')
+_NEGATION_SIGN = re.compile(r'-(?=[^\W_]|["(])')
+
+
+class QueryToken(Struct, frozen=True, kw_only=True):
+    """A token that begins at index ``position``; ``name`` is set for filters."""
+
+    kind: QueryTokenKind
+    position: int
+    text: str = ""
+    name: str = ""
+    is_prefix: bool = False
 
 
 def parse_query(text: str, now: int, split: WordSplitter) -> QueryNode:
     """Parse a query. Raises BadRequest if it is malformed, too long or has no word to search for."""
     if len(text) > _MAX_QUERY_LENGTH:
         raise BadRequest(f"the query has {len(text)} characters", hint=f"The limit is {_MAX_QUERY_LENGTH}.")
-    tokens = tokenize_query(text.encode("utf-8", "replace").decode())  # lone surrogates occur in no stored text
+    # Lone surrogates occur in no stored text.
+    tokens = tokenize_query(text.encode("utf-8", "replace").decode())
     if len(tokens) > _MAX_TOKENS:
         raise BadRequest(f"the query has {len(tokens)} words and signs", hint=f"The limit is {_MAX_TOKENS}.")
     node = _QueryParser(tokens, now, split).parse()
@@ -161,22 +180,25 @@ class _QueryParser:
             case "session" | "target" | "agent":
                 return NamedPanesNode(name, value)
             case "role":
-                return _parse_role(token)
+                return RoleNode(_choose(token, _ROLES, "role", "Roles"))
             case "since":
                 return TimeRangeNode(since=self._parse_time(token))
             case "until":
                 return TimeRangeNode(until=self._parse_time(token))
             case "source":
-                return _parse_source(token)
-            case "event" | "rule" | "severity":
-                return _parse_detection(name, token)
+                return SourceNode(_choose(token, _SOURCES, "source", "Sources"))
+            case "severity":
+                return DetectionNode(name, _choose(token, _SEVERITIES, "severity", "Severities"))
+            case "event" | "rule":
+                return DetectionNode(name, value)
             case _:
                 raise InternalError(f"unknown filter {name}:")
 
     def _parse_time(self, token: QueryToken) -> int:
         try:
             return max(0, min(parse_timestamp(token.text, self._now), _MAX_TIME_NS))
-        except (BadRequest, ValueError, OverflowError) as error:  # replace its message: this one has the position
+        except (BadRequest, ValueError, OverflowError) as error:
+            # Replace its message: this one has the position.
             raise build_query_error(
                 token,
                 f"{token.text!r} is not a time",
@@ -190,19 +212,68 @@ def _parse_pane(token: QueryToken) -> QueryNode:
     return PanesNode(frozenset({PaneId(int(token.text))}))
 
 
-def _parse_role(token: QueryToken) -> QueryNode:
-    if token.text not in _ROLES:
-        raise build_query_error(token, f"unknown role {token.text!r}", f"Roles are {', '.join(_ROLES)}.")
-    return RoleNode(_ROLES[token.text])
+def _choose(token: QueryToken, choices: dict[str, T], noun: str, plural: str) -> T:
+    if token.text not in choices:
+        raise build_query_error(token, f"unknown {noun} {token.text!r}", f"{plural} are {', '.join(choices)}.")
+    return choices[token.text]
 
 
-def _parse_detection(kind: Literal["event", "rule", "severity"], token: QueryToken) -> QueryNode:
-    if kind == "severity" and token.text not in _SEVERITIES:
-        raise build_query_error(token, f"unknown severity {token.text!r}", f"Severities are {', '.join(_SEVERITIES)}.")
-    return DetectionNode(kind, token.text)
+def tokenize_query(text: str) -> list[QueryToken]:
+    """Return all tokens, the last of kind ``end``. Raises BadRequest for an unclosed quote."""
+    tokens: list[QueryToken] = []
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        token, at = _read_token(text, at)
+        tokens.append(token)
+    return [*tokens, QueryToken(kind="end", position=at)]
 
 
-def _parse_source(token: QueryToken) -> QueryNode:
-    if token.text not in _SOURCES:
-        raise build_query_error(token, f"unknown source {token.text!r}", f"Sources are {', '.join(_SOURCES)}.")
-    return SourceNode(_SOURCES[token.text])
+def build_query_error(token: QueryToken, problem: str, hint: str) -> BadRequest:
+    """Build the error for a problem at a token."""
+    return BadRequest(
+        f"at character {token.position + 1}: {problem}", hint=hint, details={"position": token.position + 1}
+    )
+
+
+def _read_token(text: str, at: int) -> tuple[QueryToken, int]:
+    if text[at] in "()":
+        return QueryToken(kind="open" if text[at] == "(" else "close", position=at, text=text[at]), at + 1
+    if _NEGATION_SIGN.match(text, at):
+        return QueryToken(kind="not", position=at, text="-"), at + 1
+    if match := _FILTER_NAME.match(text, at):
+        return _read_filter(text, at, match)
+    return _read_quoted(text, at) if text[at] == '"' else _read_word(text, at)
+
+
+def _read_filter(text: str, at: int, match: re.Match[str]) -> tuple[QueryToken, int]:
+    start = match.end()
+    if start == len(text) or text[start].isspace() or text[start] == ")":
+        return QueryToken(kind="filter", position=at, name=match[1]), start
+    value, end = _read_quoted(text, start) if text[start] == '"' else _read_word(text, start)
+    stars = "*" if value.is_prefix else ""
+    return QueryToken(kind="filter", position=at, name=match[1], text=value.text + stars), end
+
+
+def _read_quoted(text: str, at: int) -> tuple[QueryToken, int]:
+    match = _QUOTED_TEXT.match(text, at)
+    if match is None:
+        raise build_query_error(
+            QueryToken(kind="words", position=at), "unclosed quote", 'Add a " at the end, or remove it.'
+        )
+    return QueryToken(kind="words", position=at, text=match[1], is_prefix=bool(match[2])), match.end()
+
+
+def _read_word(text: str, at: int) -> tuple[QueryToken, int]:
+    match = _BARE_WORD.match(text, at)
+    word = match[0] if match else text[at]
+    # A ) that was not opened in the word closes a group: `(a OR main())`.
+    while word.endswith(")") and word.count(")") > word.count("("):
+        word = word[:-1]
+    end = at + len(word)
+    if word in _OPERATORS:
+        return QueryToken(kind=_OPERATORS[word], position=at, text=word), end
+    is_prefix = len(word) > 1 and word.endswith("*")
+    return QueryToken(kind="words", position=at, text=word[:-1] if is_prefix else word, is_prefix=is_prefix), end

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from termvisor.model.agent.transcript_message import MessageRole
+from termvisor.model.agent.session import MessageRole
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import TextSource
 

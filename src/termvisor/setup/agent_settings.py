@@ -1,17 +1,20 @@
-"""Add our hooks to an agent's settings file, remove them, and inspect them; all other content is kept.
+"""Find installed agents; add our hooks to an agent's settings file, remove and inspect them; keep all other content.
 
 Invariants: `remove_hooks(file, add_hooks(file, data), data) == data` for any content, or none; adding hooks twice
 equals adding them once; a file that is not valid JSON is never written.
 """
 
 import os
+import shutil
 from collections.abc import Mapping
+from typing import get_args
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.errors import ConfigError
+from termvisor.diagnostics.checks.check import InstalledHooks
+from termvisor.errors import ConfigError, Unavailable
 from termvisor.model.agent.hooks import (
     HOOK_COMMAND_MARKER,
     HOOK_EVENTS_BY_AGENT,
@@ -23,6 +26,7 @@ from termvisor.model.agent.hooks import (
 from termvisor.settings import Paths
 from termvisor.setup import hook_script, json_edit, user_file
 
+HOOKED_AGENTS: tuple[HookedAgent, ...] = get_args(HookedAgent)
 _TELL_HOOK_TIMEOUT_S, _ASK_HOOK_TIMEOUT_S = 3, 600
 """After this the agent kills the hook. Codex limits some hooks to three seconds, and warns about more."""
 PLUGIN_PATH = os.path.join(os.path.dirname(os.path.dirname(__file__)), "agents", "adapters", "opencode", "plugin.js")
@@ -118,6 +122,7 @@ def add_hooks(file: AgentSettingsFile, data: bytes | None) -> bytes:
     if data is not None and _is_current(file, text) and not _needs_status_line(file, text):
         return data
     try:
+        # Old hooks are removed first, so that an update does not leave events behind that are no longer hooked.
         text = json_edit.remove_items(text, "hooks", _is_ours)
         for event, item in file.hook_items:
             text = json_edit.append_item(text, ("hooks", event), item)
@@ -137,6 +142,7 @@ def remove_hooks(file: AgentSettingsFile, data: bytes | None, backup_data: bytes
     text = _decode_settings(file, data)
     if not json_edit.find_leaves(text, "hooks", _is_ours) and not _has_our_status_line(text):
         return data
+    # The backup also restores the spelling of containers that only held our hooks.
     if backup_data is not None and _can_restore_backup(file, backup_data, data):
         return backup_data
     rest = json_edit.remove_items(json_edit.remove_items(text, "hooks", _is_ours), STATUS_LINE_KEY, _is_ours)
@@ -194,6 +200,7 @@ def _list_hook_leaves(item: str) -> list[tuple[str, str]]:
 
 
 def _is_ours(leaf: str) -> bool:
+    # With the closing quote, because the marker ends the command.
     return f'{HOOK_COMMAND_MARKER}"' in leaf
 
 
@@ -202,6 +209,7 @@ def _build_hook_item(agent: HookedAgent, command: str, seconds: int) -> str:
     if agent == "copilot":
         return _encode_json({"type": "command", "bash": command, "timeoutSec": seconds})
     if agent == "gemini":
+        # Gemini counts in milliseconds, the others in seconds.
         hook |= {"timeout": seconds * 1000, "name": "termvisor"}
         return _encode_json({"matcher": "*", "hooks": [hook]})
     return _encode_json({"hooks": [hook]})
@@ -222,6 +230,7 @@ def _find_plugin_problem(path: str) -> str:
     """Explain why a plugin must not be installed: opencode then downloads a package at its start, or hangs offline."""
     folder = os.path.dirname(path)
     root = os.path.dirname(folder)
+    # With another plugin there, opencode has downloaded the package already.
     if os.path.isdir(f"{root}/{_PLUGIN_PACKAGE_PATH}") or (os.path.isdir(folder) and os.listdir(folder)):
         return ""
     return (
@@ -256,3 +265,38 @@ def read_with_backup(file: AgentSettingsFile) -> tuple[bytes | None, bytes | Non
 
 def get_scope_folder(scope: HookScope) -> str | None:
     return os.getcwd() if scope == "project" else None
+
+
+def list_installed_agents(environ: Mapping[str, str]) -> list[HookedAgent]:
+    """Return the agents whose program is on the PATH or whose settings directory exists."""
+    return [
+        agent
+        for agent in HOOKED_AGENTS
+        if _has_program(agent, environ) or os.path.isdir(get_settings_folder(agent, environ))
+    ]
+
+
+def inspect_installed_hooks(paths: Paths, environ: Mapping[str, str]) -> InstalledHooks:
+    """Inspect the user settings of installed agents, except those for which no hooks would be installed."""
+    files = [build_settings_file(agent, paths, environ) for agent in list_installed_agents(environ)]
+    return InstalledHooks(
+        tuple(_inspect_file(file) for file in files if not file.skip_reason), _find_script_problem(paths)
+    )
+
+
+def _has_program(agent: HookedAgent, environ: Mapping[str, str]) -> bool:
+    return any(shutil.which(name, path=environ.get("PATH", "")) for name in HOOK_EVENTS_BY_AGENT[agent].programs)
+
+
+def _inspect_file(file: AgentSettingsFile) -> HookedFile:
+    try:
+        return inspect_hooks(file, read_with_backup(file)[0])
+    except Unavailable as error:
+        return HookedFile(agent=file.agent, path=file.path, state="unreadable", detail=error.message)
+
+
+def _find_script_problem(paths: Paths) -> str:
+    script = hook_script.read_installed_script(paths)
+    if script is None:
+        return f"the hook script {paths.hook_file} is missing"
+    return "" if script == hook_script.build_script(paths) else f"the hook script {paths.hook_file} was changed"

@@ -7,7 +7,7 @@ import sys
 from termvisor.errors import Unavailable
 from termvisor.model.agent.hooks import HOOK_COMMAND_MARKER, HookedAgent
 from termvisor.settings import Paths, make_private_folder
-from termvisor.system import atomic_write
+from termvisor.system import files
 
 _TEMPLATE_PATH = os.path.join(os.path.dirname(__file__), "snippets", "hook.sh")
 
@@ -22,6 +22,7 @@ def build_script(paths: Paths) -> bytes:
         ("@SPOOL@", paths.spool_dir),
     ):
         text = text.replace(name, shlex.quote(value))
+    # A path may hold bytes that are not UTF-8.
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -32,7 +33,7 @@ def install(paths: Paths) -> None:
         make_private_folder(paths.data_dir)
         make_private_folder(paths.spool_dir)
         if read_installed_script(paths) != script:
-            atomic_write.write_atomically(paths.hook_file, script, None)
+            files.write_atomically(paths.hook_file, script, None)
     except OSError as error:
         raise Unavailable(f"cannot write {paths.hook_file}: {error.strerror}; nothing was changed") from error
 

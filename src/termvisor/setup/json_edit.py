@@ -39,6 +39,7 @@ def parse_tree(text: str) -> JsonNode:
     """Parse the text. Raises ValueError if it is not valid JSON."""
     try:
         msgspec.json.decode(text)
+    # msgspec limits the depth, and so protects the recursive parser below.
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return _parse_node(text, 0)

@@ -1,17 +1,28 @@
-"""Build the shell integration snippet and find the startup file of each shell."""
+"""Build the shell integration snippet, find the startup file of each shell, add our block to it and remove it again.
+
+Invariant: `remove_block(add_block(data, body)) == data` for any content, or none. The begin marker notes what was added
+around the block, so that it can be removed too.
+"""
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Literal, get_args
 
-from termvisor.errors import Unsupported
+from msgspec import Struct
+
+from termvisor.errors import ConfigError, Unsupported
 
 Shell = Literal["bash", "zsh", "fish"]
 SHELLS: tuple[Shell, ...] = get_args(Shell)
 _SNIPPET_FOLDER = os.path.join(os.path.dirname(__file__), "snippets")
 _LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
+_BEGIN_MARKER, _END_MARKER = b"# >>> visor setup shell >>>", b"# <<< visor setup shell <<<"
+_BEGIN_LINE_PATTERN = re.compile(rb"^" + re.escape(_BEGIN_MARKER) + rb"([^\r\n]*)\r?\n", re.MULTILINE)
+_END_LINE_PATTERN = re.compile(rb"^" + re.escape(_END_MARKER) + rb"\r?(?:\n|\Z)", re.MULTILINE)
+_NOTE_FILE_CREATED, _NOTE_NEWLINE_ADDED = b" (made this file)", b" (ended the line above)"
 
 
 def build_snippet(shell: Shell, nonce_file: str) -> bytes:
@@ -58,7 +69,51 @@ def find_login_shell_warning(shell: Shell, environ: Mapping[str, str]) -> str | 
     login_file = next((path for name in _LOGIN_FILES if os.path.exists(path := f"{home}/{name}")), None)
     if login_file is None:
         return f"tmux starts login shells, which read {home}/.bash_profile: add `. ~/.bashrc` there"
+    # A file that cannot be read gets the warning, which is the safe answer.
     with suppress(OSError), open(login_file, "rb") as file:
         if b"bashrc" in file.read():
             return None
     return f"tmux starts login shells, which read {login_file}: add `. ~/.bashrc` there"
+
+
+class _SplitFile(Struct, frozen=True):
+    head: bytes
+    note: bytes
+    tail: bytes
+
+
+def add_block(data: bytes | None, body: bytes) -> bytes:
+    """Return the content with this block, in place of an old one or at the end; None means no file."""
+    old = _split_at_block(data or b"")
+    if old is None:
+        note = _NOTE_FILE_CREATED if data is None else _NOTE_NEWLINE_ADDED if data and not data.endswith(b"\n") else b""
+        old = _SplitFile((data or b"") + (b"\n" if note == _NOTE_NEWLINE_ADDED else b""), note, b"")
+    return old.head + _BEGIN_MARKER + old.note + b"\n" + body.rstrip(b"\n") + b"\n" + _END_MARKER + b"\n" + old.tail
+
+
+def remove_block(data: bytes | None) -> bytes | None:
+    """Return the content without the block; None if the file was created for it and holds nothing else."""
+    split = _split_at_block(data or b"")
+    if split is None:
+        return data
+    # Text that the user added behind the block since keeps the newline.
+    removes_newline = split.note == _NOTE_NEWLINE_ADDED and split.head.endswith(b"\n") and not split.tail
+    rest = (split.head[:-1] if removes_newline else split.head) + split.tail
+    return None if split.note == _NOTE_FILE_CREATED and not rest else rest
+
+
+def has_block(data: bytes | None) -> bool:
+    return _split_at_block(data or b"") is not None
+
+
+def _split_at_block(data: bytes) -> _SplitFile | None:
+    """Split the content around the block; None without one. Raises ConfigError if the markers are damaged."""
+    begins, ends = list(_BEGIN_LINE_PATTERN.finditer(data)), list(_END_LINE_PATTERN.finditer(data))
+    if not begins and not ends:
+        return None
+    if len(begins) != 1 or len(ends) != 1 or ends[0].start() < begins[0].end():
+        raise ConfigError(
+            "the marker lines of `visor setup shell` are damaged; nothing was changed",
+            hint=f"Delete the lines from `{_BEGIN_MARKER.decode()}` to `{_END_MARKER.decode()}` by hand.",
+        )
+    return _SplitFile(data[: begins[0].start()], begins[0][1], data[ends[0].end() :])

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from termvisor.errors import ConfigError, Unavailable
 from termvisor.settings import make_private_folder
-from termvisor.system import atomic_write
+from termvisor.system import files
 
 
 class _Statement(Struct, frozen=True):
@@ -71,7 +71,7 @@ def replace_toml_file(path: str, text: str) -> None:
     target = os.path.realpath(path)
     try:
         make_private_folder(os.path.dirname(path))
-        atomic_write.write_atomically(target, text.encode(), atomic_write.stat_if_exists(target))
+        files.write_atomically(target, text.encode(), files.stat_if_exists(target))
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error
 
@@ -91,6 +91,7 @@ def _split_statements(text: str) -> list[_Statement]:
         if lines[at].lstrip().startswith("["):
             return [*statements, _Statement("".join(lines[at:]), ())]
         size = 1
+        # A value may span lines; the text as a whole is valid, so this ends.
         while (values := _parse_toml("".join(lines[at : at + size]))) is None:
             size += 1
         statements.append(_Statement("".join(lines[at : at + size]), tuple(values)))
@@ -143,6 +144,7 @@ def _find_comments(lines: list[str]) -> Iterator[tuple[int, str]]:
     value = _parse_toml("\n".join(lines))
     for number, line in enumerate(lines):
         for mark in re.finditer("#", line):
+            # A `#` inside a string changes or breaks the value when the line is cut there.
             cut = [*lines[:number], line[: mark.start()], *lines[number + 1 :]]
             if _parse_toml("\n".join(cut)) == value:
                 yield number, line[mark.start() :]

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from termvisor.errors import Unavailable, Unsupported
 from termvisor.redaction import redact
-from termvisor.system import atomic_write
+from termvisor.system import files
 
 _NEW_FILE_MODE = 0o644
 """The mode of a startup file that did not exist."""
@@ -66,18 +66,20 @@ def replace_user_file(
 
     Raises Unavailable or Unsupported, and changes nothing, if it cannot be replaced.
     """
+    # Dotfiles are often links into a repository; the link must stay.
     target = os.path.realpath(path)
     try:
-        old_stat = atomic_write.stat_if_exists(target)
+        old_stat = files.stat_if_exists(target)
         if old_stat is not None:
             _check_replaceable(path, old_stat, hint)
+        # The backup is written first: a crash in between leaves the original untouched.
         if backup_data is not None:
-            atomic_write.write_atomically(get_backup_path(path), backup_data, old_stat, _NEW_FILE_MODE)
+            files.write_atomically(get_backup_path(path), backup_data, old_stat, _NEW_FILE_MODE)
         if data is None:
             os.unlink(target)
         else:
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            atomic_write.write_atomically(target, data, old_stat, _NEW_FILE_MODE)
+            files.write_atomically(target, data, old_stat, _NEW_FILE_MODE)
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}; nothing was changed", hint=hint) from error
 
@@ -103,5 +105,6 @@ def _check_replaceable(path: str, file_stat: os.stat_result, hint: str) -> None:
     # Renaming over a read-only file would succeed if its directory is writable.
     if not file_stat.st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
         raise Unavailable(f"{path} is read-only; nothing was changed", hint=hint)
+    # An atomic replacement creates a new file, and the other name would keep the old content.
     if file_stat.st_nlink > 1:
         raise Unsupported(f"{path} has another hard link; nothing was changed", hint=hint)

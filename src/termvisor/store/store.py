@@ -12,7 +12,6 @@ from termvisor.store.tables.accounts import AccountTable
 from termvisor.store.tables.agent_facts import AgentFactTable
 from termvisor.store.tables.approvals import ApprovalTable, PermitTable
 from termvisor.store.tables.audit import AuditTable
-from termvisor.store.tables.baseline_screens import BaselineScreenTable
 from termvisor.store.tables.commands import CommandTable
 from termvisor.store.tables.deliveries import DeliveryTable
 from termvisor.store.tables.detections import DetectionTable
@@ -21,7 +20,7 @@ from termvisor.store.tables.notification_outbox import NotificationOutbox
 from termvisor.store.tables.output import OutputTable
 from termvisor.store.tables.panes import PaneTable
 from termvisor.store.tables.reservations import ReservationTable
-from termvisor.store.tables.screen_rows import SightingTable
+from termvisor.store.tables.screens import BaselineScreenTable, SightingTable
 from termvisor.store.tables.search_queries import SearchReader
 from termvisor.store.tables.sessions import SessionTable
 from termvisor.store.tables.transcripts import TranscriptTable
@@ -87,6 +86,7 @@ class Store:
         try:
             return await self.maintenance.check_integrity(thorough=thorough)
         except StorageError as error:
+            # A file that SQLite cannot read at all is damaged as well.
             return str(error)
 
     def is_writable(self) -> bool:

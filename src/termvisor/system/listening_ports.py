@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from termvisor.system import procfs
 
 _LISTEN_STATE = "0A"
+# 127.0.0.1 in both byte orders, and the wildcard address.
 _LOCAL_ADDRESSES = frozenset({"0100007F", "7F000001", "00000000"})
-"""127.0.0.1 in both byte orders, and the wildcard address."""
 _MAX_FILES = 4096
 
 
@@ -34,6 +34,7 @@ def _is_in_own_network_namespace(pid: int) -> bool:
     try:
         return os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")
     except OSError:
+        # It has exited, or belongs to another user.
         return False
 
 
@@ -46,7 +47,8 @@ def _list_socket_inodes(pid: int) -> Iterator[str]:
     for name in names[:_MAX_FILES]:
         try:
             target = os.readlink(f"/proc/{pid}/fd/{name}")
-        except OSError:  # closed since it was listed
+        except OSError:
+            # Closed since it was listed.
             continue
         if target.startswith("socket:["):
             yield target[8:-1]

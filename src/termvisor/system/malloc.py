@@ -5,8 +5,8 @@ import ctypes
 import gc
 import sys
 
+# Glibc's number of the mallopt parameter.
 _M_ARENA_MAX = -8
-"""glibc's number of the mallopt parameter."""
 _MAX_ARENAS = 1
 
 
@@ -16,6 +16,7 @@ def limit_arenas() -> None:
     Every further arena keeps a quarter of a megabyte, and the threads of this process rarely run at the same time.
     """
     if sys.platform == "linux":
+        # musl has no such call.
         with contextlib.suppress(AttributeError):
             ctypes.CDLL(None).mallopt(ctypes.c_int(_M_ARENA_MAX), ctypes.c_int(_MAX_ARENAS))
 

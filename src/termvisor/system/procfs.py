@@ -7,17 +7,22 @@ import ctypes
 import os
 import struct
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from termvisor.model.health import ProcessUsage
+from termvisor.system.subprocesses import run_and_capture
+
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+# Largest argv or environment that is read.
 _MAX_READ_BYTES = 1 << 18
-"""Largest argv or environment that is read."""
 _DEAD_STATES = (b"Z", b"X")
+# Fields of /proc/<pid>/stat after the name that every supported kernel has (see proc(5)).
 _MIN_STAT_FIELDS = 20
-"""Fields of /proc/<pid>/stat after the name that every supported kernel has (see proc(5))."""
 _ARG_START = 45
+_SAMPLE_WINDOW_S = 60.0
 
 
 class ProcessEntry(Struct, frozen=True):
@@ -79,7 +84,7 @@ def split_device_number(number: int) -> tuple[int, int]:
 def read_argv(pid: int) -> tuple[str, ...]:
     """Return the command line; empty if it cannot be read."""
     if sys.platform == "linux":
-        words = _read_file(f"/proc/{pid}/cmdline").split(b"\0")
+        words = read_file(f"/proc/{pid}/cmdline").split(b"\0")
         return tuple(map(os.fsdecode, words[:-1] if words[-1] == b"" else words))
     return _read_procargs(pid)[0]
 
@@ -91,6 +96,7 @@ def read_cwd(pid: int) -> str:
     try:
         return os.readlink(f"/proc/{pid}/cwd").removesuffix(" (deleted)")
     except OSError:
+        # The process has exited, or belongs to another user.
         return ""
 
 
@@ -99,7 +105,7 @@ def read_environment(pid: int, names: Iterable[str]) -> dict[str, str]:
     wanted = {os.fsencode(name) for name in names}
     if not wanted:
         return {}
-    block = _read_file(f"/proc/{pid}/environ").split(b"\0") if sys.platform == "linux" else _read_procargs(pid)[1]
+    block = read_file(f"/proc/{pid}/environ").split(b"\0") if sys.platform == "linux" else _read_procargs(pid)[1]
     pairs = (line.partition(b"=") for line in block)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs if name in wanted}
 
@@ -128,14 +134,14 @@ def _read_process_from_proc(pid: int) -> ProcessEntry | None:
 def _read_stat_fields(pid: int) -> tuple[bytes, list[bytes]] | None:
     """Return the name and the fields after it: proc(5) counts from 1, so its field n has index n - 3."""
     # The name may itself contain spaces and parentheses: only the last parenthesis ends it.
-    head, _, rest = _read_file(f"/proc/{pid}/stat").rpartition(b")")
+    head, _, rest = read_file(f"/proc/{pid}/stat").rpartition(b")")
     fields = rest.split()
     if len(fields) < _MIN_STAT_FIELDS or fields[0] in _DEAD_STATES:
         return None
     return head.partition(b"(")[2], fields
 
 
-def _read_file(path: str) -> bytes:
+def read_file(path: str) -> bytes:
     """Return a whole file of /proc; empty if it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -167,6 +173,7 @@ def _read_process_from_libproc(pid: int) -> ProcessEntry | None:
     try:
         session = os.getsid(pid)
     except OSError:
+        # It exited after its information was read.
         return None
     name = (data[64:96].rstrip(b"\0") or data[48:64].rstrip(b"\0")).decode("utf-8", "replace")
     (parent,), (started,) = struct.unpack_from("I", data, 16), struct.unpack_from("Q", data, 120)
@@ -193,3 +200,47 @@ def _read_procargs(pid: int) -> tuple[tuple[str, ...], list[bytes]]:
     (count,) = struct.unpack_from("i", room.raw, 0)
     words = room.raw[4 : size.value].partition(b"\0")[2].lstrip(b"\0").split(b"\0")
     return tuple(map(os.fsdecode, words[:count])), words[count:]
+
+
+class ProcessUsageSampler:
+    """Compute the CPU percentage of a process over the last minute from the samples its callers request."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, float]] = deque(maxlen=256)
+        self._pid = 0
+
+    def sample_usage(self, pid: int, monotonic: float) -> ProcessUsage | None:
+        """Return the current usage, or None if the process does not exist."""
+        usage = _read_usage_from_proc(pid) if sys.platform == "linux" else _read_usage_from_ps(pid)
+        if usage is None:
+            return None
+        # The recorder gets another pid when it restarts; its CPU time begins at zero again.
+        if pid != self._pid:
+            self._pid = pid
+            self._samples.clear()
+        rss, cpu = usage
+        self._samples.append((monotonic, cpu))
+        while len(self._samples) > 2 and monotonic - self._samples[0][0] > _SAMPLE_WINDOW_S:
+            self._samples.popleft()
+        since, cpu_before = self._samples[0]
+        percent = 100 * (cpu - cpu_before) / (monotonic - since) if monotonic > since else 0.0
+        return ProcessUsage(pid=pid, rss_bytes=rss, cpu_seconds=round(cpu, 2), cpu_percent=round(percent, 2))
+
+
+def _read_usage_from_proc(pid: int) -> tuple[int, float] | None:
+    """Return the resident memory in bytes and the CPU time in seconds."""
+    process, sizes = read_stat(pid), read_file(f"/proc/{pid}/statm").split()
+    if process is None or not sizes:
+        return None
+    return int(sizes[1]) * os.sysconf("SC_PAGE_SIZE"), process.cpu_ticks / TICKS_PER_SECOND
+
+
+def _read_usage_from_ps(pid: int) -> tuple[int, float] | None:
+    status, out, _ = run_and_capture(["ps", "-o", "rss=,cputime=", "-p", str(pid)])
+    columns = out.split()
+    if status != 0 or len(columns) != 2:
+        return None
+    seconds = 0.0
+    for part in columns[1].replace(b"-", b":").split(b":"):
+        seconds = seconds * 60 + float(part)
+    return int(columns[0]) * 1024, seconds

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Literal, NamedTuple
 
+# Set PR_SET_PDEATHSIG to SIGKILL, then exec the program. macOS has no such call: there the reader's thread kills the
+# client when it stalls, and the client of a killed daemon runs until its next write fails (untested).
 _DIE_WITH_PARENT_SCRIPT = (
     "import ctypes, os, sys\n"
     "parent = int(sys.argv[1])\n"
@@ -16,11 +18,9 @@ _DIE_WITH_PARENT_SCRIPT = (
     "if os.getppid() != parent: os._exit(1)\n"
     "os.execvp(sys.argv[2], sys.argv[2:])\n"
 )
-"""Set PR_SET_PDEATHSIG to SIGKILL, then exec the program. macOS has no such call: there the reader's thread kills the
-client when it stalls, and the client of a killed daemon runs until its next write fails (untested)."""
 
+# Bytes of a program's output that are kept: its end.
 _MAX_KEPT_BYTES = 4096
-"""Bytes of a program's output that are kept: its end."""
 
 
 def start_tied(argv: Sequence[str], *, stdin: int, stdout: int, env: Mapping[str, str] | None = None) -> "ChildProcess":
@@ -67,6 +67,7 @@ def run_and_capture(
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()
     except subprocess.TimeoutExpired as error:
+        # The status of timeout(1).
         return 124, error.stdout or b"", f"{argv[0]}: timed out after {timeout_s:g} s".encode()
     return done.returncode, done.stdout, done.stderr
 
@@ -106,6 +107,7 @@ async def run_isolated(
             async with asyncio.timeout(timeout_s):
                 await _wait_for_exit(process)
         except TimeoutError:
+            # `_reap` kills what still runs and returns the status for it.
             pass
         finally:
             status = _reap(process)
@@ -173,6 +175,7 @@ def _kill_group_and_wait(process: subprocess.Popen[bytes]) -> int:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    # The group is gone, or only members are left that changed their user.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -226,11 +229,13 @@ class _OutputReader:
         try:
             data = os.read(handle, 1 << 16)
         except BlockingIOError:
+            # Empty for now; the loop calls again when there is more.
             return False
         self._pipes[handle][1].extend(data)
         if len(self.out) + len(self.errors) > self._max_bytes:
             self.has_exceeded_limit = True
-            if self._process.returncode is None:  # once reaped, its group id may belong to another process
+            # Once reaped, its group id may belong to another process.
+            if self._process.returncode is None:
                 _kill_group(self._process)
         return bool(data) and not self.has_exceeded_limit
 
@@ -261,7 +266,8 @@ def _reap(process: subprocess.Popen[bytes]) -> int:
     """Return the exit status; kill the process group and return 124 if it still runs."""
     if (status := process.poll()) is not None:
         return status
-    os.killpg(process.pid, signal.SIGKILL)  # not reaped yet, so its group id cannot be reused
+    # Not reaped yet, so its group id cannot be reused.
+    os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     return 124
 
@@ -308,8 +314,9 @@ class ChildProcess:
 
     def disown(self) -> None:
         """Let it run on without waiting for it."""
+        # Otherwise Popen warns that the process is still running.
         if self._process.poll() is None:
-            self._process.returncode = 0  # otherwise Popen warns that the process is still running
+            self._process.returncode = 0
 
     def kill(self, signal_number: int = signal.SIGKILL) -> None:
         with contextlib.suppress(ProcessLookupError):

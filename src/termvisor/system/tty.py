@@ -1,4 +1,4 @@
-"""Inspect a pane's terminal from outside: its foreground process group, and whether its input is being read.
+"""Inspect a pane's terminal from outside: its foreground processes, and whether its input is being read.
 
 Linux only; elsewhere (untested) nothing is known, and callers must treat unknown as "do not act".
 """
@@ -7,18 +7,19 @@ import contextlib
 import fcntl
 import os
 import signal
+import stat
 import struct
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from termvisor.system import procfs
 
+# Kernel functions (/proc/<pid>/wchan) in which a thread sleeps that reads its terminal, waits for several descriptors,
+# or leaves reading to another thread.
 _INPUT_WAIT_CHANNELS = (b"wait_woken", b"n_tty_read", b"poll", b"select", b"futex", b"io_")
-"""Kernel functions (/proc/<pid>/wchan) in which a thread sleeps that reads its terminal, waits for several descriptors,
-or leaves reading to another thread."""
 _PTY_MAJORS = range(136, 144)
 _MINORS_PER_MAJOR = 256
 
@@ -38,10 +39,53 @@ def find_foreground(pid: int) -> ForegroundGroup | None:
     return ForegroundGroup(process.foreground_group, process.group == process.foreground_group)
 
 
+def find_foreground_group(pid: int) -> int:
+    """Return the foreground process group of the terminal of ``pid``; 0 if it has no terminal or is unknown."""
+    foreground = find_foreground(pid)
+    return foreground.group if foreground else 0
+
+
+def filter_group_members(group: int, pids: Iterable[int]) -> frozenset[int]:
+    """Return the processes that belong to this process group."""
+    return frozenset(pid for pid in pids if group and _get_process_group(pid) == group)
+
+
+def is_printing_in_pane(pid: int, started: int, pane_pid: int) -> bool | None:
+    """Return True if a process is in the foreground of a pane and its output goes there, directly or through a pipe.
+
+    ``pane_pid`` is the first process of the pane. Returns None if the process has exited.
+    """
+    process, shell = procfs.read_stat(pid), procfs.read_stat(pane_pid)
+    if process is None or process.started != started:
+        return None
+    is_foreground = (
+        shell is not None and process.group == shell.foreground_group and process.terminal == shell.terminal != 0
+    )
+    return is_foreground and _is_printing_to(pid, process.terminal)
+
+
+def _get_process_group(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
+    except OSError:  # it has exited
+        return 0
+
+
+def _is_printing_to(pid: int, terminal: int) -> bool:
+    """Return True if stdout is this terminal or a pipe; output that goes to a file is not shown in the pane."""
+    try:
+        stdout = os.stat(f"/proc/{pid}/fd/1")
+    except OSError:  # it has exited, or belongs to another user
+        return False
+    device = os.makedev(*procfs.split_device_number(terminal))
+    return stat.S_ISFIFO(stdout.st_mode) or (stat.S_ISCHR(stdout.st_mode) and stdout.st_rdev == device)
+
+
 def count_unread_bytes(tty: str) -> int | None:
     """Return the number of input bytes that the terminal's program has not read yet; None if unknown."""
     if sys.platform != "linux":
         return None
+    # The pane may close at any moment; then nothing is known.
     with contextlib.suppress(OSError), _open_tty(tty) as descriptor:
         (count,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"))
         return int(count)
@@ -80,18 +124,12 @@ def _is_not_reading_input(pid: int) -> bool:
     process = procfs.read_stat(pid)
     if process is None or process.state in ("R", "D"):
         return process is not None
-    wait_channel = _read_file(f"/proc/{pid}/wchan")
+    wait_channel = procfs.read_file(f"/proc/{pid}/wchan")
     if wait_channel == b"do_wait":
         return all(
-            _is_not_reading_input(int(child)) for child in _read_file(f"/proc/{pid}/task/{pid}/children").split()
+            _is_not_reading_input(int(child)) for child in procfs.read_file(f"/proc/{pid}/task/{pid}/children").split()
         )
     return wait_channel not in (b"", b"0") and not any(name in wait_channel for name in _INPUT_WAIT_CHANNELS)
-
-
-def _read_file(path: str) -> bytes:
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        return file.read()
-    return b""
 
 
 def send_signal(group: int, name: str) -> bool:

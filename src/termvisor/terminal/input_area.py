@@ -7,8 +7,8 @@ that fits most programs; knowledge about one program belongs to its adapter.
 from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
+# Rows from the cursor to the frame; a frame farther away encloses more than the input.
 _MAX_FRAME_DISTANCE = 5
-"""Rows from the cursor to the frame; a frame farther away encloses more than the input."""
 _RULE_GLYPHS = frozenset("─━═╌╍┄┅┈┉╴╶╸╺▀▄▔▁_-=~▂▃▅▆▇█")
 _CORNER_GLYPHS = frozenset("╭╮╰╯┌┐└┘┏┓┗┛╔╗╚╝├┤┣┫╠╣╹╻+")
 _BAR_GLYPHS = frozenset("│┃║|▌▐▏▕")
@@ -71,11 +71,8 @@ def _find_barred_rows(rows: Sequence[str], cursor: int, fallback: range) -> rang
         first -= 1
     while last + 1 < len(rows) and _find_bar(rows[last + 1]) == bar:
         last += 1
-    return (
-        range(first, last + 1)
-        if cursor - first < _MAX_FRAME_DISTANCE and last - cursor < _MAX_FRAME_DISTANCE
-        else fallback
-    )
+    is_short = cursor - first < _MAX_FRAME_DISTANCE and last - cursor < _MAX_FRAME_DISTANCE
+    return range(first, last + 1) if is_short else fallback
 
 
 def _find_nearest_rule(rows: Sequence[str], candidates: range) -> int | None:

@@ -19,8 +19,10 @@ from termvisor.terminal.tokenizer import TerminalToken, count_bytes
 
 LINE_LIMIT = 4096
 RAW_LIMIT = 65536
-_OVERWRITE_LIMIT = RAW_LIMIT // 2  # a progress bar this long is cut where it restarts, so that no row is torn
-_MAX_COLUMN = 511  # terminals stop at their right edge, which is not known here
+# A progress bar this long is cut where it restarts, so that no row is torn.
+_OVERWRITE_LIMIT = RAW_LIMIT // 2
+# Terminals stop at their right edge, which is not known here.
+_MAX_COLUMN = 511
 _TAB_WIDTH = 8
 _FILLER = "\0"
 _REPEATABLE_CONTROLS = (b"\a", b"\b", b"\t", b"\r")
@@ -45,7 +47,7 @@ class LineAssembler:
         self.width = 0
         """Columns of the pane; 0 if unknown."""
         self.row_jumps = 0
-        """Counts movements to another row other than newlines, and erased pages."""
+        """Counts movements to another row other than newlines, and erased pages: signs of repainting."""
         self.settled_lines: list[SettledLine] = []
         self.overwrites = OverwriteTracker()
         self.begin_line(start)
@@ -199,7 +201,8 @@ class LineAssembler:
                 start = last
             self._repeat_control(byte, end - start)
             return
-        if byte != b"\n":  # a lone newline ends the line anyway, also if its CR came in another token
+        # A lone newline ends the line anyway, also if its CR came in another token.
+        if byte != b"\n":
             self.limit_length(start)
         if token.data.endswith(b"\n"):
             self.settle_line(end)
@@ -209,7 +212,8 @@ class LineAssembler:
             self._is_row_padded = self._is_row_padded or self._is_prompt_padding()
             self._move_cursor(0)
         elif count and byte == b"\b":
-            self._move_cursor(self._resolve_cursor() - 1)  # first back from beyond the last column
+            # The first one comes back from beyond the last column.
+            self._move_cursor(self._resolve_cursor() - 1)
             self._move_cursor(self._resolve_cursor() - (count - 1))
         elif count and byte == b"\t":
             self._advance_tabs(count)

@@ -10,8 +10,8 @@ from string import ascii_letters, digits
 from msgspec import Struct
 
 _PIECE_LENGTH = 8
+# Normal lines are overwritten like this once or twice; the limit bounds hostile output.
 _MAX_OVERWRITES_PER_LINE = 32
-"""Normal lines are overwritten like this once or twice; the limit bounds hostile output."""
 _RUN_CHARACTERS = frozenset(ascii_letters + digits + "_+/%=.~-")
 _match_run = re.compile(rf"[\w+/%=.~-]{{{_PIECE_LENGTH}}}", re.ASCII).match
 _LINE_END = "\n"

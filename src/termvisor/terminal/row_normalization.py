@@ -8,7 +8,7 @@ import re
 from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
 from collections.abc import Callable
 
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 
 _SPINNER_GLYPHS = "◐◑◒◓◴◵◶◷◜◝◞◟◰◱◲◳◢◣◤◥✢✣✤✦✧✳✴✵✶✷✸✹✺✻✼✽✾❋·∙•●○◉◌◍◎⏺⬝■□▪▫▮▯∗*"
 _BRAILLE = "\u2800-\u28ff"

@@ -1,25 +1,29 @@
-"""Decode the output of one epoch to settled lines and marks.
+"""Decode the output of one epoch to settled lines and marks, and group lines into blocks.
 
 In: deltas, in order and without holes. Out: a DecodedOutput for each. Invariant: the total output depends only on the
 bytes, not on how they were cut into deltas or how often a decoder was rebuilt from a checkpoint.
 """
+
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.errors import InternalError
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import Delta
+from termvisor.model.ids import EpochId
+from termvisor.model.terminal.output import Delta, Mark, TextBlock
 from termvisor.terminal.line_assembler import LineAssembler, SettledLine
 from termvisor.terminal.osc_marks import parse_csi_marks, parse_osc_mark
 from termvisor.terminal.overwritten_text import OverwrittenLine
 from termvisor.terminal.tokenizer import ReadMode, SequenceKind, TerminalToken, Tokenizer
 
-__all__ = ["DecodedOutput", "SettledLine", "TextDecoder", "encode_carry"]
-
 _MARKS_WITH_ROW = frozenset({"prompt_start", "input_start", "command_start", "command_end"})
-_CHUNK_BYTES = 65536  # processed at once, to bound memory for a large delta
+# Processed at once, to bound memory for a large delta.
+_CHUNK_BYTES = 65536
+_MAX_BLOCK_LINES, _MAX_BLOCK_CHARACTERS = 32, 2048
+# The time of each line of a block is known to the second.
+_MAX_BLOCK_NS = 1_000_000_000
 
 
 class DecodedOutput(Struct, frozen=True):
@@ -57,43 +61,21 @@ class TextDecoder:
         self._marks_reported_to = state.reported_to
         self._bell_end = state.rung_to
         self._tokenizer = Tokenizer(offset, state.skipping)
-        self._assembler = LineAssembler(offset)
+        self.assembler = LineAssembler(offset)
+        """The unfinished line; set its width before feeding the bytes printed at that width."""
         self._marks: list[Mark] = []
-
-    def preset_line(self, text: str, column: int) -> None:
-        """Preset the cursor's row with its text and the cursor's column; call before the first byte."""
-        self._assembler.preset_line(text, column)
-
-    @property
-    def pending_text(self) -> str:
-        """Return the unfinished line as shown now, up to its last complete character."""
-        return self._assembler.text
-
-    @property
-    def width(self) -> int:
-        """Columns of the pane, 0 if unknown; set before feeding the bytes printed at that width."""
-        return self._assembler.width
-
-    @width.setter
-    def width(self, columns: int) -> None:
-        self._assembler.width = columns
-
-    @property
-    def row_jumps(self) -> int:
-        """Count how often a program on the main screen moved back to other rows, a sign of repainting."""
-        return self._assembler.row_jumps
 
     @property
     def next_line_start(self) -> int:
         """Return the offset before which no future line begins."""
         is_between = self.is_alternate or self._tokenizer.skipped_kind is not None
-        return self._tokenizer.position if is_between else self._assembler.start
+        return self._tokenizer.position if is_between else self.assembler.start
 
     def feed(self, delta: Delta) -> DecodedOutput:
         expected = self._tokenizer.position + len(self._tokenizer.unfinished_bytes)
         if delta.offset != expected:
             raise InternalError(f"delta at offset {delta.offset}, expected {expected}")
-        self._assembler.at = delta.at
+        self.assembler.at = delta.at
         for start in range(0, len(delta.data), _CHUNK_BYTES):
             self._tokenizer.feed(delta.data[start : start + _CHUNK_BYTES])
             while (token := self._tokenizer.next_token(self._choose_read_mode())) is not None:
@@ -105,13 +87,13 @@ class TextDecoder:
         """Settle the unfinished line and drop an unfinished sequence at the end of the stream."""
         rest, position = self._tokenizer.unfinished_bytes, self._tokenizer.position
         end = position + len(rest)
-        self._assembler.at = at
+        self.assembler.at = at
         if not self.is_alternate and self._tokenizer.skipped_kind is None:
             if rest[:1] >= b"\xa0":
-                self._assembler.write(TerminalToken("text", position, end, "\ufffd", rest))
-            self._assembler.leave_line(end)
+                self.assembler.write(TerminalToken("text", position, end, "\ufffd", rest))
+            self.assembler.leave_line(end)
         self._tokenizer = Tokenizer(end)
-        self._assembler.begin_line(end)
+        self.assembler.begin_line(end)
         return self._take_decoded()
 
     def build_checkpoint(self) -> tuple[int, bytes]:
@@ -127,15 +109,15 @@ class TextDecoder:
     def _choose_read_mode(self) -> ReadMode:
         if self.is_alternate:
             return "marks"
-        if self._assembler.is_empty:
+        if self.assembler.is_empty:
             return "fresh"
-        return "lines" if self._assembler.is_plain else "exact"
+        return "lines" if self.assembler.is_plain else "exact"
 
     def _take_decoded(self) -> DecodedOutput:
         decoded = DecodedOutput(
-            tuple(self._assembler.settled_lines), tuple(self._marks), self._assembler.overwrites.take_overwritten()
+            tuple(self.assembler.settled_lines), tuple(self._marks), self.assembler.overwrites.take_overwritten()
         )
-        self._assembler.settled_lines.clear()
+        self.assembler.settled_lines.clear()
         self._marks.clear()
         return decoded
 
@@ -146,29 +128,29 @@ class TextDecoder:
             )
 
     def _find_mark_row(self, offset: int) -> int:
-        return offset if self.is_alternate or self._assembler.text else self._assembler.start
+        return offset if self.is_alternate or self.assembler.text else self.assembler.start
 
     def _handle_run(self, token: TerminalToken) -> None:
-        if not self.is_alternate and not self._assembler.add_run(token):
+        if not self.is_alternate and not self.assembler.add_run(token):
             self._tokenizer.reread_exactly(token)
 
     def _handle_erased(self, token: TerminalToken) -> None:
-        if not self._assembler.apply_erased(token):
+        if not self.assembler.apply_erased(token):
             self._tokenizer.reread_exactly(token)
 
     def _handle_moves(self, token: TerminalToken) -> None:
-        self._assembler.row_jumps += 1
-        self._assembler.begin_line(token.end)
+        self.assembler.row_jumps += 1
+        self.assembler.begin_line(token.end)
 
     def _handle_text(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._assembler.write(token)
+            self.assembler.write(token)
 
     def _handle_control(self, token: TerminalToken) -> None:
         if token.data.startswith(b"\a"):
             self._handle_bell(token)
         if not self.is_alternate:
-            self._assembler.apply_control(token)
+            self.assembler.apply_control(token)
 
     def _handle_bell(self, token: TerminalToken) -> None:
         """Report consecutive bells as one, even across chunks."""
@@ -178,7 +160,7 @@ class TextDecoder:
 
     def _handle_dropped(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._assembler.skip_bytes(token.start, token.end)
+            self.assembler.skip_bytes(token.start, token.end)
 
     def _handle_csi(self, token: TerminalToken) -> None:
         self._limit_line(token)
@@ -199,18 +181,18 @@ class TextDecoder:
 
     def _apply_sequence(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._assembler.apply_sequence(token)
+            self.assembler.apply_sequence(token)
 
     def _switch_screen(self, is_alternate: bool, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._assembler.leave_line(token.end)
+            self.assembler.leave_line(token.end)
         self.is_alternate = is_alternate
-        self._assembler.begin_line(token.end)
+        self.assembler.begin_line(token.end)
 
     def _handle_osc(self, token: TerminalToken) -> None:
         mark = parse_osc_mark(token.data, token.end)
         if mark is not None and mark.kind == "input_start":
-            mark = replace(mark, column=self._assembler.cursor_column)
+            mark = replace(mark, column=self.assembler.cursor_column)
         if mark is not None:
             self._add_mark(mark)
         self._limit_line(token)
@@ -228,13 +210,13 @@ class TextDecoder:
 
     def _limit_line(self, token: TerminalToken) -> None:
         if not self.is_alternate:
-            self._assembler.limit_length(token.start)
+            self.assembler.limit_length(token.start)
 
     def _handle_lost(self, token: TerminalToken) -> None:
         """Settle the line before an over-long sequence, so that resuming never reads the sequence again."""
         if not self.is_alternate:
-            self._assembler.leave_line(token.start)
-        self._assembler.begin_line(token.end)
+            self.assembler.leave_line(token.start)
+        self.assembler.begin_line(token.end)
 
 
 _TOKEN_HANDLERS = {
@@ -253,3 +235,21 @@ _TOKEN_HANDLERS = {
     "lost": TextDecoder._handle_lost,
     "skipped": TextDecoder._handle_lost,
 }
+
+
+def build_blocks(epoch: EpochId, lines: Sequence[SettledLine], texts: Sequence[str]) -> Iterator[TextBlock]:
+    """Yield the blocks of consecutive lines; ``texts`` are their redacted texts."""
+    first = size = 0
+    for index, line in enumerate(lines):
+        is_full = index - first >= _MAX_BLOCK_LINES or size > _MAX_BLOCK_CHARACTERS
+        if index > first and (is_full or line.at - lines[first].at > _MAX_BLOCK_NS):
+            yield _build_block(epoch, lines[first:index], texts[first:index])
+            first, size = index, 0
+        size += len(texts[index]) + 1
+    if lines:
+        yield _build_block(epoch, lines[first:], texts[first:])
+
+
+def _build_block(epoch: EpochId, lines: Sequence[SettledLine], texts: Sequence[str]) -> TextBlock:
+    head, tail = lines[0], lines[-1]
+    return TextBlock(epoch=epoch, start=head.start, end=tail.end, at=head.at, until=tail.at, lines=tuple(texts))

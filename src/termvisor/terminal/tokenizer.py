@@ -78,7 +78,8 @@ _SINGLE_TOKEN = re.compile(
     rb"|(?P<dropped>(?:[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x83\x86-\x8c\x8e\x8f\x91-\x97\x99\x9a\x9c]|\x1b(?=\x1b))++)"
 )
 _CHARACTER = re.compile(_UTF8 + rb"|" + _PARTIAL_UTF8 + rb"|.", re.DOTALL)
-_MIN_RUN_BYTES = 8  # a shorter run costs more than its few tokens
+# A shorter run costs more than its few tokens.
+_MIN_RUN_BYTES = 8
 _MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
 
 
@@ -196,7 +197,8 @@ class Tokenizer:
         data = match.group()
         try:
             text = data.decode()
-        except UnicodeDecodeError:  # invalid UTF-8 is left to the exact tokens
+        except UnicodeDecodeError:
+            # Invalid UTF-8 is left to the exact tokens.
             return None
         return None if _has_c1(data) else self._emit("erased", len(data), text, data)
 
@@ -212,6 +214,7 @@ class Tokenizer:
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
+            # The run ends before the first invalid byte; exact tokens replace it.
             self._exact_until = start + len(data)
             data = data[: error.start]
             text = data.decode()

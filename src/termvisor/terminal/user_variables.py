@@ -58,7 +58,8 @@ def parse_variable(name: str, value: str, nonce: str | None) -> UserVariable | N
         decoded = msgspec.json.decode(value)
         public, is_proven = _remove_nonce(decoded, nonce)
         text = msgspec.json.encode(public).decode()
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):  # pane output may be anything
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        # Pane output may be anything, also deeply nested JSON.
         return None
     if nonce:
         text = text.replace(nonce, "[nonce]")
@@ -73,7 +74,8 @@ def decode_value(value: str) -> str:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         try:
             return b64decode(value, validate=True).decode()
-        except ValueError:  # neither JSON nor base64: parse_variable rejects it
+        except ValueError:
+            # Neither JSON nor base64: parse_variable rejects it.
             return value
     return value
 

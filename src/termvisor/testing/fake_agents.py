@@ -6,24 +6,23 @@ from contextlib import AbstractContextManager
 from msgspec.structs import replace
 
 from termvisor.agents.state.identification import build_handshake_signature, identify_agent
-from termvisor.agents.tracking import agent_events
+from termvisor.agents.tracking import transition
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import Clock
+from termvisor.daemon.services.agents import AgentService
+from termvisor.model.agent.agent_process import AgentSignature, SignatureInputs
 from termvisor.model.agent.agent_view import AgentKind, AgentView
 from termvisor.model.agent.attention import find_need
-from termvisor.model.agent.drift import AgentDrift
-from termvisor.model.agent.evidence_source import SourceHealth
-from termvisor.model.agent.explanation import StateExplanation
-from termvisor.model.agent.identification import AgentSignature, SignatureInputs
+from termvisor.model.agent.evidence import AgentDrift, SourceHealth, StateExplanation
+from termvisor.model.agent.hooks import ToolFinished
 from termvisor.model.agent.session import AgentSession, TokenUsage
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState, StateChange, StateName
-from termvisor.model.agent.tool_finished import ToolFinished
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import PaneId, RuntimeId, SessionId, SignalId
 
 
-class FakeAgents:
+class FakeAgents(AgentService):
     """`start_agent`, `set_state`, `set_usage` and `end_agent` simulate agents; other data is put into the lists.
 
     As in the daemon, a change is stored as an event before it is published.
@@ -98,6 +97,7 @@ class FakeAgents:
         evidence = {"reason": None, "evidence_mode": "deterministic", "source": "hook", "confidence": "high"}
         fields = {"value": value, "since": now, "last_event": now, "binding": "managed_deterministic_fresh"}
         state = replace(view.state, **(evidence | fields | changes))
+        # A hook is a handshake: the agent said itself which one it is.
         handshake = build_handshake_signature(state.agent, view.signature.signature_inputs)
         signature = handshake if state.evidence_mode == "deterministic" else view.signature
         return self._store_view(replace(view, state=state, version=view.version + 1, signature=signature), view.state)
@@ -121,7 +121,7 @@ class FakeAgents:
         ]
         ended = replace(view.state, value="unknown", reason="no_signal", presence="unmanaged", binding="unmanaged")
         change = StateChange(at=now, version=view.version + 1, before=view.state, after=ended)
-        self._publish_change(change, agent_events.build_ended_event(change, "completed"))
+        self._publish_change(change, transition.build_ended_event(change, "completed"))
 
     def _store_view(self, view: AgentView, before: AgentState | None) -> AgentView:
         need, now = find_need(view.state), self._clock.now()
@@ -129,11 +129,12 @@ class FakeAgents:
         stored = self.views_by_pane[view.state.pane] = replace(view, need=kind, needs_action=is_action)
         change = StateChange(at=now, version=view.version, before=before, after=view.state)
         self._publish_change(
-            change, agent_events.build_changed_event(change) if before is not None else _build_start_event(change)
+            change, transition.build_changed_event(change) if before is not None else _build_start_event(change)
         )
         return stored
 
     def _publish_change(self, change: StateChange, event: Event | None) -> None:
+        # Stored first: `watch` reads the events again when it is woken.
         if event is not None:
             self._record(event)
         self._state_bus.publish(change)

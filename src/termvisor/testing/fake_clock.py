@@ -25,10 +25,12 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         sleeper = (self._now_ns + int(seconds * NS), asyncio.Event())
         self._sleepers.append(sleeper)
+        # Wakes `wait_until_asleep`: a test advances the clock only once the code under test sleeps.
         self._asleep.set()
         try:
             await sleeper[1].wait()
         finally:
+            # Also if the task was cancelled: nothing may wait for a sleeper that is gone.
             self._sleepers.remove(sleeper)
 
     async def wait_until_asleep(self) -> None:
@@ -47,5 +49,6 @@ class FakeClock:
 
 async def let_tasks_run() -> None:
     """Let every task run until it waits for something."""
+    # Each task of a chain that wakes the next one needs a turn of the loop.
     for _ in range(20):
         await asyncio.sleep(0)

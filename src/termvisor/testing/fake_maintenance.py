@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from termvisor.clock import NS
+from termvisor.daemon.services.maintenance import MaintenanceService
 from termvisor.errors import Conflict
 from termvisor.model.health import HealthStatus, ProcessUsage, ServerHealth
-from termvisor.model.maintenance import DatabaseBackup, DatabaseContents, IntegrityReport, MaintenanceRun
-from termvisor.model.reload import ReloadResult
+from termvisor.model.maintenance import DatabaseBackup, DatabaseContents, IntegrityReport, MaintenanceRun, ReloadResult
 from termvisor.ops.config._settings import merge_settings
 from termvisor.settings import load_settings
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TMUX_SOCKET = "/run/tmux/default"
 
 
-class FakeMaintenance:
+class FakeMaintenance(MaintenanceService):
     def __init__(self, services: "FakeServices"):
         self._services = services
         self.is_recording = True
@@ -42,6 +42,7 @@ class FakeMaintenance:
 
     async def backup_database(self, path: str) -> DatabaseBackup:
         if path in self.backups:
+            # A backup never replaces a file.
             raise Conflict(f"{path} already exists")
         self.backups.append(path)
         contents = DatabaseContents(version=1, panes=len(await self._services.panes.list_panes(include_gone=True)))
@@ -70,7 +71,7 @@ class FakeMaintenance:
             raw_bytes=340_000_000,
             last_checkpoint_at=self._services.clock.now() - 42 * NS,
             maintenance=tuple(run for run in self.maintenance_steps if run.is_done),
-            gaps=len(self._services.history.stored_gaps),
+            gaps=len(await self._services.history.list_gaps()),
             restarts={},
             corrections=0,
             forks=7,

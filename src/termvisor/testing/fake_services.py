@@ -1,35 +1,55 @@
-"""Fake services for tests of operations: panes, lines, events and gaps in plain lists, and a fake clock."""
+"""The daemon's services on a store in memory and a fake tmux server, for tests of operations.
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import TypeVar
+Methods such as `add_pane`, `print_lines` and `remove_pane` simulate what capture stores. The gate, agents, workflows
+and maintenance, which need a running daemon, are fakes.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any, cast
+from zlib import crc32
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from termvisor.bus import Bus, Subscription
-from termvisor.clock import NS
-from termvisor.errors import BadRequest, InvalidCursor
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.capture.event_log import EventLog
+from termvisor.capture.server_watcher import KnownPane
+from termvisor.clock import NS, Clock
+from termvisor.daemon.components import Components
+from termvisor.daemon.services.accounts import AccountService
+from termvisor.daemon.services.detections import DetectionService
+from termvisor.daemon.services.history import HistoryService, RecordingService
+from termvisor.daemon.services.panes import PaneService
+from termvisor.daemon.services.updates import LiveUpdates
 from termvisor.model.action.action import Actor
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event, Scalar
-from termvisor.model.ids import EpochId, EventId, MuxPaneId, PaneId, ScreenId, TargetName
-from termvisor.model.terminal.command import ShellCommand
-from termvisor.model.terminal.frame import ReplayFrame
-from termvisor.model.terminal.output import Delta, Epoch, Gap, GapCause, Line
-from termvisor.model.terminal.pane import PaneActivity, PaneFacts, PaneInstance, PaneView, ServerInstance
-from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchResult
+from termvisor.model.ids import EpochId, MuxPaneId, PaneId, ScreenId, TargetName
+from termvisor.model.terminal.command import CommandBoundary, CommandUpdate, ShellCommand
+from termvisor.model.terminal.output import Delta, Gap, GapCause, TextBlock
+from termvisor.model.terminal.pane import (
+    CaptureChannel,
+    PaneActivity,
+    PaneFacts,
+    PaneInstance,
+    PaneView,
+    ServerInstance,
+)
+from termvisor.model.terminal.screen import CapturedScreen, ReplayFrame, Screen, ScreenRow
+from termvisor.ops.api.services import Services
+from termvisor.pipeline import Pipeline
+from termvisor.redaction import SeenSecrets
 from termvisor.settings import Paths, Settings
-from termvisor.terminal import user_variables
-from termvisor.testing.fake_accounts import FakeAccounts
+from termvisor.store import Store
+from termvisor.store.tables.pipeline_commit import EpochUpdate
 from termvisor.testing.fake_agents import FakeAgents
 from termvisor.testing.fake_clock import FakeClock
-from termvisor.testing.fake_commands import FakeCommands
-from termvisor.testing.fake_detections import FakeDetections
 from termvisor.testing.fake_gate import FakeGate
 from termvisor.testing.fake_maintenance import FakeMaintenance
 from termvisor.testing.fake_workflows import FakeWorkflows
-
-T = TypeVar("T")
+from termvisor.testing.memory_store import open_memory_store, run_now
 
 TEST_NONCE = "5eed5eed"
 """The nonce that proves user variables in tests."""
@@ -37,93 +57,292 @@ TEST_NONCE = "5eed5eed"
 SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
 
 
-class FakePanes:
-    def __init__(self, clock: FakeClock):
-        self._clock = clock
-        self.views: list[PaneView] = []
-        self.pending_lines: dict[PaneId, str] = {}
+class FakeServices(Services):
+    """``screens`` are the visible screens of the fake tmux server, by pane."""
+
+    clock: FakeClock
+    agents: FakeAgents
+    gate: FakeGate
+    maintenance: FakeMaintenance
+    workflows: FakeWorkflows
+
+    def __init__(self, paths: Paths | None = None, settings: Settings | None = None):
+        self.clock = FakeClock()
+        self.paths = paths or Paths("/home/me/.config/termvisor", "/home/me/.local/share/termvisor", "/run/visor")
+        self.get_settings = lambda: self.components.settings
+        self.store = open_memory_store(self.clock)
+        self.pipeline = FakePipeline(self.store, self.clock, self.paths.raw_dir)
         self.screens: dict[PaneId, Screen] = {}
+        self._tmux = _FakeSupervisor(self.screens)
+        self.event_log = EventLog(self.store.events, self.clock)
+        self.components = self._build_components(settings or Settings())
+        self.panes = PaneService(self.components)
+        self.history = HistoryService(self.components)
+        self.recording = self.history.recording = FakeRecording(self.components)
+        self.updates = LiveUpdates(self.components)
+        self.detections = DetectionService(self.components)
+        self.agents = FakeAgents(self.clock, self.store_event)
+        self.gate = FakeGate(self.store, self.clock, f"{self.paths.config_dir}/policy.toml")
+        self.maintenance = FakeMaintenance(self)
+        self.workflows = FakeWorkflows(self.store, self.clock)
+        self.accounts = AccountService(self.components, lambda action: self.gate.run(action, Preconditions()))
+        self._epochs: dict[PaneId, EpochId] = {}
+        self._running_commands: dict[PaneId, CommandUpdate] = {}
+
+    def _build_components(self, settings: Settings) -> Components:
+        # Parts that no service of these tests touches; one that does fails at once.
+        absent = cast(Any, None)
+        return Components(
+            store=self.store,
+            pipeline=self.pipeline,
+            event_log=self.event_log,
+            server_supervisor=cast(Any, self._tmux),
+            clock=self.clock,
+            paths=self.paths,
+            settings=settings,
+            recorder=absent,
+            screen_sampler=absent,
+            sightings=absent,
+            write_retry=absent,
+            agent_tracking=absent,
+            active_rules=absent,
+        )
+
+    def bind_caller(self, actor: Actor) -> "FakeServices":
+        self.gate.actor = actor
+        return self
+
+    @property
+    def settings(self) -> Settings:
+        return self.components.settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self.components.settings = settings
+
+    @property
+    def views(self) -> list[PaneView]:
+        """All panes, also closed ones."""
+        return run_now(self.panes.list_panes(include_gone=True))
+
+    def run_sql(self, statement: str, *values: object) -> list[Any]:
+        """Change rows as no method of the store does, for example as damage or retention would."""
+        return run_now(self.store._db.write(lambda connection: connection.execute(statement, values).fetchall()))
+
+    def add_pane(self, facts: PaneFacts, *, server: ServerInstance = SERVER) -> PaneView:
+        """Simulate a new pane."""
+        # tmux reuses pane ids after a restart; the store tells such panes apart by their generation.
+        twins = sum(view.instance.mux_id == facts.mux_id and view.instance.server == server for view in self.views)
+        instance = PaneInstance(server, facts.mux_id, twins)
+        pane, _ = run_now(self.store.panes.find_or_add(instance, facts, self.clock.now()))
+        # Every line belongs to an epoch, so a pane is captured from its start.
+        self._epochs[pane] = run_now(self.store.output.open_epoch(pane, "pipe", self.clock.now()))
+        self.pipeline.stream_states[pane] = StreamState()
+        self._tmux.add_pane(server, KnownPane(pane, facts))
+        return self._get_view(pane)
+
+    def _get_view(self, pane: PaneId) -> PaneView:
+        view = run_now(self.panes.find_pane(pane))
+        assert view is not None  # noqa: S101
+        return view
+
+    def change_pane(
+        self, pane: PaneId, *, activity: PaneActivity | None = None, facts: PaneFacts | None = None
+    ) -> PaneView:
+        """Change what the stream shows of a pane, or what tmux reports about it."""
+        if activity is not None:
+            self.pipeline.stream_states[pane].activity = activity
+        if facts is not None:
+            run_now(self.store.panes.update(pane, facts, self.clock.now()))
+        return self._get_view(pane)
+
+    def remove_pane(self, pane: PaneId) -> None:
+        """Simulate the end of a pane."""
+        run_now(self.store.panes.mark_gone(pane, self.clock.now()))
+        self._tmux.remove_pane(pane)
+        self.add_event("pane_gone", pane)
+
+    def print_lines(self, pane: PaneId, *texts: str) -> None:
+        """Simulate complete lines of output."""
+        now, epoch = self.clock.now(), self._epochs[pane]
+        # One block per line, so that a test can delete any number of lines.
+        blocks = (TextBlock(epoch=epoch, start=0, end=0, at=now, until=now, lines=(text,)) for text in texts)
+        self._commit(pane, blocks=tuple(blocks))
+        self._note_output(pane)
+
+    def print_partial_line(self, pane: PaneId, text: str) -> None:
+        """Simulate an unfinished line of output."""
+        self.pipeline.stream_states[pane].pending_line = text
+        self._note_output(pane)
+
+    def print_bytes(self, pane: PaneId, data: bytes, epoch: int = 1) -> None:
+        deltas = self.recording.raw_deltas
+        start = sum(len(delta.data) for owner, delta in deltas if (owner, delta.epoch) == (pane, epoch))
+        deltas.append((pane, Delta(EpochId(epoch), start, data, self.clock.now())))
+
+    def show_screen(self, pane: PaneId, *rows: str, input_row: int | None = None) -> Screen:
+        """Simulate a repaint whose screen is stored: its rows must not all be known; the input row is left out."""
+        screen = Screen(pane=pane, rows=(), width=80, height=len(rows), alternate=True, at=self.clock.now())
+        # The fold tells the rows of an epoch apart: equal rows are stored once.
+        folded_rows = tuple(
+            ScreenRow(row, crc32(row.encode()), "input" if number == input_row else "sighting")
+            for number, row in enumerate(rows)
+        )
+        capture = CapturedScreen(self._epochs[pane], screen, folded_rows)
+        (stored,) = run_now(self.store.sightings.add([capture]))
+        self._note_output(pane)
+        return replace(screen, rows=rows, id=stored.screen or ScreenId(0))
+
+    def start_command(self, pane: PaneId, line: str | None) -> ShellCommand:
+        """Simulate a shell that echoes a command line and runs it."""
+        self.print_lines(pane, f"$ {line}")
+        now = self.clock.now()
+        self.change_pane(pane, activity=PaneActivity(kind="command", since=now, command_line=line, is_proven=True))
+        # Commands of an epoch differ by the offset at which they start.
+        number = self.run_sql("SELECT count(*) + 1 FROM command")[0][0]
+        command = CommandUpdate(start=100 * number, started_at=now, line=line, cwd="/home/me/project", is_proven=True)
+        return self._store_command(pane, command)
+
+    def finish_command(self, pane: PaneId, exit_code: int | None = 0) -> ShellCommand:
+        """Simulate the end of the running command; None is an unknown exit status."""
+        now = self.clock.now()
+        self.change_pane(pane, activity=PaneActivity(kind="prompt", since=now, last_exit=exit_code, is_proven=True))
+        command = self._running_commands[pane]
+        ended = replace(command, end=command.start + 50, status="lost")
+        if exit_code is not None:
+            ended = replace(ended, ended_at=now, exit_code=exit_code, status="finished")
+        stored = self._store_command(pane, ended)
+        self._note_output(pane)
+        return stored
+
+    def _store_command(self, pane: PaneId, command: CommandUpdate) -> ShellCommand:
+        self._running_commands[pane] = command
+        boundary = CommandBoundary(command.start, command.start, is_end=command.end is not None)
+        self._commit(pane, commands=(command,), edges=((boundary, 0),))
+        stored = run_now(self.store.commands.find(pane, "last"))
+        assert stored is not None  # noqa: S101
+        return stored
+
+    def _commit(self, pane: PaneId, **output: Any) -> None:
+        run_now(self.store.output.commit([EpochUpdate(pane=pane, epoch=self._epochs[pane], committed=0, **output)]))
+
+    def _note_output(self, pane: PaneId) -> None:
+        # Published after it is stored, as in the pipeline: a subscriber reads the store at once.
+        self.pipeline.stream_states[pane].last_at = self.clock.now()
+        self.pipeline.changed_panes.publish(pane)
+
+    def add_gap(self, pane: PaneId, cause: GapCause, seconds: float | None) -> Gap:
+        """Simulate output that was not captured."""
+        start = self.clock.now()
+        end = None if seconds is None else start + int(seconds * NS)
+        gap = run_now(self.store.output.record_gap(Gap(pane=pane, cause=cause, start_at=start, end_at=end)))
+        self.add_event("gap_recorded", pane, cause=cause)
+        return gap
+
+    def add_event(self, kind: str, pane: PaneId | None = None, **data: Scalar) -> Event:
+        return self.store_event(Event(at=self.clock.now(), kind=kind, pane=pane, data=data))
+
+    def store_event(self, event: Event) -> Event:
+        return run_now(self.event_log.append(event))
+
+    def add_detection(self, detection: Detection) -> Detection:
+        """Simulate the match of a rule."""
+        (event,) = run_now(self.store.detections.add([detection]))
+        self.event_log.events.publish(event)
+        stored = run_now(self.store.detections.find(event.id))
+        assert stored is not None  # noqa: S101
+        return stored
+
+
+class StreamState(Struct):
+    """What the pipeline knows of a pane's stream: its reader and its rate meter in one."""
+
+    pending_line: str = ""
+    activity: PaneActivity = PaneActivity()
+    last_at: int | None = None
+    bytes_per_second: float = 0.0
+    read_offset: int = 0
+    stored_offset: int = 0
+
+    @property
+    def shells(self) -> "StreamState":
+        return self
+
+    @property
+    def activity_state(self) -> "StreamState":
+        return self
+
+    def compute_rate(self, now: float) -> float:
+        return self.bytes_per_second
+
+    def refresh_secrets(self) -> SeenSecrets:
+        return SeenSecrets()
+
+
+class FakePipeline(Pipeline):
+    """A pipeline that reads nothing: tests set the state of each stream. ``settle_count`` counts the waits."""
+
+    def __init__(self, store: Store, clock: Clock, raw_dir: str):
+        super().__init__(store.output, raw_dir=raw_dir, clock=clock, flush_interval=0.0, nonce=TEST_NONCE)
         self.settle_count = 0
+        self.stream_states: dict[PaneId, StreamState] = {}
+        self.current_readers = self.rate_meters = cast(Any, self.stream_states)
 
-    async def list_panes(self, *, include_gone: bool = False) -> list[PaneView]:
-        return [view for view in self.views if include_gone or view.gone_at is None]
-
-    async def find_pane(self, pane_id: PaneId) -> PaneView | None:
-        return next((view for view in self.views if view.id == pane_id), None)
-
-    def get_pending_line(self, pane: PaneId) -> str:
-        return self.pending_lines.get(pane, "")
-
-    async def capture_screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
-        return self.screens.get(pane) or Screen(pane=pane, rows=("",), width=80, height=24, at=self._clock.now())
-
-    async def wait_until_stored(self, pane: PaneId | None = None) -> None:
+    async def wait_settled(self, pane: PaneId | None = None) -> None:
         self.settle_count += 1
 
 
-class FakeHistory:
-    def __init__(self) -> None:
-        self.stored_lines: list[Line] = []
-        self.stored_events: list[Event] = []
-        self.forgotten_up_to = 0
-        """Events up to this id are deleted."""
-        self.stored_gaps: list[Gap] = []
-        self.recording = FakeRecording()
-        self.commands = FakeCommands()
-        self.last_query: SearchQuery | None = None
-        self.is_complete = True
+class _FakeSupervisor:
+    """Watches fake tmux servers, one for each socket."""
 
-    async def list_lines(
-        self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
-    ) -> list[Line]:
-        first = after if after is not None else -1
-        lines = [line for line in self.stored_lines if line.pane == pane and line.number > first]
-        lines = [line for line in lines if before is None or line.number < before]
-        return lines[:limit] if after is not None else lines[-limit:]
+    def __init__(self, screens: dict[PaneId, Screen]):
+        self._screens = screens
+        self.watchers: dict[str, _FakeWatcher] = {}
+        self.first_scan_done = self
 
-    async def search(self, query: SearchQuery) -> SearchResult:
-        """Return the lines that contain every word, newest first."""
-        self.last_query = query
-        words = query.text.lower().split()
-        rows = [hit for screen in self.recording.stored_screens for hit in _build_hits(screen)]
-        all_hits = sorted([*rows, *(SearchHit(line=line) for line in self.stored_lines)], key=lambda hit: hit.line.at)
-        hits = [
-            msgspec.structs.replace(hit, spans=_find_spans(hit.line.text.lower(), words))
-            for hit in reversed(all_hits)
-            if query.pane in (None, hit.line.pane) and all(word in hit.line.text.lower() for word in words)
-        ]
-        return SearchResult(hits=tuple(hits[: query.limit]), is_complete=self.is_complete)
+    async def wait(self) -> None:
+        """The first scan is done."""
 
-    async def list_events(
-        self,
-        *,
-        after: int | None = None,
-        pane: PaneId | None = None,
-        since: int | None = None,
-        kind: str | None = None,
-        limit: int = 20,
-    ) -> list[Event]:
-        if after is not None and not self.forgotten_up_to <= after <= len(self.stored_events):
-            raise InvalidCursor(f"no event has cursor {after}", details={"oldest": str(self.forgotten_up_to)})
-        events = self.stored_events[self.forgotten_up_to :]
-        events = [event for event in events if event.id > (after or 0) and pane in (None, event.pane)]
-        events = [event for event in events if (since is None or event.at >= since) and kind in (None, event.kind)]
-        return events[:limit] if after is not None else events[-limit:]
+    def add_pane(self, server: ServerInstance, pane: KnownPane) -> None:
+        watcher = self.watchers.setdefault(server.socket, _FakeWatcher(server, self._screens))
+        watcher.known_panes[pane.facts.mux_id] = pane
 
-    async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
-        gaps = [gap for gap in self.stored_gaps if pane in (None, gap.pane)]
-        return [gap for gap in gaps if since is None or (gap.end_at or gap.start_at) >= since]
+    def remove_pane(self, pane: PaneId) -> None:
+        if (location := self.locate_pane(pane)) is not None:
+            del location[0].known_panes[location[1]]
+
+    def locate_pane(self, pane: PaneId) -> "tuple[_FakeWatcher, MuxPaneId] | None":
+        for watcher in self.watchers.values():
+            for mux_id, known in watcher.known_panes.items():
+                if known.id == pane:
+                    return watcher, mux_id
+        return None
 
 
-class FakeRecording:
-    def __init__(self) -> None:
-        self.stored_epochs: list[Epoch] = []
+class _FakeWatcher:
+    """A watcher and the server that it watches in one."""
+
+    def __init__(self, instance: ServerInstance, screens: dict[PaneId, Screen]):
+        self.server, self.instance, self._screens = self, instance, screens
+        self.known_panes: dict[MuxPaneId, KnownPane] = {}
+
+    def find_data_plane(self, mux_id: MuxPaneId) -> CaptureChannel:
+        return "pipe"
+
+    async def capture_pane(self, mux_id: MuxPaneId, *, escapes: bool = False) -> PaneCapture:
+        pane = self.known_panes[mux_id].id
+        screen = self._screens.get(pane) or Screen(pane=pane, rows=("",), width=80, height=24)
+        fields = ("rows", "width", "height", "cursor_x", "cursor_y", "alternate")
+        return PaneCapture(**{name: getattr(screen, name) for name in fields})
+
+
+class FakeRecording(RecordingService):
+    """Raw bytes and frames set by the test: real ones need segment files and a replay tmux."""
+
+    def __init__(self, components: Components):
+        super().__init__(components)
         self.raw_deltas: list[tuple[PaneId, Delta]] = []
         self.stored_frames: list[ReplayFrame] = []
-        self.stored_screens: list[Screen] = []
-
-    async def list_epochs(self, pane: PaneId) -> list[Epoch]:
-        return [epoch for epoch in self.stored_epochs if epoch.pane == pane]
 
     async def read_raw(self, pane: PaneId, *, since: int | None = None) -> AsyncIterator[Delta]:
         for owner, delta in self.raw_deltas:
@@ -136,186 +355,6 @@ class FakeRecording:
         for frame in self.stored_frames:
             if frame.pane == pane and (since or 0) <= frame.at and (until is None or frame.at <= until):
                 yield frame
-
-    async def find_screen_at(self, pane: PaneId, at: int) -> Screen | None:
-        screens = [screen for screen in self.stored_screens if screen.pane == pane and screen.at <= at]
-        return screens[-1] if screens else None
-
-    async def find_screen(self, screen_id: ScreenId) -> Screen | None:
-        return next((screen for screen in self.stored_screens if screen.id == screen_id), None)
-
-
-def _build_hits(screen: Screen) -> Iterator[SearchHit]:
-    """Yield one hit per row of a stored screen."""
-    for text in filter(None, screen.rows):
-        line = Line(pane=screen.pane, number=0, at=screen.at, text=text, epoch=EpochId(1), source="screen")
-        yield SearchHit(line=line, screen=screen.id, last_at=screen.at)
-
-
-def _find_spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    return tuple(sorted((text.index(word), text.index(word) + len(word)) for word in words))
-
-
-class FakeUpdates:
-    """``listener_count`` is the number of open subscriptions."""
-
-    def __init__(self, services: "FakeServices") -> None:
-        self._services = services
-        self.is_flooded = False
-        self._events: Bus[Event] = Bus()
-        self._output: Bus[PaneId] = Bus()
-        self.listener_count = 0
-
-    def subscribe_events(self) -> AbstractContextManager[Subscription[Event]]:
-        return self._count_listeners(self._events)
-
-    def subscribe_output(self) -> AbstractContextManager[Subscription[PaneId]]:
-        return self._count_listeners(self._output)
-
-    @contextmanager
-    def _count_listeners(self, bus: Bus[T]) -> Iterator[Subscription[T]]:
-        self.listener_count += 1
-        try:
-            with bus.subscribe() as subscription:
-                yield subscription
-        finally:
-            self.listener_count -= 1
-
-    async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
-        """Store the variable as the daemon does; with ``is_flooded`` the rate limit is always exceeded."""
-        variable = user_variables.parse_variable(name, user_variables.decode_value(value), TEST_NONCE)
-        if variable is None:
-            raise BadRequest("not a valid user variable")
-        event = user_variables.build_event(pane, self._services.clock.now(), variable, 0, "call")
-        return None if self.is_flooded else self._services.store_event(event)
-
-    def publish_event(self, event: Event) -> None:
-        self._events.publish(event)
-
-    def publish_output(self, pane: PaneId) -> None:
-        self._output.publish(pane)
-
-
-class FakeServices:
-    """All services as fakes; methods such as `add_pane`, `print_lines` and `remove_pane` simulate a tmux server."""
-
-    def __init__(self, paths: Paths | None = None, settings: Settings | None = None):
-        self.clock = FakeClock()
-        self.panes = FakePanes(self.clock)
-        self.history = FakeHistory()
-        self.detections = FakeDetections(self.clock, self.store_event)
-        self.updates = FakeUpdates(self)
-        self._paths = paths or Paths("/home/me/.config/termvisor", "/home/me/.local/share/termvisor", "/run/visor")
-        self.settings = settings or Settings()
-        self.maintenance = FakeMaintenance(self)
-        self.agents = FakeAgents(self.clock, self.store_event)
-        self.gate = FakeGate(self.clock)
-        self.workflows = FakeWorkflows(self.clock)
-        self.accounts = FakeAccounts(self.clock)
-
-    def bind_caller(self, actor: Actor) -> "FakeServices":
-        self.gate.actor = actor
-        return self
-
-    @property
-    def configuration(self) -> tuple[Paths, Settings]:
-        return self._paths, self.settings
-
-    def add_pane(self, facts: PaneFacts, *, server: ServerInstance = SERVER) -> PaneView:
-        """Simulate a new pane."""
-        view = PaneView(
-            id=PaneId(len(self.panes.views) + 1),
-            instance=PaneInstance(server, facts.mux_id),
-            facts=facts,
-            heard_by="pipe",
-            first_seen_at=self.clock.now(),
-        )
-        self.panes.views.append(view)
-        return view
-
-    def change_pane(self, pane: PaneId, **changes: object) -> PaneView:
-        """Replace fields of a pane's view."""
-        index = next(index for index, view in enumerate(self.panes.views) if view.id == pane)
-        self.panes.views[index] = msgspec.structs.replace(self.panes.views[index], **changes)
-        return self.panes.views[index]
-
-    def print_lines(self, pane: PaneId, *texts: str) -> None:
-        """Simulate complete lines of output."""
-        count = self._count_lines(pane)
-        self.history.stored_lines += [
-            Line(pane=pane, number=number, at=self.clock.now(), text=text, epoch=EpochId(1))
-            for number, text in enumerate(texts, count + 1)
-        ]
-        self.change_pane(pane, last_output_at=self.clock.now(), lines=count + len(texts))
-        self.updates.publish_output(pane)
-
-    def show_screen(self, pane: PaneId, *rows: str) -> Screen:
-        """Simulate a repaint whose screen is stored."""
-        screen_id = ScreenId(len(self.history.recording.stored_screens) + 1)
-        screen = Screen(
-            pane=pane, rows=rows, width=80, height=len(rows), alternate=True, at=self.clock.now(), id=screen_id
-        )
-        self.history.recording.stored_screens.append(screen)
-        self.updates.publish_output(pane)
-        return screen
-
-    def start_command(self, pane: PaneId, line: str) -> ShellCommand:
-        """Simulate a shell that echoes a command line and runs it."""
-        self.print_lines(pane, f"$ {line}")
-        self.change_pane(
-            pane, activity=PaneActivity(kind="command", since=self.clock.now(), command_line=line, is_proven=True)
-        )
-        return self.history.commands.start_command(pane, line, self.clock.now(), self._count_lines(pane) + 1)
-
-    def finish_command(self, pane: PaneId, exit_code: int | None = 0) -> ShellCommand:
-        """Simulate the end of the running command; None is an unknown exit status."""
-        self.change_pane(
-            pane, activity=PaneActivity(kind="prompt", since=self.clock.now(), last_exit=exit_code, is_proven=True)
-        )
-        ended = self.history.commands.end_command(pane, exit_code, self.clock.now(), self._count_lines(pane))
-        self.updates.publish_output(pane)
-        return ended
-
-    def _count_lines(self, pane: PaneId) -> int:
-        return sum(line.pane == pane for line in self.history.stored_lines)
-
-    def print_partial_line(self, pane: PaneId, text: str) -> None:
-        """Simulate an unfinished line of output."""
-        self.panes.pending_lines[pane] = text
-        self.change_pane(pane, last_output_at=self.clock.now())
-        self.updates.publish_output(pane)
-
-    def print_bytes(self, pane: PaneId, data: bytes, epoch: int = 1) -> None:
-        start = sum(
-            len(delta.data)
-            for owner, delta in self.history.recording.raw_deltas
-            if (owner, delta.epoch) == (pane, epoch)
-        )
-        self.history.recording.raw_deltas.append((pane, Delta(EpochId(epoch), start, data, self.clock.now())))
-
-    def add_event(self, kind: str, pane: PaneId | None = None, **data: Scalar) -> Event:
-        return self.store_event(Event(at=self.clock.now(), kind=kind, pane=pane, data=data))
-
-    def store_event(self, event: Event) -> Event:
-        stored = msgspec.structs.replace(event, id=EventId(len(self.history.stored_events) + 1))
-        self.history.stored_events.append(stored)
-        self.updates.publish_event(stored)
-        return stored
-
-    def remove_pane(self, pane: PaneId) -> None:
-        """Simulate the end of a pane."""
-        self.change_pane(pane, gone_at=self.clock.now())
-        self.add_event("pane_gone", pane)
-
-    def add_gap(self, pane: PaneId, cause: GapCause, seconds: float | None) -> Gap:
-        """Simulate output that was not captured."""
-        start = self.clock.now()
-        end = None if seconds is None else start + int(seconds * NS)
-        gap = Gap(id=len(self.history.stored_gaps) + 1, pane=pane, cause=cause, start_at=start, end_at=end)
-        self.history.stored_gaps.append(gap)
-        view = self.change_pane(pane, gaps=sum(stored.pane == pane for stored in self.history.stored_gaps))
-        self.add_event("gap_recorded", view.id, cause=cause)
-        return gap
 
 
 def build_shell_facts(mux_id: str = "%1", session: str = "work", window: int = 1, **facts: object) -> PaneFacts:

@@ -5,27 +5,38 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
+from termvisor.daemon.workflows.workflow_service import WorkflowService
 from termvisor.errors import Conflict, WorkflowNotFound
 from termvisor.model.action.action import Actor
-from termvisor.model.action.verdict import VerdictReason, combine_reasons
+from termvisor.model.action.approval import VerdictReason, combine_reasons
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.info import DryRunStep, RunChangeRequest, WorkflowFileProblem, WorkflowInfo
-from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunFilter, RunId, RunStatus, RunStep
+from termvisor.model.workflow import (
+    ENDED_RUN_STATUSES,
+    DryRunStep,
+    Run,
+    RunChangeRequest,
+    RunId,
+    RunStatus,
+    RunStep,
+    WorkflowFileProblem,
+    WorkflowInfo,
+)
+from termvisor.store import Store
+from termvisor.testing.memory_store import run_now
 
 _SEND_STEP = '{"wish":{"text":"hello"}}'
 _STATUS_AFTER_CHANGE: dict[str, RunStatus] = {"cancel": "cancelled", "pause": "paused", "resume": "running"}
 
 
-class FakeWorkflows:
-    """Workflows, runs and steps in lists; ``received_changes`` are the requested changes of runs."""
+class FakeWorkflows(WorkflowService):
+    """Workflows in a list, runs and steps in the store; ``received_changes`` are the requested changes of runs."""
 
-    def __init__(self, clock: Clock):
-        self._clock = clock
+    def __init__(self, store: Store, clock: Clock):
+        # Not the base's __init__: it builds an engine, which tests of operations do not need.
+        self._runs, self._clock = store.workflow_runs, clock
         self.workflow_infos: list[WorkflowInfo] = []
         self.file_problems: list[WorkflowFileProblem] = []
-        self.stored_runs: list[Run] = []
-        self.steps_by_run: dict[RunId, list[RunStep]] = {}
         self.dry_run_steps: list[DryRunStep] = []
         self.received_changes: list[RunChangeRequest] = []
 
@@ -35,17 +46,6 @@ class FakeWorkflows:
     def find_answering_workflow(self, detection: Detection) -> str | None:
         names = [info.name for info in self.workflow_infos if detection.type in info.events and info.mode != "off"]
         return names[0] if names and detection.can_start_workflow else None
-
-    async def list_runs(self, filters: RunFilter, limit: int = 20) -> "list[Run]":
-        runs = [
-            run
-            for run in self.stored_runs
-            if filters.workflow in (None, run.workflow) and filters.pane in (None, run.pane)
-        ]
-        return [run for run in runs if not filters.statuses or run.status in filters.statuses][-limit:]
-
-    async def get_run(self, run_id: RunId) -> tuple[Run, Sequence[RunStep]]:
-        return self._get_stored_run(run_id), self.steps_by_run.get(run_id, [])
 
     async def start_run(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
         info = next((info for info in self.workflow_infos if info.name == workflow), None)
@@ -57,11 +57,10 @@ class FakeWorkflows:
 
     def add_run(self, workflow: str, pane: PaneId | None, **more: object) -> Run:
         """Simulate the start of a run."""
-        run = Run(
-            id=RunId(len(self.stored_runs) + 1), workflow=workflow, pane=pane, at=self._clock.now(), correlation="c1"
-        )
-        self.stored_runs.append(replace(run, **more))
-        return self.stored_runs[-1]
+        run = Run(workflow=workflow, pane=pane, at=self._clock.now(), correlation="c1")
+        added = run_now(self._runs.add(replace(run, **more)))
+        assert added is not None  # noqa: S101
+        return added
 
     async def dry_run(self, workflow: str, pane: PaneId) -> tuple[Sequence[DryRunStep], str]:
         if all(info.name != workflow for info in self.workflow_infos):
@@ -69,19 +68,13 @@ class FakeWorkflows:
         return self.dry_run_steps, "it would end here"
 
     async def change_run(self, run_id: RunId, change: RunChangeRequest, actor: Actor) -> Run:
-        run = self._get_stored_run(run_id)
+        run, _ = await self.get_run(run_id)
         if run.status in ENDED_RUN_STATUSES:
             raise Conflict(f"run {run_id} is {run.status}")
         self.received_changes.append(change)
         changed = replace(run, status=_STATUS_AFTER_CHANGE.get(change.kind, run.status))
-        self.stored_runs[self.stored_runs.index(run)] = changed
+        await self._runs.save(changed)
         return changed
-
-    def _get_stored_run(self, run_id: RunId) -> Run:
-        stored = next((run for run in self.stored_runs if run.id == run_id), None)
-        if stored is None:
-            raise WorkflowNotFound(f"run {run_id} not found")
-        return stored
 
 
 def add_sample_workflows(workflows: FakeWorkflows, pane: PaneId, now: int) -> None:
@@ -117,10 +110,12 @@ def add_sample_workflows(workflows: FakeWorkflows, pane: PaneId, now: int) -> No
     plan = "resume at noon: codex resume 1; `visor workflow resume 3` goes on now"
     due_at = now + 3600 * NS
     run = workflows.add_run("handle_compaction", pane, status="paused", why="as planned", plan=plan, due_at=due_at)
-    workflows.steps_by_run[run.id] = [
+    steps = (
         RunStep(number=0, kind="wait_for", name="quiet", given='{"quiet":2.0}', came='{"what":"quiet"}', at=now),
         RunStep(number=1, kind="act", name="send", given=_SEND_STEP, status="retry", attempt=2, at=now),
-    ]
+    )
+    for step in steps:
+        run_now(workflows._runs.save_step(run.id, step))
     workflows.dry_run_steps += _build_dry_run_steps()
 
 

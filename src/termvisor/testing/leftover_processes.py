@@ -2,17 +2,20 @@
 
 Agents start servers, updaters and helpers that outlive their pane and lose their parent, but keep their environment:
 in a test, HOME, TMUX or VISOR_RUNTIME_DIR is a path in a folder that only this test uses. Processes without such a path
-are never killed.
+are never killed. A reaper process does the same for a test process that was killed itself.
 """
 
 import contextlib
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
 
-from termvisor.system.polling import wait_until
+from termvisor.system import subprocesses
+from termvisor.system.retry import wait_until
 
 _KILL_TIMEOUT_S = 20.0
 """Enough for the kernel to end processes on a busy machine."""
@@ -22,6 +25,21 @@ def kill_processes_of(folder: str) -> None:
     """Kill all processes of a folder except this one, and those they start meanwhile."""
     if not wait_until(lambda: not _kill_all(folder), _KILL_TIMEOUT_S):
         raise AssertionError(f"processes of {folder} cannot be killed: {list_processes(folder)}")
+
+
+def register_folder(folder: str) -> None:
+    """Have the processes of this folder killed, and the folder removed, when this process exits."""
+    os.write(_start_reaper(), f"{folder}\n".encode())
+
+
+@cache
+def _start_reaper() -> int:
+    """Start the reaper and return the pipe to it; only this process has it open, so its exit closes the pipe."""
+    # The pipe is the only link: its end of file tells the reaper that the test process is gone, however it ended.
+    read_end, write_end = os.pipe()
+    subprocesses.start_detached([sys.executable, "-m", "termvisor.testing.leftover_processes"], stdin=read_end).disown()
+    os.close(read_end)
+    return write_end
 
 
 def list_processes(folder: str) -> dict[int, str]:
@@ -42,6 +60,7 @@ def _kill_all(folder: str) -> list[int]:
 
 def _kill_if_owned(pid: int, folder: str) -> bool:
     """Kill a process if it belongs to the folder; the pidfd is opened first, so that its pid cannot be reused."""
+    # It may exit at any moment, or belong to another user; then there is nothing to kill.
     with contextlib.suppress(OSError), _hold_pid(pid) as handle:
         if belongs_to_folder(pid, folder):
             signal.pidfd_send_signal(handle, signal.SIGKILL)
@@ -73,3 +92,15 @@ def _read_proc_file(pid: int, name: str) -> bytes:
             return file.read()
     except OSError:  # it exited meanwhile, or belongs to another user
         return b""
+
+
+def _run_reaper() -> None:
+    """Clean the folders named on stdin once the test process has exited; a removed folder is already clean."""
+    # Reads to the end of the pipe, which is the exit of the test process.
+    for folder in filter(os.path.isdir, sys.stdin.read().split()):
+        kill_processes_of(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    _run_reaper()

@@ -42,6 +42,7 @@ async def run_command(
     services: Services, *argv: str, width: int = 0, colour: bool = False, is_terminal: bool = False
 ) -> CommandResult:
     """Run `visor <argv>`; a first word `robot` selects robot mode."""
+    # The client removes this word and tells the daemon its meaning.
     is_robot = argv[:1] == ("robot",)
     words = argv[1:] if is_robot else argv
     return await collect_answer(
@@ -56,6 +57,7 @@ async def collect_answer(services: Services, context: CommandContext) -> Command
         if isinstance(answer_part, int):
             status = answer_part
         else:
+            # Chunks of one kind are one text for the client, however they are cut.
             kind = CHUNK_KINDS.get(type(answer_part), b"o")
             output[kind] = output.get(kind, b"") + answer_part
     out, err, *more = (output.get(kind, b"").decode() for kind in (b"o", b"e", b"f", b"q", b"n", b"t", b"i"))

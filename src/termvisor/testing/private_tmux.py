@@ -9,8 +9,7 @@ from itertools import count
 
 from termvisor.settings import get_environment
 from termvisor.system.subprocesses import run_and_capture
-from termvisor.testing.leftover_processes import kill_processes_of
-from termvisor.testing.process_reaper import register_folder
+from termvisor.testing.leftover_processes import kill_processes_of, register_folder
 
 
 class PrivateTmux:
@@ -24,6 +23,7 @@ class PrivateTmux:
         """Run a tmux command and return its output without the last newline."""
         # The variable marks the server as a process of the test's folder, see `leftover_processes`.
         environment = {**get_environment(), "PRIVATE_TMUX": self.socket}
+        # Without the user's configuration, which may change shells, prefixes or hooks.
         status, out, errors = run_and_capture(["tmux", "-f", "/dev/null", "-S", self.socket, *words], env=environment)
         if status != 0:
             raise AssertionError(f"tmux {' '.join(words)}: {errors.decode(errors='replace')}")
@@ -40,10 +40,12 @@ class PrivateTmux:
         return "work" if number == 1 else f"work{number}"
 
     def open_window(self, session: str, command: str) -> str:
+        # `=` matches the whole name; tmux would otherwise accept a prefix of it.
         return self("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", f"={session}:", command)
 
     def type_line(self, pane: str, text: str) -> None:
         """Type a text and Enter into a pane."""
+        # Literally and after `--`: the text may be the name of a key or start with a dash.
         self("send-keys", "-t", pane, "-l", "--", text)
         self("send-keys", "-t", pane, "Enter")
 
@@ -52,6 +54,7 @@ class PrivateTmux:
 
     @property
     def is_running(self) -> bool:
+        # -N: asking must not start a server.
         return run_and_capture(["tmux", "-N", "-S", self.socket, "has-session"])[0] == 0
 
     def kill_server(self) -> None:
@@ -61,7 +64,9 @@ class PrivateTmux:
 @contextmanager
 def make_short_folder() -> Iterator[str]:
     """Make a temporary folder with a path short enough for Unix sockets; kill its processes at the end."""
+    # A Unix socket path has at most 107 bytes; the folders of pytest are often longer.
     folder = os.path.realpath(tempfile.mkdtemp(prefix="tv-", dir="/tmp"))
+    # Registered first: the test process may be killed before it reaches the clean-up below.
     register_folder(folder)
     try:
         yield folder

@@ -4,14 +4,15 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.errors import Diverged
-from termvisor.model.workflow.run import Run, RunStep
+from termvisor.model.workflow import Run, RunStep
 from termvisor.testing.fake_clock import FakeClock
-from termvisor.workflows.calls import CallResult, WorkflowCall
+from termvisor.workflows.calls import WorkflowCall
 from termvisor.workflows.context import Context, StepBack
 from termvisor.workflows.engine.journal_replay import split_journal
 from termvisor.workflows.engine.journaled_calls import JournaledExecutor, LastAction, StepExecution
 from termvisor.workflows.files.loader import WorkflowFileParser
 from termvisor.workflows.files.source_file import parse_source
+from termvisor.workflows.results import CallResult
 from termvisor.workflows.workflow import Workflow, load_installed_workflows
 
 
@@ -44,20 +45,23 @@ class ReplayOnlySteps:
 async def replay_run(history: RecordedRun) -> None:
     """Replay a recorded run; raise Diverged if the workflow takes other steps than recorded."""
     workflow, replay_only = history.find_workflow(), ReplayOnlySteps()
+    # The engine also refuses to continue a run with another version of its workflow.
     if workflow.version != history.run.version:
         raise Diverged(f"{workflow.name} is version {workflow.version}, the recording is of {history.run.version}")
     run_steps, end, cleanup_steps = split_journal(history.steps)
     for function, steps in ((workflow.run, run_steps), (workflow.cleanup, cleanup_steps)):
         if function is None:
             continue
-        executor = JournaledExecutor(history.run, steps, replay_only, replay_only, FakeClock())
+        executor = JournaledExecutor(history.run, steps, replay_only.save_step, replay_only, FakeClock())
         try:
             await function(Context(history.run, None, executor))
+        # The workflow decided that nothing should be done; that is a normal end.
         except StepBack:
             pass
         except Exception:  # a recorded failure is part of the run; any other is an error
             if executor.closed_by is not None or end is None or end.status == "completed":
                 raise
+        # A workflow that takes fewer steps than recorded has diverged too.
         executor.check_finished()
 
 

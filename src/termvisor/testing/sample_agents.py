@@ -2,8 +2,7 @@
 
 from termvisor.clock import NS
 from termvisor.model.agent.agent_view import AgentKind
-from termvisor.model.agent.evidence_source import SourceHealth
-from termvisor.model.agent.explanation import ExpectedChange, SourceEvidence, StateExplanation
+from termvisor.model.agent.evidence import ExpectedChange, SourceEvidence, SourceHealth, StateExplanation
 from termvisor.model.agent.session import TokenUsage
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentFlags, StateContradiction

@@ -7,23 +7,23 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS, SystemClock
 from termvisor.model.action.action import Actor, SetTitle
-from termvisor.model.action.approval import Approval, Permit, PermitScope, Reservation
+from termvisor.model.action.approval import Approval, Permit, PermitScope, Reservation, VerdictReason, combine_reasons
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.action.undo import UndoAction, UndoPrecondition
-from termvisor.model.action.verdict import VerdictReason, combine_reasons
-from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.action.preconditions import UndoAction, UndoPrecondition
+from termvisor.model.agent.account import Account, Allowance
+from termvisor.model.detection.detection import Detection, DetectionHandling, DetectionMute
+from termvisor.model.detection.rule import Rule
+from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.model.maintenance import MaintenanceRun
-from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.model.terminal.pane import PaneActivity
-from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.screen import ReplayFrame, Screen
 from termvisor.settings import Paths
 from termvisor.store import Store
 from termvisor.testing import sample_agents
-from termvisor.testing.fake_accounts import add_sample_accounts
-from termvisor.testing.fake_detections import add_sample_detections
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.fake_workflows import add_sample_workflows
+from termvisor.testing.memory_store import run_now
 
 AGENT_OPERATIONS = frozenset(
     {"list_panes", "list_windows", "list_sessions", "status", "next", "explain", "watch", "tmux_status"}
@@ -34,6 +34,20 @@ AGENT_OPERATIONS |= {"resume_session", "revive"}
 
 DETECTION_OPERATIONS = frozenset({"explain_event", "events_ack", "events_mute", "events_mutes", "events_unmute"})
 """Operations about detections; their sample services have some."""
+
+SAMPLE_RULE = Rule(
+    id="shell.test_failed",
+    pack="core.shell",
+    since="0.1",
+    scope="line",
+    anchors=("test failed",),
+    pattern=r"error: (?P<count>\d+) test failed",
+    severity="warning",
+    event="test.failed",
+    why="A test failed.",
+    hits=(),
+    misses=(),
+)
 
 
 def _build_dialog_screen(pane: PaneId, now: int) -> Screen:
@@ -78,44 +92,53 @@ async def build_sample_services(paths: Paths | None = None, op: str = "") -> Fak
     services.add_event("pane_appeared", shell_pane.id, session="work")
     await _add_shell_output(services, shell_pane.id)
     services.remove_pane(ended.id)
-    services.change_pane(
-        shell_pane.id,
-        activity=PaneActivity(kind="prompt", since=services.clock.now(), last_exit=0, is_proven=True),
-        bytes_heard=4321,
-        bytes_per_second=12.34,
-    )
+    stream = services.pipeline.stream_states[shell_pane.id]
+    stream.read_offset, stream.bytes_per_second = 4321, 12.34
     services.change_pane(agent.id, activity=PaneActivity(kind="alt_screen"))
-    services.panes.screens[agent.id] = _build_dialog_screen(agent.id, services.clock.now())
-    services.history.recording.stored_frames += _build_frames(services.panes.screens[agent.id])
+    services.screens[agent.id] = _build_dialog_screen(agent.id, services.clock.now())
+    services.recording.stored_frames += _build_frames(services.screens[agent.id])
     services.maintenance.maintenance_steps += _build_maintenance_steps(services.clock.now())
     add_sample_actions(services, shell_pane.id)
     add_sample_workflows(services.workflows, shell_pane.id, services.clock.now())
+    # Ages and durations in the answers are then not all zero.
     await services.clock.advance(10)
     if op == "hook_permission":
         services.gate.outcome = Outcome(status="done", why="allow", text='{"behavior":"allow"}', correlation="c0ffee")
     await _add_agents(services, op, agent.id)
     if op in DETECTION_OPERATIONS:
-        await add_sample_detections(services.detections, shell_pane.id, agent.id, services.clock.now())
+        await _add_detections(services, shell_pane.id, agent.id)
     return services
 
 
 async def _add_shell_output(services: FakeServices, pane: PaneId) -> None:
     """Add a failed command, a gap during a second one, and the end of the second one."""
-    commands, clock = services.history.commands, services.clock
-    services.print_lines(pane, "$ make test", "error: 1 test failed", "$ make test")
-    commands.start_command(pane, "make test", clock.now(), 2)
-    commands.end_command(pane, 2, clock.now(), 2)
-    commands.start_command(pane, "make test", clock.now(), 4)
-    await clock.advance(60)
+    services.start_command(pane, "make test")
+    services.print_lines(pane, "error: 1 test failed")
+    services.finish_command(pane, 2)
+    services.start_command(pane, "make test")
+    await services.clock.advance(60)
     services.add_gap(pane, "pipe_stolen", 4.0)
-    await clock.advance(5)
+    await services.clock.advance(5)
     services.print_lines(pane, "tests passed", "error: none")
-    commands.end_command(pane, 0, clock.now(), 5)
+    services.finish_command(pane)
     services.print_partial_line(pane, "$ ")
 
 
+async def _add_accounts(services: FakeServices) -> None:
+    """Add two accounts, one of them in use."""
+    now, accounts = services.clock.now(), services.store.accounts
+    work = Account(service="openai", name="work", email="me@example.org", env_file="~/work.env")
+    second = Account(service="anthropic", name="second", config_dir="~/.claude-2")
+    services.settings = replace(services.settings, accounts=(work, second))
+    window = Allowance(span="5h", percent_remaining=80.0, resets_at=now + 3600 * NS, checked_at=now, source="signal")
+    await accounts.record_allowances(work, [window])
+    await accounts.set_in_use(work, now)
+
+
 async def _add_agents(services: FakeServices, op: str, pane: PaneId) -> None:
-    add_sample_accounts(services.accounts, services.clock.now())
+    # The config file has no accounts, so a reload would report that they were removed.
+    if op != "config_reload":
+        await _add_accounts(services)
     if op in AGENT_OPERATIONS:
         await sample_agents.add_sample_agents(services, pane)
     if op in ("resume_session", "revive"):
@@ -128,32 +151,26 @@ def add_sample_actions(services: FakeServices, pane: PaneId) -> None:
     action = {"type": "send_text", "pane": pane, "text": "make deploy", "enter": True, "into_screen": False}
     reason = VerdictReason(source="default", id="others.input", answer="ask", text="a caller of the kind robot")
     expires_at = now + 600 * NS
-    services.gate.approvals.add_request(
-        Approval(
-            at=now,
-            expires_at=expires_at,
-            correlation="c0ffee",
-            action_hash="ab12",
-            kind="send_text",
-            actor=robot,
-            risk="input",
-            pane=pane,
-            place="pane 1 (local/work:1.0 %1, pid 1000, bash)",
-            shown=action,
-            reasons=(reason,),
-        )
-    )
-    scope = PermitScope(kind="send_keys", actor_kind="robot", actor_name="builder", uid=1000, pane=pane)
-    services.gate.approvals.stored_permits.append(
-        Permit(id=1, at=now, expires_at=expires_at, scope=scope, who="human:1000")
-    )
-    services.gate.reservations.stored_reservations.append(
-        Reservation(id=1, pane=pane, owner="alice", at=now, expires_at=expires_at)
+    approval = Approval(
+        at=now,
+        expires_at=expires_at,
+        correlation="c0ffee",
+        action_hash="ab12",
+        kind="send_text",
+        actor=robot,
+        risk="input",
+        pane=pane,
+        place="pane 1 (local/work:1.0 %1, pid 1000, bash)",
+        shown=action,
+        reasons=(reason,),
     )
     entry = AuditEntry(at=now, correlation="c0ffee", stage="asked", kind="send_text", actor=robot, pane=pane)
-    services.gate.audit.add_entry(
-        replace(entry, action=action, verdict=combine_reasons((reason,)), observed={"command": "bash"})
+    services.gate.add_request(
+        approval, replace(entry, action=action, verdict=combine_reasons((reason,)), observed={"command": "bash"})
     )
+    scope = PermitScope(kind="send_keys", actor_kind="robot", actor_name="builder", uid=1000, pane=pane)
+    run_now(services.store.permits.add(Permit(at=now, expires_at=expires_at, scope=scope, who="human:1000")))
+    run_now(services.store.reservations.hold(Reservation(pane=pane, owner="alice", at=now, expires_at=expires_at)))
     services.gate.audit.sample_inverse = UndoAction(
         action=SetTitle(pane=pane, title="make test"),
         undoes=UndoPrecondition(correlation="0ff1ce", title="release build"),
@@ -164,8 +181,50 @@ def add_sample_actions(services: FakeServices, pane: PaneId) -> None:
     )
 
 
+async def _add_detections(services: FakeServices, shell: PaneId, agent: PaneId) -> None:
+    """Add a usage limit that a workflow handled, a failed test, and a mute."""
+    now = services.clock.now()
+    services.pipeline.matcher.set_rules([SAMPLE_RULE], None)
+    limit = services.add_detection(
+        Detection(
+            at=now,
+            type="usage.reached",
+            rule="signal.usage_limited",
+            pane=agent,
+            runtime=RuntimeId(12),
+            agent="claude_code",
+            severity="error",
+            captures={"resets_at": "2026-01-01T15:00:00.000Z"},
+            source="signal",
+            evidence={"signal": 40, "source": "transcript"},
+            key="usage.reached runtime:12",
+        )
+    )
+    await services.detections.mark_handled(
+        limit.event, DetectionHandling(at=now, by="workflow:handle_usage_limits", action="paused", run=3)
+    )
+    services.add_detection(
+        Detection(
+            at=now,
+            type="test.failed",
+            rule=SAMPLE_RULE.id,
+            pane=shell,
+            severity="warning",
+            captures={"count": "1"},
+            source="stream",
+            evidence={"epoch": 1, "line": 2},
+            context="$ make test\nerror: 1 test failed",
+            key="test.failed shell.test_failed count=1",
+        )
+    )
+    await services.detections.mutes.add_mute(
+        DetectionMute(what="usage.warning", at=now, until=now + 3600 * NS, by="person:1000")
+    )
+
+
 async def _write_snapshot(paths: Paths) -> None:
     os.makedirs(paths.data_dir, exist_ok=True)
+    # `db restore` reads a database file, which a memory store does not have.
     with tempfile.TemporaryDirectory() as folder:
         store = await Store.open(f"{folder}/visor.db", SystemClock())
         await store.maintenance.write_snapshot(paths.snapshot_file)

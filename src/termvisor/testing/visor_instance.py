@@ -12,7 +12,7 @@ import msgspec
 from termvisor.client import daemon_process
 from termvisor.daemon.lifecycle import stop_recorder
 from termvisor.settings import Paths, get_environment, make_instance_folders
-from termvisor.system.polling import wait_until
+from termvisor.system.retry import wait_until
 from termvisor.system.subprocesses import run_and_capture
 
 _START_TIMEOUT_S = 30.0
@@ -25,6 +25,7 @@ class VisorInstance:
     def __init__(self, folder: str, sockets: list[str], **settings: str):
         self.paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
         self.env: Mapping[str, str] = {
+            # A test may run inside tmux or beside a real daemon: neither may be seen by the instance.
             **{name: value for name, value in get_environment().items() if not name.startswith(("VISOR_", "TMUX"))},
             "VISOR_CONFIG_DIR": self.paths.config_dir,
             "VISOR_DATA_DIR": self.paths.data_dir,
@@ -70,6 +71,7 @@ class VisorInstance:
         """
         if not daemon_process.is_running(self.paths):
             make_instance_folders(self.paths)
+            # A session of its own, as the client starts it: a signal to the test's terminal must not end the daemon.
             script = 'setsid "$@" >"$0" 2>&1 </dev/null &'
             error_file = daemon_process.get_error_file(self.paths)
             run_and_capture(["sh", "-c", script, error_file, *daemon_process.DAEMON_COMMAND], env=self.env, cwd="/")
@@ -77,9 +79,11 @@ class VisorInstance:
 
     def stop(self) -> None:
         """Stop everything as `visor down` does; run the command itself only if there is a demo."""
+        # `visor down` would be one more process in every test; without a demo it would stop nothing else.
         if os.path.exists(self.paths.demo_socket):
             self.run("down")
         daemon_process.stop_daemon(self.paths)
+        # A daemon that the test killed left its recorder running, on purpose.
         stop_recorder(self.paths)
 
 

@@ -6,7 +6,7 @@ audit entries survive, as in tmux and on disk.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,25 +14,27 @@ from msgspec.structs import replace
 from termvisor.bus import Bus, Subscription
 from termvisor.errors import NotFound, VisorError
 from termvisor.model.action.action import Action, Actor, get_action_kind
-from termvisor.model.action.approval import Approval
+from termvisor.model.action.approval import Approval, Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.audit import AuditEntry, AuditStage
-from termvisor.model.action.delivery import DeliveryRecord
-from termvisor.model.action.outcome import Outcome, ProgramRunner
+from termvisor.model.action.outcome import DeliveryRecord, Outcome, ProgramRunner
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.verdict import Verdict, VerdictReason, combine_reasons
-from termvisor.model.detection.detection import Detection, DetectionHandling
+from termvisor.model.detection.detection import Detection, DetectionFilter, DetectionHandling
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId, PaneId, SessionId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.pane import PaneView
-from termvisor.model.workflow.run import Run, RunFilter, RunId, RunSignal, RunStep, WorkflowMode
+from termvisor.model.workflow import Run, RunFilter, RunId, RunStep, WorkflowMode
+from termvisor.store import Store
+from termvisor.store.tables.detections import DetectionTable
+from termvisor.store.tables.workflow_runs import WorkflowRunTable
 from termvisor.testing.fake_clock import FakeClock
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
-from termvisor.workflows.account_failover import AccountSelector, NoAccountSelector
-from termvisor.workflows.calls import CodeSearchResult, LastSessionCall, Observation, PreferenceValues, SessionRecord
+from termvisor.testing.memory_store import run_now
+from termvisor.workflows.calls import LastSessionCall
 from termvisor.workflows.engine.engine import WorkflowEngine
-from termvisor.workflows.engine.services import PaneChanges, RunStore, StepServices
+from termvisor.workflows.engine.services import PaneChanges, RunStore, WorkflowServices
 from termvisor.workflows.registry import WorkflowRegistry
+from termvisor.workflows.results import AccountSelection, CodeSearchResult, Observation, PreferenceValues, SessionRecord
 from termvisor.workflows.workflow import Workflow
 
 
@@ -48,6 +50,7 @@ class CrashingRunStore:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._runs, name)
+        # Only these change what a new daemon finds; reads go through unchanged.
         is_write = name in ("add", "advance_cursor", "save", "save_step")
         return self._wrap_call(self._wrap_write(method) if is_write else method)
 
@@ -76,63 +79,25 @@ class CrashingRunStore:
 
     async def die(self) -> None:
         self.death_event.set()
+        # Never returns, as nothing returns in a dead process; the test cancels the task.
         await asyncio.Event().wait()
 
 
-class FakeRunStore:
-    """The workflow run table, in dicts and lists."""
+class FakeRunStore(WorkflowRunTable):
+    """The workflow runs of a memory store, readable also without an event loop."""
 
-    def __init__(self) -> None:
-        self.stored_runs: dict[RunId, Run] = {}
-        self.steps_by_run: dict[RunId, dict[int, RunStep]] = {}
-        self.stored_signals: list[RunSignal] = []
-        self.event_cursor: EventId | None = None
+    def __init__(self, store: Store):
+        super().__init__(store._db)
 
-    async def add(self, run: Run, cursor: EventId | None = None) -> Run | None:
-        is_known = run.event is not None and any(
-            (stored.workflow, stored.event) == (run.workflow, run.event) for stored in self.stored_runs.values()
-        )
-        self.event_cursor = cursor if cursor is not None else self.event_cursor
-        if is_known:
-            return None
-        added = replace(run, id=RunId(len(self.stored_runs) + 1))
-        self.stored_runs[added.id] = added
-        return added
+    @property
+    def stored_runs(self) -> dict[RunId, Run]:
+        return {run.id: run for run in run_now(self.list(RunFilter(), limit=1000))}
 
-    async def advance_cursor(self, cursor: EventId) -> None:
-        self.event_cursor = cursor
-
-    async def read_cursor(self) -> EventId | None:
-        return self.event_cursor
-
-    async def save(self, run: Run) -> None:
-        if self.stored_runs[run.id].ended_at is None:
-            self.stored_runs[run.id] = run
-
-    async def save_step(self, run: RunId, step: RunStep) -> None:
-        self.steps_by_run.setdefault(run, {})[step.number] = step
-
-    async def add_signal(self, signal: RunSignal) -> RunSignal:
-        stored = replace(signal, id=len(self.stored_signals) + 1)
-        self.stored_signals.append(stored)
-        return stored
-
-    async def list_signals(self, run: RunId) -> list[RunSignal]:
-        return [signal for signal in self.stored_signals if signal.run == run]
-
-    async def find(self, run: RunId) -> Run | None:
-        return self.stored_runs.get(run)
-
-    async def list_steps(self, run: RunId) -> list[RunStep]:
-        return [step for _, step in sorted(self.steps_by_run.get(run, {}).items())]
-
-    async def list_open(self) -> list[Run]:
-        return [run for run in self.stored_runs.values() if run.ended_at is None]
-
-    async def list(self, filters: RunFilter, limit: int = 20) -> list[Run]:
-        runs = [run for run in self.stored_runs.values() if filters.workflow in (None, run.workflow)]
-        runs = [run for run in runs if filters.pane in (None, run.pane) and run.at >= (filters.since or 0)]
-        return [run for run in runs if not filters.statuses or run.status in filters.statuses][-limit:]
+    @property
+    def steps_by_run(self) -> dict[RunId, dict[int, RunStep]]:
+        """The steps of each run that has any."""
+        steps = {run: {step.number: step for step in run_now(self.list_steps(run))} for run in self.stored_runs}
+        return {run: steps_of_run for run, steps_of_run in steps.items() if steps_of_run}
 
 
 class FakePaneObserver:
@@ -178,6 +143,7 @@ class _FakePaneChangeWaiter:
 
     async def wait_for_change(self, seconds: float) -> None:
         async with asyncio.TaskGroup() as group:
+            # Whichever comes first, as in the daemon: a changed state, new output, or the end of the wait.
             tasks: list[asyncio.Task[Any]] = [group.create_task(source.get()) for source in self._sources]
             tasks.append(group.create_task(self._clock.sleep(seconds)))
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -185,36 +151,16 @@ class _FakePaneChangeWaiter:
                 task.cancel()
 
 
-class FakeWorkflowDetections:
-    def __init__(self) -> None:
-        self.stored_detections: list[Detection] = []
-        self.handling_by_event: dict[EventId, DetectionHandling] = {}
-        self.bus: Bus[object] = Bus()
+class FakeWorkflowDetections(DetectionTable):
+    """The detections of the fake services, readable also without an event loop."""
 
-    def add_detection(self, detection: Detection) -> Detection:
-        stored = replace(detection, event=EventId(len(self.stored_detections) + 1))
-        self.stored_detections.append(stored)
-        self.bus.publish(stored)
-        return stored
+    def __init__(self, services: FakeServices):
+        super().__init__(services.store._db)
 
-    async def list_unhandled(self, after: int) -> Sequence[Detection]:
-        handled = self.handling_by_event
-        return [item for item in self.stored_detections if item.event > after and item.event not in handled]
-
-    async def list_since(self, pane: PaneId, at: int) -> Sequence[Detection]:
-        return [item for item in self.stored_detections if item.pane == pane and item.at >= at]
-
-    async def find_detection(self, event: EventId) -> Detection | None:
-        return next((item for item in self.stored_detections if item.event == event), None)
-
-    async def mark_handled(self, event: EventId, handling: DetectionHandling) -> None:
-        self.handling_by_event.setdefault(event, handling)
-
-    async def read_newest_event_id(self) -> EventId:
-        return EventId(len(self.stored_detections))
-
-    def subscribe(self) -> AbstractContextManager[Subscription[object]]:
-        return self.bus.subscribe()
+    @property
+    def handling_by_event(self) -> dict[EventId, DetectionHandling]:
+        detections = run_now(self.list(DetectionFilter(limit=1000)))
+        return {item.event: item.handling for item in detections if item.handling is not None}
 
 
 class FakeWorkflowGate:
@@ -260,6 +206,7 @@ class FakeWorkflowGate:
                 outcome=self.outcome.status if stage == "outcome" else "",
             )
             self.audit_entries.append(entry)
+        # A process that dies here has written the entry and does nothing more.
         if self.crashes_at(stage):
             await asyncio.Event().wait()
 
@@ -274,17 +221,6 @@ class FakeWorkflowGate:
 
     async def withdraw_approvals(self, correlation: str) -> None:
         self.withdrawn_correlations.append(correlation)
-
-
-class FakeRunSignalFeed:
-    def __init__(self, runs: RunStore, bus: Bus[RunSignal]):
-        self._runs, self._bus = runs, bus
-
-    async def list_signals(self, run: int) -> list[RunSignal]:
-        return await self._runs.list_signals(RunId(run))
-
-    def subscribe(self) -> AbstractContextManager[Subscription[RunSignal]]:
-        return self._bus.subscribe()
 
 
 class FakeWorkflowModes:
@@ -346,43 +282,36 @@ class WorkflowScene:
         self.services = FakeServices()
         self.clock = self.services.clock
         self.pane = self.services.add_pane(build_shell_facts()).id
-        self.runs = FakeRunStore()
-        self.pane_observer, self.detections = FakePaneObserver(self.services), FakeWorkflowDetections()
+        self.runs = FakeRunStore(self.services.store)
+        self.events: Bus[Event] = self.services.event_log.events
+        self.pane_observer, self.detections = FakePaneObserver(self.services), FakeWorkflowDetections(self.services)
         self.gate, self.modes = FakeWorkflowGate(self.clock), FakeWorkflowModes()
         self.preferences = FakeWorkflowPreferences()
-        self.failover: AccountSelector = NoAccountSelector()
+        self.select_account: Callable[[PaneId | None, str, str], Awaitable[AccountSelection]] = _select_no_account
         self.sessions, self.code_search = FakeWorkflowSessions(), FakeCodeSearch()
         self.registry = WorkflowRegistry("/nowhere", workflows)
         self.approval_bus: Bus[Approval] = Bus()
-        self.events: Bus[Event] = Bus()
         self.max_concurrent = 3
 
     def build_engine(self, runs: RunStore | None = None) -> WorkflowEngine:
         """Build the engine of a new daemon on the same panes, gate and run store."""
-        run_store = runs or self.runs
-        signals: Bus[RunSignal] = Bus()
-        step_services = StepServices(
-            panes=self.pane_observer,
-            detections=self.detections,
-            gate=self.gate,
-            signals=FakeRunSignalFeed(run_store, signals),
-            modes=self.modes,
-            preferences=self.preferences,
-            account_selector=self.failover,
-            sessions=self.sessions,
-            code_search=self.code_search,
+        # A test of crashes passes the same store, wrapped, once for each daemon.
+        services = WorkflowServices(
             clock=self.clock,
-        )
-        return WorkflowEngine(
-            runs=run_store,
-            services=step_services,
-            registry=self.registry,
-            clock=self.clock,
-            signals=signals,
-            approvals=self.approval_bus,
+            runs=runs or self.runs,
+            signals=Bus(),
             events=self.events,
-            get_max_concurrent=lambda: self.max_concurrent,
+            detections=self.detections,
+            read_newest_event_id=self.services.store.events.find_newest_id,
+            panes=self.pane_observer,
+            gate=self.gate,
+            sessions=self.sessions,
+            get_mode=self.modes.get_mode,
+            read_preferences=self.preferences.read_preferences,
+            search_code=self.code_search.search,
+            select_account=self.select_account,
         )
+        return WorkflowEngine(services, self.registry, self.approval_bus, lambda: self.max_concurrent)
 
     def add_detection(self, type_: str = "session.compaction", **more: object) -> Detection:
         """Simulate a detection in the pane."""
@@ -394,4 +323,8 @@ class WorkflowScene:
             source="stream",
             context="compacted",
         )
-        return self.detections.add_detection(replace(detection, **more))
+        return self.services.add_detection(replace(detection, **more))
+
+
+async def _select_no_account(_pane: PaneId | None, _agent: str, _service: str) -> AccountSelection:
+    return AccountSelection(why="no accounts are configured")

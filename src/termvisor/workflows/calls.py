@@ -1,25 +1,34 @@
-"""Define the calls of workflows and their results; each call becomes one journaled step.
+"""Define the calls of workflows; each call becomes one journaled step, with a result of `termvisor.workflows.results`.
 
-A call holds everything that defines it in its fields, so that a replay can detect a changed workflow. A result is what
-the journal stores: redacted, and the same again after a crash. Tags and field names are part of the journal's format.
+A call holds everything that defines it in its fields, so that a replay can detect a changed workflow. Tags and field
+names are part of the journal's format.
 """
 
 from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.errors import NotDone
 from termvisor.model.action.action import Action, NotificationWay
 from termvisor.model.agent.state import StateName
-from termvisor.model.event import Scalar
-from termvisor.model.ids import EventId, PaneId, RuntimeId, SessionId
-from termvisor.model.terminal.pane import ActivityKind
-from termvisor.workflows.account_failover import AccountSelection, SelectAccountCall
+from termvisor.model.ids import RuntimeId, SessionId
+from termvisor.workflows.results import (
+    AccountSelection,
+    ActionStepResult,
+    ClockReading,
+    CodeSearchResult,
+    EmptyResult,
+    Observation,
+    PauseResult,
+    PersonAnswer,
+    PreferenceValues,
+    RecallResult,
+    SessionRecord,
+    TriggerCheckResult,
+    WaitResult,
+)
 
 WAIT_CONDITIONS = ("text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone")
 """The fields of ``WaitFor`` that are conditions."""
-UNCERTAIN_STATUSES = ("unknown", "typed_not_submitted")
-"""Statuses of an action that may or may not have arrived."""
 DEFAULT_WAIT_TIMEOUT_S = 30.0
 """Seconds that a step waits by default."""
 
@@ -34,6 +43,7 @@ class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def compute_delay(self, attempt: int) -> float:
         """Return the seconds to wait after this attempt, counted from 1."""
+        # The exponent is limited, because a huge power would overflow the conversion to float.
         return float(min(self.most, self.first * 2 ** min(attempt - 1, 20)))
 
 
@@ -59,7 +69,7 @@ class SpawnRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="s
     where: Literal["window", "pane"] = "window"
     env: dict[str, str] = {}
     account: str = ""
-    """The account under which it starts, such as ``openai/work``; see `account_failover`."""
+    """The account under which it starts, such as ``openai/work``; see `Context.select_account`."""
     keeps_failure: bool = False
     """Keep the pane open if the program fails, so that a person sees why."""
 
@@ -181,6 +191,13 @@ class SearchCodeCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
     names: tuple[str, ...]
 
 
+class SelectAccountCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="select_account"):
+    """Select the account under which the agent in the run's pane may continue, by fresh quota data."""
+
+    service: str = ""
+    """Empty for the service of the run's agent."""
+
+
 class NoteCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="note"):
     text: str
 
@@ -208,173 +225,6 @@ WorkflowCall = (
 )
 
 
-class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run's pane at one moment, redacted. Unknown values are empty or None, never guessed."""
-
-    at: int
-    pane: PaneId
-    is_there: bool = True
-    activity: ActivityKind = "unknown"
-    is_proven: bool = False
-    command: str = ""
-    cwd: str = ""
-    title: str = ""
-    is_alternate: bool = False
-    line: int = 0
-    """The number of the newest line."""
-    screen: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-    quiet_for: float | None = None
-    """Seconds since the last output."""
-    agent: str = ""
-    runtime: RuntimeId | None = None
-    state: StateName = "unknown"
-    state_at: int = 0
-    """When the agent entered this state."""
-    usage_limited: bool = False
-    resets_at: int | None = None
-    compacting: bool = False
-    auth_needed: bool = False
-    session: str = ""
-    """The agent's own session id."""
-    resume: tuple[str, ...] = ()
-    """The argv that resumes the session; empty if that is not possible."""
-
-
-class WaitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The condition that was met."""
-
-    what: Literal["text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone"]
-    text: str = ""
-    """The matching line, the state, the event type, or the signal's word."""
-    event: int | None = None
-    """The id of the event (for a rule) or of the signal."""
-    value: str = ""
-    """The value sent with a signal."""
-
-
-class ActionStepResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of an action: `done`, `delivered`, `typed_not_submitted`, `unknown` or `suppressed`."""
-
-    status: str
-    at: int = 0
-    """When the step started."""
-    why: str = ""
-    text: str = ""
-    correlation: str = ""
-    line: int | None = None
-    """How many lines the pane had printed before the action."""
-    mux_pane: str = ""
-    """The tmux pane id of a spawned program."""
-
-    def require_certain(self) -> None:
-        """Raise ``NotDone`` if the action may or may not have arrived: nothing may depend on it, nor repeat it."""
-        if self.status in UNCERTAIN_STATUSES:
-            text = f": {self.text}" if self.text else ""
-            message = f"it is not known whether it was taken ({self.why}){text}; look at the pane"
-            raise NotDone(message, details={"status": "failed", "why": self.status})
-
-
-class PersonAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``choice`` is one of the choices; empty if there was no answer in time."""
-
-    choice: str = ""
-    why: str = ""
-
-
-class PauseResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a pause ended: it was due, a person resumed it, or the pane or a setting changed."""
-
-    why: Literal["due", "resumed", "changed"]
-    text: str = ""
-    """What changed."""
-
-
-class ClockReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    at: int
-
-
-class TriggerCheckResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    is_so: bool
-    why: str = ""
-
-
-class PreferenceValues(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The settings' values; ``origins`` names the file of each that the project overrides."""
-
-    values: dict[str, Scalar] = {}
-    origins: dict[str, str] = {}
-    trouble: str = ""
-    """Why the project's overrides are ignored."""
-
-    def is_on(self, name: str) -> bool:
-        return bool(self.values.get(name))
-
-    def get_text(self, name: str) -> str:
-        return str(self.values.get(name) or "")
-
-
-class RecalledDetection(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    event: EventId
-    at: int
-    type: str
-    captures: dict[str, str] = {}
-
-
-class RecallResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    found: tuple[RecalledDetection, ...] = ()  # oldest first
-
-    def find_capture(self, name: str) -> str:
-        """Return the newest value of a capture; empty if no detection has it."""
-        values = (detection.captures.get(name, "") for detection in reversed(self.found))
-        return next((value for value in values if value), "")
-
-
-class SessionRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A stored session; ``id`` is 0 if there is none."""
-
-    id: SessionId = SessionId(0)
-    agent: str = ""
-    pane: PaneId | None = None
-    runtime: RuntimeId | None = None
-    session: str = ""
-    """The agent's own id."""
-    resume: tuple[str, ...] = ()
-    """The argv that resumes it, according to the settings; empty if that is not possible."""
-    cwd: str = ""
-    title: str = ""
-    is_over: bool = False
-    end_reason: str = ""
-    tokens: dict[str, int] = {}
-    cost: float | None = None
-
-
-class CodeSearchResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``places`` as `file:line: text`, redacted; ``trouble`` says why the search was not possible."""
-
-    places: tuple[str, ...] = ()
-    trouble: str = ""
-
-
-class EmptyResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    pass
-
-
-CallResult = (
-    Observation
-    | WaitResult
-    | ActionStepResult
-    | PersonAnswer
-    | PauseResult
-    | ClockReading
-    | TriggerCheckResult
-    | PreferenceValues
-    | RecallResult
-    | SessionRecord
-    | CodeSearchResult
-    | AccountSelection
-    | EmptyResult
-)
 RESULT_TYPES: dict[type[Struct], type[Struct]] = {
     ObserveCall: Observation,
     WaitFor: WaitResult,

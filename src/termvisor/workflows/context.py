@@ -16,45 +16,8 @@ from termvisor.model.agent.state import StateName
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Scalar
 from termvisor.model.ids import RuntimeId, SessionId
-from termvisor.model.workflow.run import Run
-from termvisor.workflows.account_failover import AccountSelection, SelectAccountCall
-from termvisor.workflows.calls import (
-    DEFAULT_WAIT_TIMEOUT_S,
-    WAIT_CONDITIONS,
-    ActionCall,
-    ActionStepResult,
-    AskPersonCall,
-    CallResult,
-    ClockCall,
-    ClockReading,
-    CodeSearchResult,
-    LastSessionCall,
-    NoteCall,
-    NotifyRequest,
-    Observation,
-    ObserveCall,
-    PaneRequest,
-    PauseCall,
-    PauseResult,
-    PersonAnswer,
-    PreferencesCall,
-    PreferenceValues,
-    PressKeysRequest,
-    RecallCall,
-    RecallResult,
-    RetryPolicy,
-    SearchCodeCall,
-    SendTextRequest,
-    SessionRecord,
-    SessionUpdateCall,
-    SleepUntilCall,
-    SpawnRequest,
-    TriggerCheckCall,
-    TriggerCheckResult,
-    WaitFor,
-    WaitResult,
-    WorkflowCall,
-)
+from termvisor.model.workflow import Run
+from termvisor.workflows import calls, results
 
 
 class StepBack(Exception):
@@ -64,7 +27,7 @@ class StepBack(Exception):
 class CallExecutor(Protocol):
     """Executes calls: from the journal, for real, or in a dry run."""
 
-    async def execute(self, call: WorkflowCall) -> CallResult: ...
+    async def execute(self, call: calls.WorkflowCall) -> results.CallResult: ...
 
 
 class Context:
@@ -77,59 +40,64 @@ class Context:
         """Return the captures of the event, or the arguments of the request."""
         return self.run.facts
 
-    async def observe(self, lines: int = 50) -> Observation:
+    async def observe(self, lines: int = 50) -> results.Observation:
         """Return the current state of the pane, its agent, its screen and its last lines, redacted."""
-        return cast(Observation, await self._executor.execute(ObserveCall(lines=lines)))
+        return cast(results.Observation, await self._executor.execute(calls.ObserveCall(lines=lines)))
 
-    async def wait_for(self, condition: WaitFor) -> WaitResult:
+    async def wait_for(self, condition: calls.WaitFor) -> results.WaitResult:
         """Wait for one condition: ``wait_for(WaitFor(text="❯", timeout=60))``. Raises ``TimedOut``."""
-        if sum(bool(getattr(condition, name)) for name in WAIT_CONDITIONS) != 1:
-            raise BadRequest(f"wait for exactly one of {', '.join(WAIT_CONDITIONS)}")
-        return cast(WaitResult, await self._executor.execute(condition))
+        # Checked before the call is journaled, so that a mistake in a workflow leaves no step behind.
+        if sum(bool(getattr(condition, name)) for name in calls.WAIT_CONDITIONS) != 1:
+            raise BadRequest(f"wait for exactly one of {', '.join(calls.WAIT_CONDITIONS)}")
+        return cast(results.WaitResult, await self._executor.execute(condition))
 
-    async def wait_stable(self, seconds: float, timeout: float = 600.0) -> WaitResult:
+    async def wait_stable(self, seconds: float, timeout: float = 600.0) -> results.WaitResult:
         """Wait until the pane printed nothing for ``seconds``. Raises ``TimedOut``."""
-        return await self.wait_for(WaitFor(quiet=seconds, timeout=timeout))
+        return await self.wait_for(calls.WaitFor(quiet=seconds, timeout=timeout))
 
     async def wait_state(
-        self, *states: StateName, timeout: float = DEFAULT_WAIT_TIMEOUT_S, is_new: bool = False
-    ) -> WaitResult:
+        self, *states: StateName, timeout: float = calls.DEFAULT_WAIT_TIMEOUT_S, is_new: bool = False
+    ) -> results.WaitResult:
         """Wait for one of these states; with ``is_new``, one that was entered after the last action."""
-        return await self.wait_for(WaitFor(state=states, timeout=timeout, is_new=is_new))
+        return await self.wait_for(calls.WaitFor(state=states, timeout=timeout, is_new=is_new))
 
-    async def act(self, request: Action | PaneRequest, retry: RetryPolicy | None = None) -> ActionStepResult:
+    async def act(
+        self, request: Action | calls.PaneRequest, retry: calls.RetryPolicy | None = None
+    ) -> results.ActionStepResult:
         """Execute an action through the gate. Raises ``NotDone`` with the reason if it was not executed.
 
         An action whose status is `unknown` may have been executed; it is never retried.
         """
         call = (
-            ActionCall(wish=request)
-            if isinstance(request, SendTextRequest | PressKeysRequest | SpawnRequest | NotifyRequest)
-            else ActionCall(action=request)
+            calls.ActionCall(wish=request)
+            if isinstance(
+                request, calls.SendTextRequest | calls.PressKeysRequest | calls.SpawnRequest | calls.NotifyRequest
+            )
+            else calls.ActionCall(action=request)
         )
         if retry is not None:
-            call = ActionCall(wish=call.wish, action=call.action, retry=retry)
-        return cast(ActionStepResult, await self._executor.execute(call))
+            call = calls.ActionCall(wish=call.wish, action=call.action, retry=retry)
+        return cast(results.ActionStepResult, await self._executor.execute(call))
 
-    async def send(self, text: str, *, enter: bool = True) -> ActionStepResult:
+    async def send(self, text: str, *, enter: bool = True) -> results.ActionStepResult:
         """Type a text into the pane: to its agent, else to the shell at its prompt."""
-        return await self.act(SendTextRequest(text=text, enter=enter))
+        return await self.act(calls.SendTextRequest(text=text, enter=enter))
 
-    async def keys(self, *keys: str) -> ActionStepResult:
-        return await self.act(PressKeysRequest(keys=keys))
+    async def keys(self, *keys: str) -> results.ActionStepResult:
+        return await self.act(calls.PressKeysRequest(keys=keys))
 
-    async def interrupt(self) -> ActionStepResult:
+    async def interrupt(self) -> results.ActionStepResult:
         """Press Ctrl-C once."""
         return await self.keys("C-c")
 
     async def spawn(
         self, command: Sequence[str], *, cwd: str = "", name: str = "", account: str = ""
-    ) -> ActionStepResult:
+    ) -> results.ActionStepResult:
         """Start a program in a new window of the pane's session, under ``account`` if one is given."""
-        return await self.act(SpawnRequest(command=tuple(command), cwd=cwd, name=name, account=account))
+        return await self.act(calls.SpawnRequest(command=tuple(command), cwd=cwd, name=name, account=account))
 
-    async def notify(self, title: str, text: str, way: NotificationWay = "terminal") -> ActionStepResult:
-        return await self.act(NotifyRequest(title=title, text=text, way=way))
+    async def notify(self, title: str, text: str, way: NotificationWay = "terminal") -> results.ActionStepResult:
+        return await self.act(calls.NotifyRequest(title=title, text=text, way=way))
 
     async def ask_person(
         self,
@@ -137,85 +105,91 @@ class Context:
         choices: Sequence[str] = ("yes", "no"),
         expires: float = 600.0,
         *,
-        unless: WaitFor | None = None,
-    ) -> PersonAnswer:
+        unless: calls.WaitFor | None = None,
+    ) -> results.PersonAnswer:
         """Ask a person through the inbox and return the choice.
 
         `visor approve` means the first choice, `visor deny` the last; `visor workflow signal <run> <choice>` sends any
         of them. The choice is empty if there was no answer in time, or if ``unless`` happened before; then ``why`` is
         `needless`.
         """
+        # `visor approve` and `visor deny` stand for the first and the last choice, so these must differ.
         if len(set(choices)) != len(choices) or len(choices) < 2 or not all(choices):
             raise BadRequest("a question needs at least two different choices")
-        call = AskPersonCall(question=question, choices=tuple(choices), expires=expires, unless=unless)
-        return cast(PersonAnswer, await self._executor.execute(call))
+        call = calls.AskPersonCall(question=question, choices=tuple(choices), expires=expires, unless=unless)
+        return cast(results.PersonAnswer, await self._executor.execute(call))
 
     async def sleep_until(self, at: int) -> int:
         """Sleep until this time (nanoseconds since 1970) and return the current time. The run occupies no slot."""
-        return cast(ClockReading, await self._executor.execute(SleepUntilCall(at=at))).at
+        return cast(results.ClockReading, await self._executor.execute(calls.SleepUntilCall(at=at))).at
 
     async def sleep(self, seconds: float) -> int:
+        # Two steps: the journal stores the end of the sleep, so that a restart does not sleep again from the start.
         return await self.sleep_until(await self.now() + int(seconds * NS))
 
-    async def pause(self, plan: str, until: int | None = None) -> PauseResult:
+    async def pause(self, plan: str, until: int | None = None) -> results.PauseResult:
         """Pause the run with a plan for people, until this time or until `visor workflow resume`.
 
         The event that started the run counts as handled from now on.
         """
-        return cast(PauseResult, await self._executor.execute(PauseCall(plan=plan, until=until)))
+        return cast(results.PauseResult, await self._executor.execute(calls.PauseCall(plan=plan, until=until)))
 
-    async def pause_until_changed(self, pause: PauseCall) -> PauseResult:
+    async def pause_until_changed(self, pause: calls.PauseCall) -> results.PauseResult:
         """Pause as ``pause`` does; also end when the pane or a setting changes as the call describes."""
-        return cast(PauseResult, await self._executor.execute(pause))
+        return cast(results.PauseResult, await self._executor.execute(pause))
 
-    async def prefer(self, *names: str) -> PreferenceValues:
+    async def prefer(self, *names: str) -> results.PreferenceValues:
         """Return the current values of these settings; call it again where they may have changed."""
-        return cast(PreferenceValues, await self._executor.execute(PreferencesCall(names=names)))
+        return cast(results.PreferenceValues, await self._executor.execute(calls.PreferencesCall(names=names)))
 
-    async def still(self, text: str = "", lines: int = 50) -> TriggerCheckResult:
+    async def still(self, text: str = "", lines: int = 50) -> results.TriggerCheckResult:
         """Return whether the pane still shows what started the run: ``text``, or else the evidence of the event.
 
         Searches the last lines and the screen. Call it before acting on an event that may be old.
         """
-        return cast(TriggerCheckResult, await self._executor.execute(TriggerCheckCall(text=text, lines=lines)))
+        return cast(
+            results.TriggerCheckResult, await self._executor.execute(calls.TriggerCheckCall(text=text, lines=lines))
+        )
 
-    async def recall(self, event: str, within: float = 600.0) -> RecallResult:
+    async def recall(self, event: str, within: float = 600.0) -> results.RecallResult:
         """Return the pane's detections of this event type in the last ``within`` seconds."""
-        return cast(RecallResult, await self._executor.execute(RecallCall(event=event, within=within)))
+        return cast(results.RecallResult, await self._executor.execute(calls.RecallCall(event=event, within=within)))
 
     async def last_session(
         self, runtime: RuntimeId | None = None, session: str = "", *, anywhere: bool = False
-    ) -> SessionRecord:
+    ) -> results.SessionRecord:
         """Return the current or last session of the pane.
 
         Restrict it to an agent process with ``runtime`` or to an id with ``session``; ``anywhere`` searches all panes.
         """
-        call = LastSessionCall(runtime=runtime, session=session, anywhere=anywhere)
-        return cast(SessionRecord, await self._executor.execute(call))
+        call = calls.LastSessionCall(runtime=runtime, session=session, anywhere=anywhere)
+        return cast(results.SessionRecord, await self._executor.execute(call))
 
     async def update_session(
         self, session: SessionId, external_id: str = "", tokens: Mapping[str, int] | None = None
-    ) -> SessionRecord:
+    ) -> results.SessionRecord:
         """Add missing values to an ended session and return it."""
-        call = SessionUpdateCall(session=session, external_id=external_id, tokens=dict(tokens or {}))
-        return cast(SessionRecord, await self._executor.execute(call))
+        call = calls.SessionUpdateCall(session=session, external_id=external_id, tokens=dict(tokens or {}))
+        return cast(results.SessionRecord, await self._executor.execute(call))
 
-    async def search_code(self, *names: str) -> CodeSearchResult:
+    async def search_code(self, *names: str) -> results.CodeSearchResult:
         """Find these names in the code of the pane's folder, if ast-grep is installed."""
-        return cast(CodeSearchResult, await self._executor.execute(SearchCodeCall(names=names)))
+        return cast(results.CodeSearchResult, await self._executor.execute(calls.SearchCodeCall(names=names)))
 
-    async def select_account(self, service: str = "") -> AccountSelection:
+    async def select_account(self, service: str = "") -> results.AccountSelection:
         """Return the account under which the run's agent may continue after its usage limit.
 
         It is empty unless the setting `failover_profile` names one with enough quota left. Call it right before using
-        the account; see ``account_failover`` for how.
+        the account: start the session's resume command with ``context.spawn(seen.resume, account=selected.account)``,
+        or type ``selected.prefix`` and ``seen.resume``, quoted, at the shell prompt. The account is a reference: the
+        new process itself looks up its credentials, so they are in no argv, journal, audit log or environment of ours.
         """
-        return cast(AccountSelection, await self._executor.execute(SelectAccountCall(service=service)))
+        return cast(results.AccountSelection, await self._executor.execute(calls.SelectAccountCall(service=service)))
 
     async def note(self, text: str) -> None:
         """Add a line for people to the run's history."""
-        await self._executor.execute(NoteCall(text=text))
+        await self._executor.execute(calls.NoteCall(text=text))
 
     async def now(self) -> int:
         """Return the time in nanoseconds since 1970; a replay returns the same."""
-        return cast(ClockReading, await self._executor.execute(ClockCall())).at
+        return cast(results.ClockReading, await self._executor.execute(calls.ClockCall())).at

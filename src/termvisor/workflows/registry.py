@@ -1,26 +1,19 @@
-"""Find workflows: built-in ones, those of other packages, and files, which are reloaded when they change."""
+"""Find workflows by name or for an event: built-in ones, those of other packages, and files, reloaded on change."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
-
+from termvisor.clock import NS
 from termvisor.errors import ConfigError
 from termvisor.log import get_logger
-from termvisor.model.workflow.run import Run, RunStep
+from termvisor.model.detection.detection import Detection
+from termvisor.model.event import Scalar
+from termvisor.model.workflow import Run, RunStep, WorkflowFileProblem, WorkflowMode
 from termvisor.workflows.workflow import Workflow, load_installed_workflows
 
 WORKFLOW_FILE_SUFFIXES = (".yaml", ".yml", ".toml")
 log = get_logger("workflow")
 _FolderStamp = tuple[tuple[str, int, int], ...]
-
-
-class WorkflowLoadProblem(Struct, frozen=True, kw_only=True):
-    """Why a file or an entry point was not loaded; ``name`` is its last known name, or its file name."""
-
-    file: str
-    why: str
-    name: str = ""
 
 
 class WorkflowRegistry:
@@ -29,12 +22,12 @@ class WorkflowRegistry:
         installed, problems = load_installed_workflows() if workflows is None else (workflows, {})
         self._installed = {workflow.name: workflow for workflow in installed}
         self._entry_point_problems = tuple(
-            WorkflowLoadProblem(file=f"entry point {name}", why=f"entry point {name}: {why}")
+            WorkflowFileProblem(file=f"entry point {name}", why=f"entry point {name}: {why}")
             for name, why in problems.items()
         )
         self._file_workflows: dict[str, Workflow] = {}
         self._folder_stamp: _FolderStamp | None = None
-        self.problems: tuple[WorkflowLoadProblem, ...] = self._entry_point_problems
+        self.problems: tuple[WorkflowFileProblem, ...] = self._entry_point_problems
 
     def list_workflows(self) -> list[Workflow]:
         """Return all workflows by priority and name."""
@@ -65,8 +58,9 @@ class WorkflowRegistry:
 
     def _load_files(self, names: Sequence[str]) -> None:
         """Load all files; an invalid one is logged and skipped."""
+        # All files are read again, because a removed file may have been the reason that another was rejected.
         files: dict[str, Workflow] = {}
-        problems: list[WorkflowLoadProblem] = []
+        problems: list[WorkflowFileProblem] = []
         previous_names = {workflow.origin: workflow.name for workflow in self._file_workflows.values()}
         for name in names:
             path = os.path.join(self.folder, name)
@@ -77,8 +71,9 @@ class WorkflowRegistry:
                 files[workflow.name] = workflow
             except ConfigError as error:
                 log.error("a workflow was not loaded: %s", error.message)
+                # A file that was valid before keeps its workflow's name, so that its open runs can be told the reason.
                 known_name = previous_names.get(path, name.rpartition(".")[0])
-                problems.append(WorkflowLoadProblem(file=path, why=error.message, name=known_name))
+                problems.append(WorkflowFileProblem(file=path, why=error.message, name=known_name))
         self._file_workflows, self.problems = files, (*self._entry_point_problems, *problems)
 
 
@@ -103,3 +98,44 @@ def _read_file_stamp(entry: "os.DirEntry[str]") -> tuple[int, int]:
     except OSError:
         return 0, 0
     return status.st_mtime_ns, status.st_size
+
+
+def match_workflows(
+    detection: Detection, workflows: Iterable[Workflow], get_mode: Callable[[str], WorkflowMode], now: int
+) -> list[Workflow]:
+    """Return the workflows that match an event, the one to run first; none if the event is too old or not trusted."""
+    # Any program can print an unproven user variable; it must not make the daemon act.
+    if not detection.can_start_workflow:
+        return []
+    age = (now - detection.at) / NS
+    matching = [
+        workflow
+        for workflow in workflows
+        if workflow.trigger.matches(detection)
+        and age <= workflow.trigger.fresh_for
+        and get_mode(workflow.name) != "off"
+    ]
+    return sorted(matching, key=lambda workflow: (workflow.priority, workflow.name))
+
+
+def build_run(
+    detection: Detection, workflow: Workflow, mode: WorkflowMode, now: int, others: Sequence[Workflow] = ()
+) -> Run:
+    """Build the run for an event, which ``others`` match too; the store assigns its id."""
+    extra: dict[str, Scalar] = {"also_fits": ", ".join(other.name for other in others)} if others else {}
+    extra |= {name: detection.evidence[name] for name in ("resets_at",) if name in detection.evidence}
+    return Run(
+        workflow=workflow.name,
+        version=workflow.version,
+        origin="event",
+        event=detection.event,
+        pane=detection.pane,
+        runtime=detection.runtime,
+        agent=detection.agent,
+        status="waiting",
+        why="waiting for its turn",
+        at=now,
+        correlation=detection.correlation or f"event-{detection.event}",
+        mode=mode,
+        facts={**detection.captures, **extra},
+    )

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
 from termvisor.model.detection.rule import Severity
-from termvisor.model.workflow.info import WorkflowReference
-from termvisor.model.workflow.run import WorkflowMode
+from termvisor.model.workflow import WorkflowMode, WorkflowReference
 from termvisor.plugins import read_plugins
 from termvisor.redaction import redact
 from termvisor.workflows.context import Context
@@ -90,6 +89,7 @@ class Workflow(Struct, frozen=True, kw_only=True):
 
 def load_installed_workflows() -> tuple[list[Workflow], dict[str, str]]:
     """Return the built-in workflows and those of other packages, and the problems by entry point; they are logged."""
+    # Imported by name, so that the built-in modules can import this one.
     builtin = [import_module(f"termvisor.workflows.builtin.{name}").WORKFLOW for name in BUILTIN]
     workflows = {workflow.name: workflow for workflow in builtin}
     values, broken = read_plugins("workflows")
@@ -97,6 +97,7 @@ def load_installed_workflows() -> tuple[list[Workflow], dict[str, str]]:
     for name, value in values.items():
         if not isinstance(value, Workflow):
             problems[name] = "it is not a Workflow"
+        # A package must not replace a built-in workflow, or that of another package, unnoticed.
         elif value.name in workflows:
             problems[name] = f"the name {value.name} is already used"
         else:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import Delta
+from termvisor.model.terminal.output import Delta, Mark
 from termvisor.model.terminal.screen import Screen
 from termvisor.terminal.text_decoder import TextDecoder
 from termvisor.testing.private_tmux import PrivateTmux

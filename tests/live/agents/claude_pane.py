@@ -11,7 +11,7 @@ from msgspec.structs import replace as with_fields
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.claude_code import ADAPTER
 from termvisor.agents.adapters.claude_code.keyboard import KeyPress
-from termvisor.agents.sources.pane_processes import PaneProcessScanner
+from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.model.agent.hooks import HOOK_EVENTS_BY_AGENT
 from termvisor.model.terminal.screen import Screen
 from tests.live.agents.agent_pane import HEIGHT, WIDTH, AgentPane

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
 from termvisor.agents.adapters.codex import ADAPTER, server_client
-from termvisor.agents.adapters.codex.server_client.app_server import AppServer
+from termvisor.agents.adapters.codex.server_client.server import AppServer
 from termvisor.agents.adapters.server_contract import ServedAgent
-from termvisor.agents.sources.pane_processes import PaneProcessScanner
-from termvisor.agents.sources.server_connection import AgentServerConnection
+from termvisor.agents.sources.agent_servers import AgentServerConnection
+from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.clock import SystemClock
-from termvisor.system.process_start import compute_start_instant
+from termvisor.system.process_lifetime import compute_start_instant
 from termvisor.testing.leftover_processes import kill_processes_of
 from termvisor.testing.private_tmux import PrivateTmux
 from tests.live.agents.agent_pane import AgentPane

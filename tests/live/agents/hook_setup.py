@@ -5,7 +5,6 @@ import shlex
 from pathlib import Path
 
 from termvisor.agents.adapters import copilot, gemini, opencode
-from termvisor.agents.adapters.opencode import signals
 from tests.live.agents.agent_programs import AgentFolders, AgentProgram
 
 SPOOL_PATH = "spool/hooks.jsonl"
@@ -41,7 +40,7 @@ def _set_up_gemini(place: AgentFolders) -> None:
                 "hooks": [{"type": "command", "command": build_hook_command(place, "gemini", name), "name": "told"}],
             }
         ]
-        for name in gemini.signals.HOOK_INTERPRETERS
+        for name in gemini.hooks.HOOK_INTERPRETERS
     }
     path.write_text(json.dumps(settings))
 
@@ -55,7 +54,5 @@ def _set_up_copilot(place: AgentFolders) -> None:
 
 
 def _set_up_opencode(place: AgentFolders) -> None:
-    plugin = (Path(opencode.__file__).parent / signals.PLUGIN_FILE).read_text()
-    place.write_home_file(
-        ".config/opencode/plugin/told.js", plugin.replace(signals.SPOOL_PLACEHOLDER, str(place.folder / SPOOL_PATH))
-    )
+    plugin = (Path(opencode.__file__).parent / "plugin.js").read_text()
+    place.write_home_file(".config/opencode/plugin/told.js", plugin.replace("@SPOOL@", str(place.folder / SPOOL_PATH)))

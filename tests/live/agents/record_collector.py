@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from termvisor.agents.adapters.adapter import Adapter, ProcessInfo, SourceRecord, WatchedPath
-from termvisor.agents.sources.hook_record import parse_hook_record
+from termvisor.agents.sources.hook_spool import parse_hook_record
 from termvisor.agents.tracking.signal_reader import SOURCE_BY_MARK, build_hint
 from termvisor.model.agent.agent_process import AgentProcess
 from tests.live.agents.agent_pane import AgentPane

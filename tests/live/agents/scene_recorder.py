@@ -8,13 +8,13 @@ from collections.abc import Callable
 import msgspec
 
 from termvisor.agents.adapters.adapter import Adapter, ProcessInfo, SourceRecord
-from termvisor.agents.adapters.dialog_options import KeyPress
-from termvisor.agents.sources.pane_processes import PaneProcessScanner
+from termvisor.agents.adapters.keyboard import KeyPress
+from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
+from termvisor.model.terminal.pane import LOCAL
 from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.target import LOCAL
-from termvisor.system.process_start import compute_start_instant
+from termvisor.system.process_lifetime import compute_start_instant
 from tests.live.agents.agent_pane import STEP_TIMEOUT_S, AgentPane
 from tests.live.agents.agent_programs import NODE_MODULES
 from tests.live.agents.record_collector import RecordCollector

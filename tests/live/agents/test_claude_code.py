@@ -111,7 +111,7 @@ def test_its_turns_and_dialogs_are_known(stage, figures):
     stage.press("C-o")
     stage.wait_for_text("mode on")
 
-    stage.send_command(keyboard.QUIT_COMMAND)
+    stage.send_command("/exit")
     tape.record_scene("quit", registry="down", look="unknown")
     wait_until(lambda: stage.find_process() is None)
 
@@ -170,7 +170,7 @@ def test_a_session_is_taken_up_again_and_a_crash_leaves_no_agent(stage, figures)
     first.collect_records()
     assert "a stranger in the same folder" in str([one.payload for one in first.play.signals])
     assert (first.play.state.value, sessions(first)) == ("completed", (session,))
-    stage.send_command(keyboard.QUIT_COMMAND)
+    stage.send_command("/exit")
     first.record_scene("left", registry="down")
     assert stage.capture_text().count(session) == 1
 
@@ -229,7 +229,7 @@ def test_what_it_asks_before_it_begins_is_seen_and_answered(stage, figures):
     tape.record_scene("api_key_asked", look="waiting_approval", rule="use_api_key", state="unknown")
     stage.press_until_answered(lambda screen: keyboard.find_answer_keys(screen, "allow"))
     tape.record_scene("trusted", registry="idle", look="idle", state="idle")
-    wait_until(lambda: keyboard.is_composer_empty(stage.capture_screen()))
+    wait_until(lambda: keyboard.read_composer(stage.capture_screen()) == "")
 
 
 def sessions(tape: SceneRecorder) -> tuple[str, ...]:

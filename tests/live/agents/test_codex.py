@@ -8,7 +8,7 @@ import pytest
 
 from termvisor.agents.adapters.codex import ADAPTER, keyboard
 from termvisor.agents.adapters.codex.server_client import session_control
-from termvisor.model.agent.evidence_source import SourceHealth
+from termvisor.model.agent.evidence import SourceHealth
 from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
 from tests.live.agents.agent_pane import STEP_TIMEOUT_S, AgentPane
 from tests.live.agents.codex_home import WITHOUT_SERVER_ARGS, CodexHome, open_codex_home
@@ -75,10 +75,10 @@ def test_approval(home: CodexHome, tape: SceneRecorder):
     tape.agent_pane.send_prompt("MODEL shell touch one")
     tape.record_scene("approval_asked", osc="waiting_approval", app_server="waiting_approval", look="waiting_approval")
     request = followed(home, tape.get_session("app_server"))
-    reply = session_control.build_approval_reply(request)
-    assert home.listener.run_coroutine(home.server.send_reply(request, reply.result))
+    reply = session_control.build_decision_reply(request, "allow")
+    assert home.listener.run_coroutine(home.server.send_reply(request, reply))
     assert home.listener.run_coroutine(home.server.wait_until_resolved(request))
-    assert not home.listener.run_coroutine(home.server.send_reply(request, reply.result))
+    assert not home.listener.run_coroutine(home.server.send_reply(request, reply))
     tape.record_scene("approved", osc="completed", app_server="completed", look="completed", state="completed")
     assert (tape.agent_pane.place.cwd / "one").exists()
 
@@ -86,7 +86,7 @@ def test_approval(home: CodexHome, tape: SceneRecorder):
     tape.wait_for_meaning(osc="waiting_approval", app_server="waiting_approval", look="waiting_approval")
     request = home.listener.run_coroutine(home.server.wait_for_request(tape.get_session("app_server")))
     assert home.listener.run_coroutine(
-        home.server.send_reply(request, session_control.build_denial_reply(request).result)
+        home.server.send_reply(request, session_control.build_decision_reply(request, "deny"))
     )
     tape.record_scene("denied", osc="idle", app_server="idle", look="idle", rule="interrupted")
     asked(home, session_control.build_unfollow_request(tape.get_session("app_server")))
@@ -96,14 +96,14 @@ def test_approval(home: CodexHome, tape: SceneRecorder):
 def test_keys(tape: SceneRecorder):
     tape.agent_pane.send_prompt("MODEL shell touch three")
     tape.wait_for_meaning(osc="waiting_approval", app_server="waiting_approval", rule="approval_asked")
-    press(tape, keyboard.find_approve_keys)
+    press(tape, lambda screen: keyboard.find_answer_keys(screen, "allow"))
     tape.wait_for_meaning(osc="completed", app_server="completed", look="completed")
     tape.agent_pane.send_prompt("MODEL stall 20")
     tape.wait_for_meaning(osc="running", app_server="running", rule="working")
     press(tape, keyboard.find_interrupt_keys)
     tape.record_scene("interrupted", osc="idle", app_server="idle", look="idle", rule="interrupted", hook="idle")
     assert keyboard.read_composer(tape.capture_screen()) == ""
-    assert keyboard.find_approve_keys(tape.capture_screen()) is None
+    assert keyboard.find_answer_keys(tape.capture_screen(), "allow") is None
 
 
 def test_another_client(home: CodexHome, tape: SceneRecorder):
@@ -265,7 +265,7 @@ def test_nobody_is_disturbed(home: CodexHome, tape: SceneRecorder):
     """Codex goes on calling itself what it is, though we listen."""
     tape.agent_pane.send_prompt("MODEL text who am I")
     tape.wait_for_meaning(osc="completed", app_server="completed")
-    listed = home.listener.run_coroutine(home.server.list_threads())
+    listed = home.listener.run_coroutine(home.server.send_request("thread/list", {"limit": 100}))["data"]
     assert {one["originator"] for one in listed} == {"codex-tui"}
     assert health(home).status == "well"
 
@@ -285,8 +285,8 @@ def followed(home: CodexHome, thread: str) -> dict:
     return home.listener.run_coroutine(home.server.wait_for_request(thread))
 
 
-def asked(home: CodexHome, ask: session_control.CodexRequest) -> dict:
-    return home.listener.run_coroutine(home.server.send_request(ask.method, ask.params))
+def asked(home: CodexHome, ask: session_control.RpcRequest) -> dict:
+    return home.listener.run_coroutine(home.server.send_request(*ask))
 
 
 def press(tape: SceneRecorder, choose) -> None:

@@ -95,9 +95,9 @@ def test_gemini(stage):
     tape.press_until_answered(lambda shown: gemini_keyboard.find_option_keys(shown, "Stop"))
     tape.record_scene("usage_limit_reached", hook="unknown", title="idle", look="error", rule="usage_limit_reached")
 
-    stage.send_prompt(gemini_keyboard.COMPACT_COMMAND)
+    stage.send_prompt("/compress")
     tape.record_scene("compacted", hook="running", look="idle", rule="compressed", state="running", compacting=True)
-    again = taken_up(tape, gemini_keyboard.QUIT_COMMAND, left="To resume this session", begun="Type your message")
+    again = taken_up(tape, "/quit", left="To resume this session", begun="Type your message")
     again.record_scene("resumed", hook="idle", title="idle", look="idle", state="idle")
     assert again.play.signals[-1].session in ("", session_of(tape))
 
@@ -155,10 +155,10 @@ def test_opencode(stage):
     tape.press_until_answered(opencode_keyboard.find_interrupt_keys)
     tape.record_scene("usage_limit_left", hook="idle", look="idle", state="idle", usage_limited=True)
 
-    stage.send_prompt(opencode_keyboard.COMPACT_COMMAND)
+    stage.send_prompt("/compact")
     tape.record_scene("compacting", hook="running", rule="compacting", state="running", compacting=True)
     tape.record_scene("compacted", hook="completed", look="idle", rule="compacted", compacting=False)
-    again = taken_up(tape, opencode_keyboard.QUIT_COMMAND, left="opencode -s ses_", begun="ctrl+p commands")
+    again = taken_up(tape, "/exit", left="opencode -s ses_", begun="ctrl+p commands")
     again.record_scene("resumed", hook="idle", look="idle", state="idle")
     stage.send_prompt("MODEL text here again")
     again.record_scene("resumed_and_answered", **DONE)
@@ -223,9 +223,9 @@ def test_copilot(stage):
     tape.press_until_answered(copilot_keyboard.find_interrupt_keys)
     tape.record_scene("usage_limit_left", session_file="idle", look="idle", state="idle")
 
-    stage.send_prompt(copilot_keyboard.COMPACT_COMMAND)
+    stage.send_prompt("/compact")
     tape.record_scene("compacted", session_file="idle", hook="running", look="idle", rule="compacted", state="idle")
-    again = taken_up(tape, copilot_keyboard.QUIT_COMMAND, left="copilot --resume=", begun="Interactive")
+    again = taken_up(tape, "/exit", left="copilot --resume=", begun="Interactive")
     again.record_scene("resumed", look="idle")
     stage.send_prompt("MODEL text here again")
     again.record_scene("resumed_and_answered", session_file="completed", look="completed", state="completed")
@@ -344,9 +344,10 @@ def session_of(tape: SceneRecorder) -> str:
     return next(signal.session for signal in tape.play.signals if signal.session)
 
 
-def call(server: str, wanted: session_control.OpencodeRequest | None) -> None:
+def call(server: str, wanted: session_control.HttpRequest | None) -> None:
     assert wanted is not None
-    data = json.dumps(wanted.body).encode()
+    path, body = wanted
+    data = json.dumps(body).encode()
     headers = {"content-type": "application/json"}
-    with urlopen(Request(server + wanted.path, data, headers, method="POST"), timeout=10) as reply:
+    with urlopen(Request(server + path, data, headers, method="POST"), timeout=10) as reply:
         assert reply.status < 300

@@ -13,9 +13,9 @@ from termvisor.daemon.acting.pane_access import LivePaneAccess
 from termvisor.daemon.assembly import load_nonce, open_services
 from termvisor.daemon.services.services import DaemonServices
 from termvisor.model.action.action import Action, Actor, SendText
+from termvisor.model.action.approval import VerdictReason, combine_reasons
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.verdict import VerdictReason, combine_reasons
 from termvisor.model.ids import PaneId
 from termvisor.settings import Paths, Settings
 from termvisor.setup.shell_integration import build_snippet
@@ -104,7 +104,7 @@ class GateScene:
         return (
             ("none", False)
             if text is None
-            else (text.activity_state.activity.kind, text.activity_state.activity.is_proven)
+            else (text.shells.activity_state.activity.kind, text.shells.activity_state.activity.is_proven)
         )
 
     def screen(self, mux_id: str) -> str:

@@ -4,7 +4,7 @@ from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import PaneId
 from tests.unit.actions.scripted_screen import HastyClock, ScriptedPaneControl, build_snapshot
 from tests.unit.actions.scripted_session import ScriptedSessionControl
-from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, HITS
+from tests.unit.agents.adapters.codex.test_screen import ASKED, HITS
 
 PANE = PaneId(1)
 DONE = Outcome(status="done", why="carried")
@@ -41,13 +41,25 @@ def speaker(rows: tuple[str, ...], after: tuple[str, ...] = (), line: ScriptedSe
 async def test_the_server_is_preferred_to_keys():
     painted, speak = speaker(HITS["working"], line=ScriptedSessionControl(stops=True))
     outcome = await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
-    assert (outcome.channel, painted.keys) == ("native", [])
+    assert (outcome.status, outcome.channel, painted.keys) == ("done", "native", [])
 
 
 async def test_keys_are_pressed_if_the_server_has_no_turn():
     painted, speak = speaker(HITS["working"], HITS["turn_ended"], ScriptedSessionControl(stops=None))
     outcome = await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
     assert (outcome.channel, painted.keys) == ("keys", ["Escape"])
+
+
+async def interrupt(line: ScriptedSessionControl) -> Outcome:
+    _, speak = speaker(HITS["working"], line=line)
+    return await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
+
+
+async def test_a_stop_that_the_server_does_not_verify_is_unknown():
+    assert (await interrupt(ScriptedSessionControl(stops=False))).why == "still_at_work"
+    silent = ScriptedSessionControl()
+    silent.is_silent = True
+    assert (await interrupt(silent)).why == "no_answer"
 
 
 async def test_a_dialog_is_answered_and_an_agent_exits():

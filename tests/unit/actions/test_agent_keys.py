@@ -2,11 +2,11 @@
 
 import pytest
 
-from termvisor.actions.agent_keys import AgentKeyboard
+from termvisor.actions.agent_commands import AgentKeyboard
 from termvisor.actions.pane_agent import get_agent_interaction
 from termvisor.errors import StaleSnapshot
 from tests.unit.actions.scripted_screen import HastyClock, ScriptedPaneControl, build_snapshot
-from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT, HITS
+from tests.unit.agents.adapters.codex.test_screen import ASKED, FOOT, HITS
 
 CHOICES = ("  Would you like to run the following command?", "  $ touch x", "")
 KEYS = ("", "  Press enter to confirm or esc to cancel")

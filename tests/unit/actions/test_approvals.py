@@ -11,8 +11,8 @@ from termvisor.actions.policy_check import PolicyDecision
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import Actor, Kill, SendText
+from termvisor.model.action.approval import VerdictReason, combine_reasons
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.verdict import VerdictReason, combine_reasons
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
 from termvisor.testing.fake_clock import FakeClock, let_tasks_run

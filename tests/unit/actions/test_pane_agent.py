@@ -1,7 +1,7 @@
 from termvisor.actions.pane_agent import build_screen, get_agent_interaction, read_composer_text
 from termvisor.model.ids import PaneId
 from tests.unit.actions.scripted_screen import build_pane_state
-from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT
+from tests.unit.agents.adapters.codex.test_screen import ASKED, FOOT
 
 RULE = "─" * 60
 FOOTER = "  ⏸ manual mode on"

@@ -11,16 +11,15 @@ from termvisor.backends.pane_control import PaneViewer
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import Actor, AnswerDialog, Interrupt, Kill, QuitAgent, SendKeys, SendText
-from termvisor.model.action.approval import Reservation
+from termvisor.model.action.approval import Reservation, combine_reasons
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.verdict import combine_reasons
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import InputState, PaneActivity, PaneInstance, PaneView
 from termvisor.testing.fake_clock import NOON
 from termvisor.testing.fake_services import SERVER, build_shell_facts
 from tests.unit.actions.scripted_screen import build_pane_view, build_snapshot
 from tests.unit.actions.test_input_line import screen
-from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT, HITS
+from tests.unit.agents.adapters.codex.test_screen import ASKED, FOOT, HITS
 
 ME = Actor(kind="robot", uid=1000, pid=9)
 VIEW = PaneView(

@@ -73,7 +73,9 @@ async def test_a_crash_at_every_step_has_a_true_outcome(home, monkeypatch, owner
     await killed(home, pane, "true one-of-a-kind")
     await wait_until(lambda: home.screen(mux_id).count("one-of-a-kind") == times)
     is_done = status == "delivered"
-    await wait_until(lambda: not is_done or home.world._components.pipeline.current_readers[pane].last_command_at > 0)
+    await wait_until(
+        lambda: not is_done or home.world._components.pipeline.current_readers[pane].shells.last_command_at > 0
+    )
     assert await recovered(home, monkeypatch) == (status, "interrupted")
     again = await home.send(pane, "true one-of-a-kind", key="k")
     assert (again.status, again.is_repeated) == (status, True)
@@ -95,7 +97,7 @@ async def test_another_command_is_not_taken_for_ours(home, monkeypatch):
     await killed(home, pane, "true ours")
     home.tmux("send-keys", "-t", mux_id, "C-u")
     home.tmux.type_line(mux_id, "true theirs")
-    await wait_until(lambda: home.world._components.pipeline.current_readers[pane].last_command_at > 0)
+    await wait_until(lambda: home.world._components.pipeline.current_readers[pane].shells.last_command_at > 0)
     assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
 
 

@@ -187,7 +187,7 @@ class CaptureHarness:
         await self.deliver_updates()
         while self.notices:
             session_id, notice = self.notices.pop(0)
-            await self.captures.handle_control_notice(session_id, notice.name, notice.arguments)
+            await self.captures.handle_control_notice(session_id, notice)
         for facts in await self.server.list_pane_facts():
             self.captures.update_facts(facts)
         await self.captures.run_step()

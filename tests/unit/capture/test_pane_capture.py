@@ -9,7 +9,7 @@ import pytest
 from termvisor.backends.tmux.client import ControlClient, PlainClient
 from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE
-from termvisor.capture.recorder_client import StreamOpened
+from termvisor.capture.recorder_client import RecordedStream
 from termvisor.clock import NS
 from termvisor.model.terminal.output import Gap
 from tests.unit.capture.capture_harness import CaptureHarness
@@ -206,7 +206,7 @@ async def test_an_abandoned_pipe_is_dropped_when_it_arrives_late(harness, cat):
     epoch = await harness.capture_store.epochs.reserve_epoch(pane, "pipe")
     await harness.captures._abandon_epoch(epoch)
     await harness.server.open_pipe(cat, harness.recorder.build_handoff_command(pane, epoch.id), lines=0)
-    await wait_until(lambda: StreamOpened(epoch.id) in harness.updates)
+    await wait_until(lambda: RecordedStream(pane, epoch.id, 0, "open") in harness.updates)
     for item in list(harness.updates):
         await harness.captures.handle_stream_update(item)
     await wait_until(lambda: harness.recorder.streams[epoch.id].state == "ended")

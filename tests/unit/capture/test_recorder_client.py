@@ -18,8 +18,6 @@ from termvisor.capture.recorder_client import (
     RecordedStream,
     RecorderClient,
     RecorderDied,
-    StreamEnded,
-    StreamOpened,
 )
 from termvisor.errors import Unavailable
 from termvisor.model.ids import EpochId
@@ -93,12 +91,12 @@ async def test_a_recorder_is_started_and_reports_a_stream_from_open_to_end(sandb
     assert await client.start() == {}
     assert client.is_connected and client.pid
     pipe = sandbox.open_pipe("7/12")
-    await sandbox.wait_for(StreamOpened(12))
+    await sandbox.wait_for(RecordedStream(7, 12, 0, "open"))
     pipe.sendall(b"hello")
     await sandbox.wait_for(StreamGrew(12, 5))
     assert client.streams == {12: RecordedStream(7, 12, 5, "open")}
     pipe.close()
-    await sandbox.wait_for(StreamEnded(12, 5, False))
+    await sandbox.wait_for(RecordedStream(7, 12, 5, "ended"))
     assert sandbox.read_content("7/12") == b"hello"
     client.forget_stream(12)
     assert client.streams == {}
@@ -136,9 +134,9 @@ async def test_a_dropped_stream_ends(sandbox):
     client = sandbox.make_client()
     await client.start()
     pipe = sandbox.open_pipe("1/2")
-    await sandbox.wait_for(StreamOpened(2))
+    await sandbox.wait_for(RecordedStream(1, 2, 0, "open"))
     client.drop_stream(2)
-    await sandbox.wait_for(StreamEnded(2, 0, False))
+    await sandbox.wait_for(RecordedStream(1, 2, 0, "ended"))
     assert pipe.recv(1) == b""
     pipe.close()
 
@@ -184,7 +182,7 @@ async def test_messages_during_a_reexec_reach_the_new_recorder(sandbox):
     await client.start()
     dropped, ended = sandbox.open_pipe("1/2"), sandbox.open_pipe("1/3")
     ended.close()
-    await sandbox.wait_for(StreamEnded(3, 0, False))
+    await sandbox.wait_for(RecordedStream(1, 3, 0, "ended"))
     reexec = asyncio.ensure_future(client.reexec())
     while client._deferred_messages is None:
         await asyncio.sleep(0)
@@ -192,7 +190,7 @@ async def test_messages_during_a_reexec_reach_the_new_recorder(sandbox):
     client.forget_stream(3)
     await reexec
     assert 3 not in client.streams
-    assert await sandbox.wait_for(StreamEnded(2, 0, False)) == [StreamEnded(2, 0, False)]
+    assert await sandbox.wait_for(RecordedStream(1, 2, 0, "ended")) == [RecordedStream(1, 2, 0, "ended")]
     dropped.close()
 
 
@@ -205,7 +203,12 @@ async def test_changes_during_a_reexec_are_reported_after_it(sandbox):
     client._report_difference(unchanged, unchanged)
     client._report_difference(None, RecordedStream(1, 5, 6, "ended"))
     updates = [sandbox.updates.get_nowait() for _ in range(sandbox.updates.qsize())]
-    assert updates == [StreamGrew(2, 6), StreamEnded(3, 6, True), StreamOpened(5), StreamEnded(5, 6, False)]
+    assert updates == [
+        StreamGrew(2, 6),
+        RecordedStream(1, 3, 6, "capped"),
+        RecordedStream(1, 5, 6, "open"),
+        RecordedStream(1, 5, 6, "ended"),
+    ]
 
 
 async def test_a_program_that_cannot_start_is_not_executed(sandbox):
@@ -216,7 +219,7 @@ async def test_a_program_that_cannot_start_is_not_executed(sandbox):
     with pytest.raises(Unavailable, match="No module named"):
         await client.reexec(sys.executable, "/nowhere")
     pipe = sandbox.open_pipe("1/2")
-    await sandbox.wait_for(StreamOpened(2))
+    await sandbox.wait_for(RecordedStream(1, 2, 0, "open"))
     pipe.close()
 
 
@@ -228,7 +231,7 @@ async def test_a_failed_reexec_is_reported_and_the_recorder_keeps_running(sandbo
         await client.reexec("/nowhere/python")
     assert client.is_connected
     pipe = sandbox.open_pipe("1/2")
-    await sandbox.wait_for(StreamOpened(2))
+    await sandbox.wait_for(RecordedStream(1, 2, 0, "open"))
     pipe.close()
 
 
@@ -282,13 +285,13 @@ async def test_messages_to_a_stopped_recorder_are_buffered_without_blocking(sand
     client = sandbox.make_client()
     await client.start()
     pipe = sandbox.open_pipe("1/2")
-    await sandbox.wait_for(StreamOpened(2))
+    await sandbox.wait_for(RecordedStream(1, 2, 0, "open"))
     os.kill(client.pid, signal.SIGSTOP)
     for epoch in range(1000, 3000):
         client.forget_stream(epoch)
     client.drop_stream(2)
     os.kill(client.pid, signal.SIGCONT)
-    await sandbox.wait_for(StreamEnded(2, 0, False))
+    await sandbox.wait_for(RecordedStream(1, 2, 0, "ended"))
     pipe.close()
 
 
@@ -327,10 +330,10 @@ async def test_tmux_runs_the_handoff_command_whatever_the_paths_are(sandbox, tmu
     client = sandbox.make_client()
     await client.start()
     tmux("pipe-pane", "-O", "-t", "s:", client.build_handoff_command(3, 4))
-    await sandbox.wait_for(StreamOpened(4))
+    await sandbox.wait_for(RecordedStream(3, 4, 0, "open"))
     tmux("send-keys", "-t", "s:", "-l", "marker")
     tmux("send-keys", "-t", "s:", "Enter")
     await sandbox.wait_for(StreamGrew(4, 8))
     assert sandbox.read_content("3/4") == b"marker\r\n"
     tmux("pipe-pane", "-t", "s:")
-    await sandbox.wait_for(StreamEnded(4, 8, False))
+    await sandbox.wait_for(RecordedStream(3, 4, 8, "ended"))

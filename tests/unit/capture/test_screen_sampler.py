@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from termvisor.backends.pane_source import PaneCapture
-from termvisor.capture.sampling_schedule import MIN_SAMPLE_INTERVAL_S, PaintActivity
-from termvisor.capture.screen_sampler import ScreenSample, ScreenSampler
+from termvisor.capture.screen_sampler import MIN_SAMPLE_INTERVAL_S, PaintActivity, ScreenSample, ScreenSampler
 from termvisor.errors import MuxError
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 from tests.unit.capture.capture_harness import AdvancedClock
 from tests.unit.wait_until import wait_until
 

@@ -7,9 +7,18 @@ import stat
 
 import pytest
 
-from termvisor.capture.sealing import SealOptions, delete_segment, remove_leftovers, seal_segment
+from termvisor.capture.sealing import (
+    SealOptions,
+    SealResult,
+    delete_segment,
+    remove_leftovers,
+    seal_segment,
+    try_seal_segment,
+)
 from termvisor.recorder.segment_log import FLAG_ENDED, SegmentReader, SegmentWriter
 from termvisor.redaction.raw_bytes import mask_bytes
+from termvisor.settings import Paths, Settings
+from termvisor.system.worker import run_worker
 from tests.unit.kill_simulation import kill_at_every_step
 
 KEY = b"sk-ant-api03-aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5dE7fG9hJ1kL3mN5pQ7rS9tU1"
@@ -178,3 +187,25 @@ def test_remove_leftovers_keeps_complete_segments(folder):
             file.write("left")
     remove_leftovers(folder)
     assert names(folder) == before
+
+
+def test_a_process_of_its_own_seals_what_it_is_asked_to(tmp_path):
+    folder = str(tmp_path / "1")
+    write(folder)
+    paths = Paths(*(str(tmp_path / name) for name in ("config", "data", "run")))
+    args = (paths, Settings(), [(folder, 0), (folder, len(FIRST)), (f"{tmp_path}/gone", 0)])
+    done = run_worker("termvisor.capture.sealing:seal_segments", args, returns=SealResult, timeout_s=60)
+    assert [(result.masked, result.error) for result in done.values] == [(1, ""), (0, ""), (0, "")]
+    reader = SegmentReader(folder)
+    assert b"".join(data for _, data, _ in reader.read_pieces(0, 1 << 20)) == mask_bytes(FIRST) + SECOND
+    reader.close()
+
+
+def test_disk_errors_are_reported(tmp_path):
+    folder = str(tmp_path / "1")
+    write(folder)
+    os.rename(f"{folder}/0000000000000000.raw", f"{folder}/0000000000000000.raw.zst")
+    assert (
+        try_seal_segment(folder, 0, SealOptions()).error
+        == f"the compressed segment is damaged: {folder}/0000000000000000.raw.zst"
+    )

@@ -137,7 +137,7 @@ async def test_a_recorder_that_keeps_ending_is_an_alert_until_it_starts(capture_
             raise Unavailable("no room for it")
 
     waits: list[float] = []
-    capture_store.epochs.clock = Hasty()
+    capture_store.epochs.clock = capture_store.event_log.clock = Hasty()
     watching._prepare()
     await watching.start_supervisor()
     monkeypatch.setattr(watching.recorder, "start", refuse)

@@ -11,7 +11,7 @@ import pytest
 from termvisor.client.daemon_process import ensure_running, fetch_hello, get_error_file, is_running, stop_daemon
 from termvisor.errors import NewerDatabase, Unavailable
 from termvisor.settings import Paths, make_instance_folders
-from termvisor.system.polling import wait_until
+from termvisor.system.retry import wait_until
 from termvisor.system.subprocesses import run_and_capture
 from tests.unit.fake_daemon import (
     build_daemon_command,

@@ -11,7 +11,7 @@ from termvisor.daemon.server.connection import ConnectionLimits
 from termvisor.daemon.server.listener import DaemonSocketServer, bind_daemon_socket
 from termvisor.errors import NotFound, UnknownCommand
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.system.peer_credentials import PeerProcess
+from termvisor.protocol.unix_socket import PeerProcess
 
 
 class FakeRequestHandler:

@@ -17,10 +17,10 @@ from termvisor.daemon.lifecycle import (
     stop_recorder,
 )
 from termvisor.errors import Conflict
-from termvisor.recorder.options import RecorderOptions
+from termvisor.recorder.startup import RecorderOptions
 from termvisor.settings import Paths, make_instance_folders
-from termvisor.system import lock_file, subprocesses
-from termvisor.system.polling import wait_until
+from termvisor.system import files, subprocesses
+from termvisor.system.retry import wait_until
 
 
 @pytest.fixture
@@ -32,15 +32,15 @@ def places(folder: str) -> Paths:
 
 async def test_the_lock_is_exclusive(places: Paths) -> None:
     async with hold_daemon_lock(places, SystemClock()):
-        assert lock_file.read_lock_holder(places.daemon_lock) == os.getpid()
+        assert files.read_lock_holder(places.daemon_lock) == os.getpid()
         with pytest.raises(Conflict, match=str(os.getpid())):
             async with hold_daemon_lock(places, SystemClock(), timeout_s=0.0):
                 pass
-    assert lock_file.read_lock_holder(places.daemon_lock) is None
+    assert files.read_lock_holder(places.daemon_lock) is None
 
 
 async def test_a_successor_waits_for_a_daemon_that_is_just_stopping(places: Paths) -> None:
-    stopping = lock_file.acquire_lock(places.daemon_lock)
+    stopping = files.acquire_lock(places.daemon_lock)
     assert stopping is not None
     async with asyncio.TaskGroup() as group:
         successor = group.create_task(_hold_once(places))
@@ -53,7 +53,7 @@ async def test_a_successor_does_not_wait_for_one_that_takes_clients(places: Path
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(places.daemon_socket)
         server.listen()
-        held = lock_file.acquire_lock(places.daemon_lock)
+        held = files.acquire_lock(places.daemon_lock)
         with pytest.raises(Conflict, match="already running"):
             await _hold_once(places)
         os.close(held or -1)

@@ -10,7 +10,7 @@ import pytest
 from termvisor.daemon.assembly import open_services
 from termvisor.errors import ConfigError
 from termvisor.log import configure_log_file
-from termvisor.model.reload import ReloadResult
+from termvisor.model.maintenance import ReloadResult
 from termvisor.redaction import build_rules, redact
 from termvisor.redaction import use_rules as use_rules
 from termvisor.settings import load_settings

@@ -9,7 +9,7 @@ from termvisor.client.connection import BlockingConnection, connect_if_running
 from termvisor.client.daemon_process import is_running, stop_daemon
 from termvisor.protocol import command_protocol
 from termvisor.settings import Paths
-from termvisor.system.polling import wait_until
+from termvisor.system.retry import wait_until
 from tests.unit.fake_daemon import reap_daemons, run_fake_daemon
 
 

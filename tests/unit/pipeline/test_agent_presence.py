@@ -5,7 +5,7 @@ import pytest
 from termvisor.clock import NS
 from termvisor.model.detection.rule import Rule
 from termvisor.model.ids import RuntimeId
-from termvisor.pipeline.agent_presence import AgentPresence, GatingOptions, find_owner
+from termvisor.pipeline.rule_matcher import AgentPresence, GatingOptions, find_owner
 
 AT = 1000 * NS
 

@@ -8,9 +8,9 @@ from termvisor.clock import NS
 from termvisor.detection.scanner import RuleScanner
 from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.ids import RuntimeId
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 from termvisor.pipeline import SightingRecorder
-from termvisor.pipeline.agent_presence import AgentPresence, GatingOptions
+from termvisor.pipeline.rule_matcher import AgentPresence, GatingOptions
 from tests.property.test_detections import rule
 from tests.unit.capture.capture_harness import CaptureStore
 

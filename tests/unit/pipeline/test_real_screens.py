@@ -13,9 +13,9 @@ from termvisor.detection.packs import load_packs
 from termvisor.detection.scanner import RuleScanner
 from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.ids import RuntimeId
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 from termvisor.pipeline import SightingRecorder
-from termvisor.pipeline.agent_presence import AgentPresence
+from termvisor.pipeline.rule_matcher import AgentPresence
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 RULES = tuple(rule for rule in load_packs().rules if rule.scope in ("line", "stream") and rule.event)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from termvisor.capture.sampling_schedule import PaintActivity
+from termvisor.capture.screen_sampler import PaintActivity
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.mark import Mark
+from termvisor.model.terminal.output import Mark
 from termvisor.model.terminal.pane import PaneActivity
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 from termvisor.pipeline.repaint_detector import RepaintDetector
 
 PANE, EPOCH = PaneId(7), EpochId(3)

@@ -7,8 +7,8 @@ import pytest
 from termvisor.clock import NS
 from termvisor.detection.scanner import RuleScanner, ScanMatch
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
-from termvisor.pipeline.agent_presence import AgentPresence
 from termvisor.pipeline.rule_matcher import (
+    AgentPresence,
     RuleMatcher,
     TextLocation,
     assign_agent,

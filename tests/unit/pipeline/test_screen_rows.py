@@ -10,7 +10,7 @@ from termvisor.capture.screen_sampler import ScreenSample
 from termvisor.errors import StorageError
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 from termvisor.pipeline import SightingRecorder, screen_rows
 from termvisor.pipeline.screen_rows import extract_rows
 from termvisor.recorder.segment_log import SegmentWriter
@@ -177,7 +177,7 @@ async def test_lines_that_a_program_printed_on_the_main_screen_are_not_doubled(c
 
 async def test_a_line_that_was_read_but_not_stored_yet_counts_too(capture_store, pane):
     epoch = await capture_store.reserve_epoch(pane)
-    capture_store.pipeline._flush_interval = 60.0
+    capture_store.pipeline.flush_interval = 60.0
     capture_store.pipeline.open_epoch(epoch)
     capture_store.write_output(epoch, b"just printed\r\n")
     async with asyncio.timeout(5):

@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from termvisor.errors import ConfigError
 from termvisor.model.action.policy import EXAMPLE_POLICY, Policy
-from termvisor.policy.policy_file import MAX_POLICY_CHARS, parse_policy
+from termvisor.policy.policy_file import MAX_POLICY_CHARS, PathStep, check_policy_file, find_key_line, parse_policy
 
 RULE = '[[rule]]\nid = "a"\nanswer = "ask"\n'
 
@@ -71,3 +73,63 @@ def test_error_names_line_key_and_hint(text: str, message: str, hint: str) -> No
 
 def test_error_details_have_key_and_line() -> None:
     assert complaint("\n[shel]").details == {"key": "shel", "line": 2}
+
+
+def test_valid_file_passes(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text("unproven_prompt = true\n")
+    check_policy_file(str(tmp_path / "p.toml"))
+
+
+@pytest.mark.parametrize("data", [b"nonsense", b"\xff", b"nope = 1"])
+def test_invalid_file_is_named_in_the_error(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "p.toml").write_bytes(data)
+    with pytest.raises(ConfigError, match=r"p\.toml"):
+        check_policy_file(str(tmp_path / "p.toml"))
+
+
+def test_missing_file_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        check_policy_file(str(tmp_path / "none.toml"))
+
+
+TEXT = """\
+# a comment
+top = 1
+
+[table]
+  quoted."key" = '''
+not = this
+'''
+list = [
+  "a",
+]
+[[many]]
+id = 1
+[[many]]
+id = 2
+inner = { x = 1, y = { z = 2 } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("top",), 2),
+        (("table",), 4),
+        (("table", "quoted", "key"), 5),
+        (("table", "list"), 8),
+        (("table", "list", 0), 8),
+        (("many",), 11),
+        (("many", 1, "id"), 14),
+        (("many", 1, "inner", "y", "z"), 15),
+        (("not",), None),
+        (("many", 2), None),
+        (("top", "deeper"), None),
+    ],
+)
+def test_the_line_on_which_a_statement_begins_is_found(path: tuple[PathStep, ...], line: int | None) -> None:
+    assert find_key_line(TEXT, path) == line
+
+
+def test_a_key_on_the_first_line_is_found() -> None:
+    assert find_key_line("a = 1", ("a",)) == 1

@@ -2,7 +2,7 @@ import pytest
 
 from termvisor.model.action.action import RunProgram, SendKeys, SendText, Spawn
 from termvisor.model.ids import PaneId
-from termvisor.policy.request import get_argv, get_command_text, has_blind_enter, resolve_scope
+from termvisor.policy.request import convert_keys_to_text, get_argv, get_command_text, has_blind_enter, resolve_scope
 from tests.unit.policy.policy_requests import HOME, make_command_request, make_request
 
 PANE = PaneId(7)
@@ -54,3 +54,8 @@ def test_pane_of_a_request_comes_from_context_or_action() -> None:
     assert make_request(
         Spawn(where="pane", beside=PaneId(3)), place=type(make_command_request("ls").place)()
     ).pane == PaneId(3)
+
+
+def test_named_keys_type_nothing_except_enter_and_space() -> None:
+    assert convert_keys_to_text(("rm -rf /", "C-m")) == "rm -rf /\n"
+    assert convert_keys_to_text(("C-a", "Up", "F5", "M-x", "^C")) == ""

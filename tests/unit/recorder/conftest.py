@@ -15,8 +15,8 @@ from contextlib import suppress
 import pytest
 
 import termvisor
-from termvisor.recorder.options import RecorderOptions
 from termvisor.recorder.segment_log import SegmentReader
+from termvisor.recorder.startup import RecorderOptions
 
 ROOT = os.path.dirname(os.path.dirname(termvisor.__file__))
 

@@ -7,9 +7,9 @@ import socket
 import pytest
 
 from termvisor.recorder.daemon_connection import DaemonConnection
-from termvisor.recorder.pane_stream import PaneStream
+from termvisor.recorder.pane_streams import PaneStream
 from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentWriter
-from termvisor.recorder.seqpacket import SOCKET_KIND, SeqpacketChannel
+from termvisor.recorder.sockets import SOCKET_KIND, SeqpacketChannel
 
 HELLO = f"hello 1 {os.getpid()}"
 

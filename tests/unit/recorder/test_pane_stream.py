@@ -6,7 +6,7 @@ import pty
 
 import pytest
 
-from termvisor.recorder.pane_stream import READ_BYTES, PaneStream
+from termvisor.recorder.pane_streams import _READS_WHEN_CLOSING, READ_BYTES, PaneStream
 from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentReader, SegmentWriter
 
 
@@ -40,7 +40,7 @@ def test_a_flood_gets_a_few_reads_a_turn(tmp_path):
     os.write(theirs, b"x" * (1 << 20))
     stream = held(tmp_path, ours)
     assert (stream.pump(), stream.size) == (0, 4 * READ_BYTES)
-    assert (stream.drain(), stream.size) == (0, 1 << 20)
+    assert (stream.pump(_READS_WHEN_CLOSING), stream.size) == (0, 1 << 20)
     os.close(theirs)
     stream.finish(FLAG_ENDED)
 

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from termvisor.recorder.options import RecorderOptions
-from termvisor.recorder.poller import Poller
+from termvisor.recorder.pane_streams import StreamTable
 from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentReader
-from termvisor.recorder.stream_table import StreamTable
+from termvisor.recorder.sockets import Poller
+from termvisor.recorder.startup import RecorderOptions
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.redaction import SeenSecrets
-from termvisor.redaction.painted_secrets import PaintedSecretLearner
+from termvisor.redaction.raw_bytes import PaintedSecretLearner
 
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 KEY = f"sk-ant-{BODY}"

@@ -2,17 +2,14 @@
 
 import os
 import signal
-import sys
 import time
 
-import msgspec
 import pytest
 
+from termvisor.detection.packs.crash_test import CrashTest
 from termvisor.regex import compile_patterns, is_cached
 from termvisor.regex.hyperscan_engine import HyperscanMatcher
-from termvisor.regex.isolated_compile import generate_texts
-from termvisor.regex.isolated_compile_messages import IsolatedCompileRequest, parse_compile_output
-from termvisor.system.subprocesses import run_and_capture
+from termvisor.regex.isolated_compile import IsolatedCompileRequest, generate_texts
 
 LARGE = "(a.{100}|b.{300}|x.{500})x"
 CRASHES = "a(?:a*é{20,520}é{120})+x{252}"
@@ -20,9 +17,8 @@ CRASHES = "a(?:a*é{20,520}é{120})+x{252}"
 
 
 def tried(**given) -> tuple[int, str, dict[str, str]]:
-    command = [sys.executable, "-m", "termvisor.regex.isolated_compile"]
-    status, out, _ = run_and_capture(command, stdin=msgspec.json.encode(IsolatedCompileRequest(**given)), timeout_s=100)
-    return status, *parse_compile_output(out)
+    end = CrashTest(timeout_s=100).run_trial(IsolatedCompileRequest(**given))
+    return end.status, end.last, dict(end.refused)
 
 
 def test_patterns_that_do_no_harm_are_kept_as_one(tmp_path):

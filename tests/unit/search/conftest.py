@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from termvisor.model.ids import EpochId, PaneId, ScreenId
-from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.screen_row import CapturedScreen, ScreenLifetime, ScreenRow
+from termvisor.model.terminal.screen import CapturedScreen, Screen, ScreenLifetime, ScreenRow
 from termvisor.store import Store
 from termvisor.terminal.row_normalization import build_row_hasher
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from termvisor.model.action.approval import Approval, ApprovalVote, Permit, PermitScope, Reservation
-from termvisor.model.action.delivery import DeliveryRecord
+from termvisor.model.action.outcome import DeliveryRecord
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
 from tests.unit.store.tables.test_approvals import QUESTION

@@ -10,7 +10,7 @@ from termvisor.clock import SystemClock
 from termvisor.store import Store
 from termvisor.store.maintenance.backup import read_file_contents
 from termvisor.store.maintenance.restore import restore_backup
-from termvisor.store.sqlite.migrations import find_latest_version
+from termvisor.store.sqlite.database_file import find_latest_version
 from tests.unit.kill_simulation import kill_at_every_step
 
 DIES = """

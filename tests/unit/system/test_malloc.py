@@ -7,7 +7,7 @@ import sys
 import weakref
 
 from termvisor.system.malloc import release_free_memory
-from termvisor.system.process_usage import ProcessUsageSampler
+from termvisor.system.procfs import ProcessUsageSampler
 from termvisor.system.subprocesses import run_and_capture
 
 SIZE, COUNT, KEPT = 4000, 10_000, 100

@@ -6,8 +6,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from termvisor.model.ids import EpochId
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import Delta
+from termvisor.model.terminal.output import Delta, Mark
 from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder
 
 DecodedRow = tuple[str, int, int]

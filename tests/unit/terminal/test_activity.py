@@ -2,9 +2,9 @@
 
 import pytest
 
-from termvisor.model.terminal.mark import Mark, MarkKind
+from termvisor.model.terminal.output import Mark, MarkKind
 from termvisor.model.terminal.pane import PaneActivity
-from termvisor.terminal.activity import ActivityState, apply_mark
+from termvisor.terminal.shell_tracker import ActivityState, ShellTracker
 
 NONCE = "5eed"
 
@@ -19,10 +19,10 @@ def ours(kind: MarkKind, text: str = "", exit_code: int | None = None) -> Mark:
 
 def after(*marks: Mark, nonce: str | None = NONCE) -> PaneActivity:
     """The first mark is heard at 1, the next at 2, and so on."""
-    following = ActivityState()
+    shells = ShellTracker(nonce)
     for at, heard in enumerate(marks, 1):
-        following = apply_mark(following, heard, at, nonce)
-    return following.activity
+        shells.apply_mark(heard, at)
+    return shells.activity_state.activity
 
 
 CONVERSATIONS: list[tuple[str, list[Mark], PaneActivity]] = [
@@ -139,5 +139,7 @@ def test_without_a_nonce_of_ours_nothing_is_proven() -> None:
 
 
 def test_a_repeated_mark_changes_nothing() -> None:
-    following = ActivityState(activity=PaneActivity(kind="prompt", since=1))
-    assert apply_mark(following, mark("title", "x"), 2, NONCE) is following
+    state = ActivityState(activity=PaneActivity(kind="prompt", since=1))
+    shells = ShellTracker(NONCE, state)
+    shells.apply_mark(mark("title", "x"), 2)
+    assert shells.activity_state is state

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.model.terminal.mark import Mark
+from termvisor.model.terminal.output import Mark
 from termvisor.terminal.osc_marks import MAX_TEXT_LENGTH, decode_percent, parse_csi_marks, parse_osc_mark, sanitize
 
 

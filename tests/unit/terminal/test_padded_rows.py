@@ -9,7 +9,7 @@ ZSH = b"unended%" + b" " * 19 + b"\r \r\x1b[0m$ ls\r\n"
 
 def lines(data: bytes, width: int, cut: int = 0) -> list[str]:
     stage = TextDecoder()
-    stage.width = width
+    stage.assembler.width = width
     parts = [data[:cut], data[cut:]]
     offsets = [0, cut]
     derived = [stage.feed(Delta(EpochId(1), at, part, 5)) for at, part in zip(offsets, parts, strict=True) if part]

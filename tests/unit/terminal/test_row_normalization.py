@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.screen_row import ScreenLifetime
+from termvisor.model.terminal.screen import ScreenLifetime
 from termvisor.terminal.row_normalization import build_row_hasher, normalize_row
 
 LIFE = ScreenLifetime(PaneId(1), EpochId(1), True, 5)

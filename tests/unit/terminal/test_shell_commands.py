@@ -3,22 +3,17 @@
 import pytest
 
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
-from termvisor.model.terminal.mark import Mark, MarkKind
-from termvisor.terminal.shell_commands import (
-    MAX_SHELL_DEPTH,
-    ShellMark,
-    ShellState,
-    apply_folder,
-    apply_mark,
-    finish_epoch,
-)
+from termvisor.model.terminal.output import Mark, MarkKind
+from termvisor.terminal.shell_tracker import MAX_SHELL_DEPTH, ShellTracker
+
+NONCE = "5eed"
 
 
 class Pane:
     """Hears marks at 10, 20, 30 …; each stands in an empty line that began one byte before it; E tells no row."""
 
     def __init__(self) -> None:
-        self.shells = ShellState()
+        self.shells = ShellTracker(NONCE)
         self.told: dict[int, CommandUpdate] = {}
         self.edges: list[CommandBoundary] = []
         self.offset = 0
@@ -33,10 +28,11 @@ class Pane:
         aid: str | None = None,
     ) -> "Pane":
         self.offset += 10
-        params = {} if aid is None else {"aid": aid}
+        params = ({} if aid is None else {"aid": aid}) | ({"nonce": NONCE} if ours else {})
         row = 0 if kind == "command_line" else self.offset - 1
         mark = Mark(kind=kind, offset=self.offset, row=row, text=text, exit_code=exit_code, params=params)
-        return self._take(apply_mark(self.shells, ShellMark(mark, self.offset * 100, ours)))
+        self.shells.apply_mark(mark, self.offset * 100)
+        return self._take()
 
     def prompt(self, **how) -> "Pane":
         return self.mark("prompt_start", **how).mark("input_start", **how)
@@ -51,12 +47,14 @@ class Pane:
         return self.mark("command_end", "", exit_code, **how)
 
     def over(self) -> "Pane":
-        return self._take(finish_epoch(self.shells, self.offset + 10))
+        self.shells.finish(self.offset + 10)
+        return self._take()
 
-    def _take(self, happened) -> "Pane":
-        self.shells = happened.shells
-        self.told.update({told.start: told for told in happened.commands})
-        self.edges += happened.edges
+    def _take(self) -> "Pane":
+        self.shells.settle_lines([], self.offset + 10)
+        commands, edges = self.shells.take_updates()
+        self.told.update({told.start: told for told in commands})
+        self.edges += [edge for edge, _ in edges]
         return self
 
     @property
@@ -137,7 +135,7 @@ def test_marks_determine_the_commands(pane: Pane, story: list) -> None:
 
 def test_a_command_has_its_times_places_and_folder() -> None:
     pane = Pane()
-    pane.shells = apply_folder(pane.shells, Mark(kind="cwd", offset=1, text="/src"))
+    pane.shells.apply_mark(Mark(kind="cwd", offset=1, text="/src"), 1)
     pane.prompt().start("make").end(2)
     assert pane.told[30] == CommandUpdate(
         start=30, started_at=3000, line="make", cwd="/src", ended_at=4000, exit_code=2, end=40, status="finished"
@@ -159,27 +157,29 @@ def test_an_unproven_command_is_lost_at_the_first_proven_mark_with_a_row() -> No
     assert pane.edges == [CommandBoundary(10, 9, False), CommandBoundary(10, 29, True), CommandBoundary(30, 29, False)]
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(True, False), (False, True)])
-def test_only_a_start_and_an_end_with_proof_are_proof(ours: bool, theirs: bool) -> None:
+def test_only_a_start_and_an_end_with_proof_are_proof() -> None:
     assert Pane().start("a", ours=True).end(ours=True).told[10].is_proven
-    assert not Pane().start("a", ours=ours).end(ours=theirs).told[10].is_proven
+    assert Pane().start("a", ours=True).end().told[10].status == "running"
+    assert not Pane().start("a").end(ours=True).told[10].is_proven
 
 
 def test_the_folder_reported_by_visual_studio_code_counts() -> None:
-    told = Mark(kind="prompt_property", offset=1, params={"Cwd": "/a b"})
-    assert apply_folder(ShellState(), told).cwd == "/a b"
-    assert apply_folder(ShellState(cwd="/x"), Mark(kind="prompt_property", offset=2)).cwd == "/x"
+    shells = ShellTracker(None)
+    for params in ({"Cwd": "/a b"}, {}):
+        shells.apply_mark(Mark(kind="prompt_property", offset=1, params=params), 1)
+        assert shells.commands_state.shells.cwd == "/a b"
 
 
 def test_shells_without_end_are_forgotten_from_the_outside() -> None:
     pane = Pane()
     for number in range(MAX_SHELL_DEPTH + 3):
         pane.start(f"shell {number}", aid=str(number))
-    assert len(pane.shells.running) == MAX_SHELL_DEPTH
+    assert len(pane.shells.commands_state.shells.running) == MAX_SHELL_DEPTH
     assert [told.status for told in pane.told.values()] == ["lost"] * 3 + ["running"] * MAX_SHELL_DEPTH
 
 
 def test_other_marks_change_nothing() -> None:
-    before = Pane().start("a")
-    heard = ShellMark(Mark(kind="alt_screen_on", offset=99), 9)
-    assert apply_mark(before.shells, heard).shells is before.shells
+    shells = Pane().start("a").shells
+    before = shells.commands_state
+    shells.apply_mark(Mark(kind="alt_screen_on", offset=99), 9)
+    assert shells.commands_state == before

@@ -37,7 +37,7 @@ spinning = st.lists(st.sampled_from(_WORDS) | st.sampled_from(_ERASERS), max_siz
 
 def read_at(width: int, data: bytes, cuts: list[int]) -> DecodedText:
     stage = TextDecoder()
-    stage.width = width
+    stage.assembler.width = width
     heard = [stage.feed(build_delta(data[start:end], start)) for start, end in split_at(data, cuts)]
     return join_decoded([*heard, stage.finish(0)])
 

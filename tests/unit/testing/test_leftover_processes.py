@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.system.polling import wait_until
+from termvisor.system.retry import wait_until
 from termvisor.testing.leftover_processes import belongs_to_folder, kill_processes_of, list_processes
 from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
 

@@ -1,3 +1,4 @@
+from termvisor.model.ids import PaneId
 from termvisor.testing.operation_calls import OPERATION_CALLS, run_command
 from termvisor.testing.sample_services import build_sample_services
 
@@ -15,8 +16,8 @@ async def test_the_first_word_robot_asks_as_a_robot() -> None:
 
 async def test_sample_services_have_data_of_every_kind() -> None:
     services = await build_sample_services()
-    assert services.history.stored_lines
-    assert services.history.stored_gaps
-    assert services.panes.pending_lines
+    assert await services.history.list_lines(PaneId(1))
+    assert await services.history.list_gaps()
+    assert services.panes.get_pending_line(PaneId(1))
     assert len(await services.panes.list_panes(include_gone=True)) == 3
     assert OPERATION_CALLS

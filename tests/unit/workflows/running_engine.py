@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunId
+from termvisor.model.workflow import ENDED_RUN_STATUSES, Run, RunId
 from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.engine.engine import WorkflowEngine

@@ -5,7 +5,7 @@ import pytest
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import Kill
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.run import Run, RunId
+from termvisor.model.workflow import Run, RunId
 from termvisor.workflows import calls
 from termvisor.workflows.calls import (
     ActionCall,

@@ -1,18 +1,24 @@
 """Send notifications, except repeated ones, too many, or those about a pane that a user is looking at.
 
-Notify action → check settings → pane watched? → throttled? → sanitize → channel
+    Notify action → check settings → pane watched? → throttled? → sanitize → channel
+
+Invariant: every suppressed notification is counted, and the next one by the same channel reports the count.
 """
 
 from _blake2 import blake2b  # hashlib would load OpenSSL, 4 MB of memory
+from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from termvisor.actions.notifications.channel import NotificationChannel
-from termvisor.actions.notifications.command import CommandChannel
-from termvisor.actions.notifications.desktop import DesktopChannel
-from termvisor.actions.notifications.recipients import NotificationRecipients
-from termvisor.actions.notifications.sanitize import sanitize_line, sanitize_text
-from termvisor.actions.notifications.terminal import TerminalChannel
-from termvisor.actions.notifications.throttle import NotificationThrottle
+from termvisor.actions.attempt import hash_action
+from termvisor.actions.notifications.channels import (
+    NotificationChannel,
+    sanitize_line,
+    sanitize_text,
+    send_to_command,
+    send_to_desktop,
+)
+from termvisor.actions.notifications.terminal import NotificationRecipients, send_to_terminals
 from termvisor.actions.notifications.webhook import WebhookChannel
 from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import MuxError
@@ -20,15 +26,26 @@ from termvisor.model.action.action import NotificationWay, Notify
 from termvisor.model.action.notification import UserNotification
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.settings.notifications import NotificationSettings, find_missing_settings
+from termvisor.policy.token_bucket import FULL_BUCKET, TokenBucket, take_token
 from termvisor.redaction import redact
+
+_SUPPRESSION_TEXTS = {
+    "repeated": "the same notification was sent a moment ago (notify_window)",
+    "too_many": "too many notifications in a minute (notify_rate)",
+    "busy": "too many notifications are still being sent",
+}
+# Notifications being sent at once per channel: a receiver that hangs must not pile up child processes.
+_MAX_IN_FLIGHT = 8
+# Sent notifications remembered for deduplication; beyond this the oldest are dropped early.
+_MAX_REMEMBERED = 1000
 
 
 def build_channels(recipients: NotificationRecipients, clock: Clock) -> dict[NotificationWay, NotificationChannel]:
     return {
-        "terminal": TerminalChannel(recipients, clock),
-        "desktop": DesktopChannel(),
-        "webhook": WebhookChannel(clock),
-        "command": CommandChannel(),
+        "terminal": partial(send_to_terminals, recipients, clock),
+        "desktop": send_to_desktop,
+        "webhook": WebhookChannel(clock).send,
+        "command": send_to_command,
     }
 
 
@@ -58,7 +75,7 @@ class Notifier:
         is_sent = False
         try:
             notice = await self._build_notice(action, correlation, count)
-            result = await self._channels[action.way].send(notice, settings)
+            result = await self._channels[action.way](notice, settings)
             is_sent = result.status == "done"
         finally:
             # Also when cancelled: the throttle must free its slot and keep the suppressed count.
@@ -82,8 +99,10 @@ class Notifier:
         if action.pane is None or not settings.notify_looking:
             return False
         try:
+            # A key press is the only sign of a person: a client can stay attached for days.
             viewers = await self._recipients.list_viewers(action.pane)
         except MuxError:
+            # A notification too many is better than one that is lost because tmux hangs.
             return False
         now = self._clock.now()
         return any((now - viewer.typed_at) / NS < settings.notify_looking for viewer in viewers)
@@ -95,12 +114,52 @@ def build_notice_id(action: Notify, correlation: str) -> str:
     return blake2b(content.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-_SUPPRESSION_TEXTS = {
-    "repeated": "the same notification was sent a moment ago (notify_window)",
-    "too_many": "too many notifications in a minute (notify_rate)",
-    "busy": "too many notifications are still being sent",
-}
-
-
 def _build_suppressed_outcome(action: Notify, why: str, text: str) -> Outcome:
     return Outcome(status="suppressed", why=why, text=text, pane=action.pane)
+
+
+class NotificationThrottle:
+    """Suppress notifications that repeat, exceed the rate, or wait for a busy channel; each channel by itself."""
+
+    def __init__(self, clock: Clock):
+        self._clock = clock
+        self._sent_at: dict[str, int] = {}
+        self._buckets: dict[NotificationWay, TokenBucket] = {}
+        self._suppressed_counts: Counter[NotificationWay] = Counter()
+        self._in_flight: Counter[NotificationWay] = Counter()
+
+    def check_and_reserve(self, action: Notify, settings: NotificationSettings) -> str:
+        """Return the code why the notification is suppressed; empty if not: then the caller must call ``finish``."""
+        now, key = int(self._clock.monotonic() * NS), hash_action(action, None)
+        self._drop_old(now - int(settings.notify_window * NS))
+        if key in self._sent_at:
+            return self._count_suppressed(action.way, "repeated")
+        # Before the token is taken: a channel that hangs must not use up the rate.
+        if self._in_flight[action.way] >= _MAX_IN_FLIGHT:
+            return self._count_suppressed(action.way, "busy")
+        taken = take_token(self._buckets.get(action.way, FULL_BUCKET), settings.notify_rate, now)
+        if taken.retry_at is not None:
+            return self._count_suppressed(action.way, "too_many")
+        self._buckets[action.way] = taken.bucket
+        self._sent_at[key] = now
+        self._in_flight[action.way] += 1
+        return ""
+
+    def take_suppressed_count(self, way: NotificationWay) -> int:
+        """Return how many were suppressed since the last one, and reset the count."""
+        return self._suppressed_counts.pop(way, 0)
+
+    def finish(self, action: Notify, *, is_sent: bool, count: int) -> None:
+        """Free the slot; if it was not sent, allow a repetition and restore the count."""
+        self._in_flight[action.way] -= 1
+        if not is_sent:
+            self._sent_at.pop(hash_action(action, None), None)
+            self._suppressed_counts[action.way] += count
+
+    def _count_suppressed(self, way: NotificationWay, why: str) -> str:
+        self._suppressed_counts[way] += 1
+        return why
+
+    def _drop_old(self, before: int) -> None:
+        while self._sent_at and (len(self._sent_at) > _MAX_REMEMBERED or next(iter(self._sent_at.values())) <= before):
+            del self._sent_at[next(iter(self._sent_at))]

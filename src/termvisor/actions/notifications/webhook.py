@@ -3,23 +3,25 @@
 The request is made by a short-lived worker process, so that the daemon never loads TLS.
 """
 
-import sys
+import os
+import stat
 
 import msgspec
 
-from termvisor.actions.notifications.channel import NotificationResult
-from termvisor.actions.notifications.http_post_worker import PostRequest, PostResult
-from termvisor.actions.notifications.secret_reference import read_secret
+from termvisor.actions.notifications.channels import NotificationResult
+from termvisor.actions.notifications.http_post import PostRequest, PostResult
 from termvisor.clock import NS, Clock
 from termvisor.errors import ConfigError
 from termvisor.model.action.notification import UserNotification
 from termvisor.model.settings.notifications import NotificationSettings
-from termvisor.system.subprocesses import run_isolated
+from termvisor.settings import get_environment
+from termvisor.system.worker import TIMED_OUT, run_isolated_worker
 
+# Seconds before the second and the third attempt; there is no fourth.
 _RETRY_DELAYS_S = (1.0, 4.0)
-"""Seconds before the second and the third attempt; there is no fourth."""
+# Seconds that the worker process may need in addition to the request's timeout.
 _WORKER_START_S = 5.0
-"""Seconds that the worker process may need in addition to the request's timeout."""
+_MAX_SECRET_BYTES = 4096
 
 
 class WebhookChannel:
@@ -49,12 +51,51 @@ class WebhookChannel:
         return NotificationResult("done", text=result.text)
 
     async def _run_worker(self, request: PostRequest) -> PostResult:
+        # A new time at each attempt, because receivers reject signatures that are too old.
         stamped = msgspec.structs.replace(request, timestamp=self._clock.now() // NS)
-        program = [sys.executable, "-I", "-m", "termvisor.actions.notifications.http_post_worker"]
-        timeout_s = request.timeout + _WORKER_START_S
-        status, out, _ = await run_isolated(program, stdin=msgspec.json.encode(stamped), timeout_s=timeout_s)
-        try:
-            return msgspec.json.decode(out, type=PostResult)
-        except msgspec.MsgspecError:
-            why = "timeout" if status == 124 else "program_failed"
-            return PostResult(why=why, text=f"the worker exited with status {status}", may_pass=status == 124)
+        # -I: the environment must not change which code gets the secret.
+        done = await run_isolated_worker(
+            "termvisor.actions.notifications.http_post:post_notice",
+            (stamped,),
+            returns=PostResult,
+            timeout_s=request.timeout + _WORKER_START_S,
+            python_options=("-I",),
+        )
+        if done.values:
+            return done.values[0]
+        is_timeout = done.status == TIMED_OUT
+        text = f"the worker exited with status {done.status}"
+        return PostResult(why="timeout" if is_timeout else "program_failed", text=text, may_pass=is_timeout)
+
+
+def read_secret(reference: str) -> str:
+    """Return the secret; an empty string for an empty reference. Raises ``ConfigError``."""
+    kind, _, name = reference.partition(":")
+    if kind == "file":
+        return _read_secret_file(name)
+    secret = get_environment().get(name, "") if kind == "env" else ""
+    if reference and not secret:
+        raise ConfigError(f"{name} is not set in the daemon's environment", hint="Set it, then restart the daemon.")
+    return secret
+
+
+def _read_secret_file(path: str) -> str:
+    try:
+        with open(path, "rb", opener=_open_private) as file:
+            text = file.read(_MAX_SECRET_BYTES).decode().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"the secret in {path} cannot be read: {why}") from error
+    if not text:
+        raise ConfigError(f"the secret in {path} is empty")
+    return text
+
+
+def _open_private(path: str, flags: int) -> int:
+    # O_NONBLOCK: opening a named pipe must not block the daemon.
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode) and not mode & 0o077:
+        return descriptor
+    os.close(descriptor)
+    raise ConfigError(f"{path} is readable by others, or not a regular file", hint=f"Run `chmod 600 {path}`.")

@@ -9,28 +9,39 @@ pane; without a clear decision nothing is answered and the agent's own dialog st
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
 
 from termvisor.actions.agent_commands import AgentCommander
-from termvisor.actions.permission_requests.dialog import DialogRequest, PermissionDialog
-from termvisor.actions.permission_requests.hook import GateRunner, decide_request
-from termvisor.actions.permission_requests.request import PendingRequests, ReceivedRequest, RequestEnd
-from termvisor.actions.permission_requests.server import ServerRequest
+from termvisor.actions.gate import Gate
+from termvisor.actions.pane_snapshot import AllowCallback
+from termvisor.actions.permission_requests.routes import (
+    DialogRequest,
+    PermissionDialog,
+    RequestEnd,
+    ServerRequest,
+    decide_request,
+)
 from termvisor.agents.adapters.server_contract import SessionControl
-from termvisor.errors import VisorError
+from termvisor.errors import Conflict, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, AnswerAgent
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import PaneId
 
+# Seconds to wait for an approval at most; the policy may set less. The agent's dialog stays open meanwhile.
 MAX_ANSWER_WAIT_S = 3600.0
-"""Seconds to wait for an approval at most; the policy may set less. The agent's dialog stays open meanwhile."""
+# Seconds that a dialog may still be on the screen after its hook was answered.
+_DIALOG_CLOSE_S = 5.0
+RequestRoute = Literal["hook", "server", "dialog"]
 log = get_logger("permissions")
 
 
 class PermissionBroker:
-    def __init__(self, *, gate: GateRunner, pending: PendingRequests, commander: AgentCommander):
+    def __init__(self, *, gate: Gate, pending: "PendingRequests", commander: AgentCommander):
         self._gate, self.pending, self._commander = gate, pending, commander
 
     async def answer_hook(self, action: AnswerAgent, actor: Actor, preconditions: Preconditions) -> Outcome:
@@ -66,7 +77,7 @@ class PermissionBroker:
             )
             return await self._forward(request, actor)
 
-    async def _forward(self, request: ReceivedRequest, actor: Actor) -> RequestEnd:
+    async def _forward(self, request: ServerRequest | DialogRequest, actor: Actor) -> RequestEnd:
         """Wait for a decision here or an answer elsewhere, and cancel the other wait; that withdraws the approval."""
         with self.pending.register_callback(request.action.request, request.allow):
             async with asyncio.TaskGroup() as group:
@@ -75,6 +86,7 @@ class PermissionBroker:
                 await asyncio.wait((decision, elsewhere), return_when=asyncio.FIRST_COMPLETED)
                 decision.cancel()
                 elsewhere.cancel()
+        # Both may have ended at once: then the decision counts, because the gate may have sent its answer already.
         if decision.cancelled():
             return elsewhere.result()
         outcome = decision.result()
@@ -87,5 +99,58 @@ class PermissionBroker:
         try:
             return await decide_request(self._gate, action, actor, Preconditions(wait_for_answer=MAX_ANSWER_WAIT_S))
         except VisorError as error:
+            # An expired or withdrawn approval is no denial: the user can still answer at the agent's own dialog.
             log.info("no answer to the permission request of %s: %s", action.agent, error.message)
             return None
+
+
+class PendingRequests:
+    """The permission requests that are being forwarded, by pane and route.
+
+    The same request can arrive by its hook, its server and its dialog: the first route that forwards it blocks the
+    others. ``monotonic`` is the clock that measures how long ago a hook was answered.
+    """
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._hook_ended_at: dict[PaneId, float] = {}
+        self._allow_callbacks: dict[str, AllowCallback] = {}
+        # Counted, because several hooks of one pane may wait for an answer at once.
+        self._active_counts: Counter[tuple[PaneId, RequestRoute]] = Counter()
+
+    def find_allow_callback(self, request: str) -> AllowCallback | None:
+        return self._allow_callbacks.get(request)
+
+    def is_pending(self, pane: PaneId, route: RequestRoute) -> bool:
+        """Return True if another route forwards the pane's request, or its hook was answered a moment ago."""
+        hook_ended_at = self._hook_ended_at.get(pane, -_DIALOG_CLOSE_S)
+        if route == "dialog" and self._monotonic() - hook_ended_at < _DIALOG_CLOSE_S:
+            return True
+        return any(
+            count and active_pane == pane and active_route != route
+            for (active_pane, active_route), count in self._active_counts.items()
+        )
+
+    @contextmanager
+    def track_request(self, pane: PaneId | None, route: RequestRoute) -> Iterator[None]:
+        """Mark the pane's request as forwarded by this route. Raises ``Conflict`` if another route forwards it."""
+        if pane is None:
+            yield
+            return
+        if self.is_pending(pane, route):
+            raise Conflict("this request is already in the inbox", hint="`visor inbox` shows it.")
+        self._active_counts[pane, route] += 1
+        try:
+            yield
+        finally:
+            self._active_counts[pane, route] -= 1
+            if route == "hook":
+                self._hook_ended_at[pane] = self._monotonic()
+
+    @contextmanager
+    def register_callback(self, request: str, callback: AllowCallback) -> Iterator[None]:
+        self._allow_callbacks[request] = callback
+        try:
+            yield
+        finally:
+            del self._allow_callbacks[request]

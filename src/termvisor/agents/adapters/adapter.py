@@ -11,9 +11,8 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from termvisor.model.agent.evidence_source import EvidenceSource
-from termvisor.model.agent.read_position import ReadPosition
-from termvisor.model.agent.signal import FlagUpdate, ProcessHint, Signal
+from termvisor.model.agent.evidence import EvidenceSource
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint, ReadPosition, Signal
 from termvisor.model.agent.state import StateName
 from termvisor.model.event import Scalar
 from termvisor.model.terminal.screen import Screen

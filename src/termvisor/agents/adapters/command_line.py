@@ -2,14 +2,14 @@
 
 import posixpath
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 
+# Programs that run scripts. Recent versions of node name the process after its main thread, `MainThread`.
 SCRIPT_RUNTIMES = frozenset({"node", "nodejs", "bun", "deno", "MainThread"})
-"""Programs that run scripts. Recent versions of node name the process after its main thread, `MainThread`."""
 UUID_PATTERN = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _FORK_OPTIONS = frozenset({"--fork", "--fork-session"})
 _INFO_ARGUMENTS = frozenset({"-h", "--help", "-v", "-V", "--version", "help", "version"})
@@ -38,6 +38,10 @@ class ProgramMatcher(Struct, frozen=True, kw_only=True):
         if arguments is None or _INFO_ARGUMENTS.intersection(arguments):
             return False
         return next(iter(arguments), "") not in self.non_agent_commands
+
+    def build_session_finder(self, session_resume: "SessionResume", *options: str) -> Callable[[ProcessInfo], str]:
+        """Return a function that finds the session which one of these options of the command line resumes."""
+        return lambda process: session_resume.find_resumed_session(options, self.get_arguments(process) or ())
 
     def find_agent(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         """Return the innermost agent process: the outer ones are launchers that wait for it.
@@ -91,3 +95,8 @@ def get_option_value(names: Collection[str], arguments: Sequence[str]) -> str:
         if name in names:
             return value if has_value else next(iter(arguments[index + 1 : index + 2]), "")
     return ""
+
+
+def split_words(text: str) -> frozenset[str]:
+    """Return the words of a text as a set; tables of subcommands are easier to read and compare as text."""
+    return frozenset(text.split())

@@ -17,21 +17,9 @@ from termvisor.agents.adapters.command_line import SessionResume
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRuleProvider
 from termvisor.agents.adapters.statements import RecordReader, build_signals
 from termvisor.agents.adapters.transcript_text import TranscriptReader, TranscriptText
-from termvisor.model.agent.evidence_source import EvidenceSource
+from termvisor.model.agent.evidence import EvidenceSource
 from termvisor.model.agent.signal import Signal
 from termvisor.model.terminal.screen import Screen
-
-
-def _list_no_paths(process: ProcessInfo) -> Sequence[WatchedPath]:
-    return ()
-
-
-def _find_no_session(process: ProcessInfo) -> str:
-    return ""
-
-
-def _is_never_printing_json(process: ProcessInfo) -> bool:
-    return False
 
 
 class ComposedAdapter(Struct, kw_only=True):  # not frozen: a Protocol cannot declare read-only attributes
@@ -44,18 +32,18 @@ class ComposedAdapter(Struct, kw_only=True):  # not frozen: a Protocol cannot de
     env_names: tuple[str, ...] = ()
     process_finder: Callable[[Sequence[ProcessInfo]], ProcessInfo | None]
     title_matcher: Callable[[str], bool]
-    path_lister: Callable[[ProcessInfo], Sequence[WatchedPath]] = _list_no_paths
+    path_lister: Callable[[ProcessInfo], Sequence[WatchedPath]] = lambda process: ()
     readers: Mapping[str, RecordReader]
     """Record readers by source name."""
     transcript_readers: Mapping[str, TranscriptReader] = {}
     """Readers of conversation text by source name. At most one source, or every message would be stored twice."""
     screen_classifier: ScreenClassifier
     session_resume: SessionResume
-    resumed_session_finder: Callable[[ProcessInfo], str] = _find_no_session
+    resumed_session_finder: Callable[[ProcessInfo], str] = lambda process: ""
     """Return the session that a command line resumes; empty if it names none."""
     package: str = ""
     """Package of its modules `keyboard` and `server_client`; required only for a plug-in."""
-    json_output_check: Callable[[ProcessInfo], bool] = _is_never_printing_json
+    json_output_check: Callable[[ProcessInfo], bool] = lambda process: False
     """Return True if a process prints JSON lines for the reader of the source `printed`."""
 
     def with_rules(self, rule_provider: ScreenRuleProvider) -> "ComposedAdapter":

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 
 from termvisor.agents.adapters.json_access import EMPTY_OBJECT, NS_PER_SECOND, JsonObject, get_int, parse_json_object
+from termvisor.agents.adapters.statements import AgentStatement, build_payload
 from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
 from termvisor.model.detection.reset_time import ResetTimeContext, parse_reset_time
 
@@ -20,10 +21,10 @@ _KIND_EXPRESSIONS = {
 _KIND_PATTERNS = {kind: re.compile(expression, re.IGNORECASE) for kind, expression in _KIND_EXPRESSIONS.items()}
 _RESET_SPAN = re.compile(r"\b(?:resets?|again|retry|available)\b.{0,20}?(\bin \d.{0,40})", re.IGNORECASE | re.DOTALL)
 _ZONE_EXPRESSION = r"\((?:[A-Z]{1,5}|[A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)[+-][\d:]+)\)"
+# A time of day with its zone; without a zone it is ambiguous.
 _ZONED_RESET_TIME = re.compile(
     rf"\bresets? (?:at )?(.{{1,40}}{_ZONE_EXPRESSION}|\d{{1,2}}:\d\d [AP]M (?:UTC|GMT)\b(?![+-]))"
 )
-"""A time of day with its zone; without a zone it is ambiguous."""
 _MAX_SCANNED_CHARS = 4000
 
 
@@ -76,6 +77,20 @@ def build_error_flags(
     return FlagUpdate(auth_needed=True) if kind == AUTH else NO_FLAG_UPDATE
 
 
+def build_error_statement(
+    kind: str,
+    message: str,
+    now: int,
+    reset_time_finder: Callable[[str, int], int | None] = find_reset_time,
+) -> AgentStatement:
+    """Return the statement that a turn has failed with an error of this kind."""
+    return AgentStatement(
+        state="error",
+        flags=build_error_flags(kind, message, now, reset_time_finder),
+        payload=build_payload(error=kind, message=message),
+    )
+
+
 def extract_message(error_text: str) -> str:
     """Return the message of an error that is JSON; any other text unchanged."""
     fields = _parse_embedded_json(error_text)
@@ -96,6 +111,7 @@ def _load_zone(name: str) -> tzinfo | None:
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # imported late: half a megabyte, rarely needed
 
     try:
+        # The vendor's text may name a zone that this machine has no data for, or none at all.
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return None

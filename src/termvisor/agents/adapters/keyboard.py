@@ -1,13 +1,41 @@
-"""The contract for typing to an agent, implemented by the module `keyboard` of its adapter. Only the gate imports it.
+"""The contract for typing to an agent, implemented by the module `keyboard` of its adapter, and what these share.
 
-Every function is optional and pure: it gets a screen and returns the keys that perform the action there, or None if
-that is not certain. The gate verifies the effect of the keys.
+Every function of the contract is optional and pure: it gets a screen and returns the keys that perform the action
+there, or None if that is not certain. Only the gate imports such a module; it verifies the effect of the keys.
+
+An answer is never a bare Enter, because the option that is selected first differs. A KeyPress contains the rows of the
+dialog it was made for; it must not be sent if the screen no longer ends with them.
 """
 
-from typing import Protocol
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
 
-from termvisor.agents.adapters.dialog_options import Decision, KeyPress
+import msgspec
+from msgspec import Struct
+
+from termvisor.agents.adapters.adapter import ScreenReading
+from termvisor.agents.adapters.screen_classifier import find_bottom_box, trim_rows
 from termvisor.model.terminal.screen import Screen
+
+Decision = Literal["allow", "deny"]
+# Pause between the two keys that exit some agents: they accept both within a second, but not at once.
+EXIT_KEY_PAUSE_S = 0.4
+# States in which an agent waits for a prompt, so exiting it loses nothing.
+RESTING_STATES = ("idle", "completed", "error")
+_POINTER = re.compile("[●❯›→]")
+_NUMBERED_OPTION = re.compile(r"\s*(?P<pointer>[●❯›→] )?\s*(?P<number>\d{1,2})\. +(?P<label>\S.*?)\s*")
+
+
+class KeyPress(Struct, frozen=True, kw_only=True):
+    """Keys by their tmux names, to be sent only while the screen matches ``rule`` and shows ``rows``."""
+
+    keys: tuple[str, ...]
+    rule: str
+    rows: tuple[str, ...] = ()
+    """The rows of the dialog without blank ones; empty if they contain a spinner."""
+    pause_s: float = 0.0
+    """Pause between two keys."""
 
 
 class AgentKeymap(Protocol):
@@ -30,3 +58,80 @@ class AgentKeymap(Protocol):
 
     def read_composer(self, screen: Screen) -> str | None:
         """Return the text in the composer, or its placeholder; None if there is no composer."""
+
+
+class DialogOption(Struct, frozen=True):
+    """One option of a dialog."""
+
+    label: str
+    is_selected: bool
+
+
+def remove_pointer(rows: Sequence[str]) -> tuple[str, ...]:
+    """Return the rows without the pointer, so that they are equal whichever option is selected."""
+    return tuple(_POINTER.sub(" ", row).rstrip() for row in rows)
+
+
+def parse_numbered_options(rows: Sequence[str]) -> list[DialogOption]:
+    """Return the numbered options of a dialog; empty if the numbers are not 1, 2, 3, …"""
+    matches = [match for row in rows if (match := _NUMBERED_OPTION.fullmatch(row))]
+    is_complete = [int(match["number"]) for match in matches] == list(range(1, len(matches) + 1))
+    return [DialogOption(match["label"], bool(match["pointer"])) for match in matches] if is_complete else []
+
+
+def find_keys_to_option(label: str, options: Sequence[DialogOption]) -> tuple[str, ...] | None:
+    """Return the keys from the selected option to this one, then Enter; None if either is not unique."""
+    selected = [index for index, option in enumerate(options) if option.is_selected]
+    targets = [index for index, option in enumerate(options) if option.label == label]
+    if len(selected) != 1 or len(targets) != 1:
+        return None
+    steps = targets[0] - selected[0]
+    return (*(("Down",) * steps if steps > 0 else ("Up",) * -steps), "Enter")
+
+
+def read_boxed_dialog(screen: Screen) -> tuple[tuple[str, ...], list[DialogOption]]:
+    """Return the rows and the numbered options of the box at the end of a screen; both are empty if there is none."""
+    box = find_bottom_box(trim_rows(screen.rows))
+    return tuple(row for row, _ in box), parse_numbered_options([inner for _, inner in box])
+
+
+def build_option_press(
+    reading: ScreenReading, rows: tuple[str, ...], options: Sequence[DialogOption], label: str
+) -> KeyPress | None:
+    """Return the keys that choose this option of a dialog; None if it is not offered."""
+    keys = find_keys_to_option(label, options)
+    return KeyPress(keys=keys, rule=reading.rule, rows=rows) if keys and rows else None
+
+
+def build_answer_press(
+    reading: ScreenReading,
+    rows: tuple[str, ...],
+    options: Sequence[DialogOption],
+    allow_labels: Mapping[str, str],
+    decision: Decision,
+) -> KeyPress | None:
+    """Return the keys that allow once, or deny, the request of a dialog; None if they are not certain.
+
+    ``allow_labels`` has, by rule name, the option that allows this once and nothing later.
+    """
+    if reading.state != "waiting_approval" or not rows:
+        return None
+    if decision == "deny":
+        return KeyPress(keys=("Escape",), rule=reading.rule, rows=rows)
+    return build_option_press(reading, rows, options, allow_labels.get(reading.rule_name, ""))
+
+
+def build_exit_press(reading: ScreenReading, composer_text: str | None, keys: tuple[str, ...]) -> KeyPress | None:
+    """Return the keys that exit a resting agent; None if it is working or shows no composer."""
+    can_exit = reading.state in RESTING_STATES and composer_text is not None
+    return KeyPress(keys=keys, rule=reading.rule, pause_s=EXIT_KEY_PAUSE_S) if can_exit else None
+
+
+def format_permission_hook_answer(decision: Decision, message: str = "") -> str:
+    """Return the output of the hook `PermissionRequest`, which Claude Code and Codex both have.
+
+    An empty output would leave the answer to the dialog.
+    """
+    fields = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
+    answer = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": fields}}
+    return msgspec.json.encode(answer).decode()

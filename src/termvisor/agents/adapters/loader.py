@@ -1,6 +1,7 @@
 """Load the agent adapters: the built-in ones, and those of plug-ins (entry points `termvisor.agents`).
 
-Read `adapter.py` first for the contract that an adapter implements.
+Read `adapter.py` first for the contract that an adapter implements. A built-in adapter lists the versions that were
+tested with recordings in its file ``versions``, one per line; a test keeps these files in step with the recordings.
 """
 
 from collections.abc import Iterable
@@ -9,17 +10,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 from termvisor import plugins
-from termvisor.agents.adapters import generic
 from termvisor.agents.adapters.adapter import Adapter, is_supported_contract
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
+from termvisor.agents.adapters.generic.adapter import build_generic_adapter
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
 from termvisor.log import get_logger
 
 if TYPE_CHECKING:
     from termvisor.agents.adapters.server_contract import ServerProvider
+import os
+from functools import cache
 
+# In the order in which they are tried: `generic` last, because user rules must not shadow a real adapter.
 BUILTIN_AGENTS: tuple[str, ...] = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
-"""In the order in which they are tried: `generic` last, because user rules must not shadow a real adapter."""
 _ADAPTERS_PACKAGE = __name__.rpartition(".")[0]
 _REQUIRED_ATTRIBUTES = (
     *Adapter.__annotations__,
@@ -42,7 +45,7 @@ def load_adapters(
     rules for the generic adapter; ``rule_provider`` replaces the built-in screen rules.
     """
     builtin: dict[str, Adapter] = {name: _import_builtin(name) for name in BUILTIN_AGENTS}
-    builtin["generic"] = generic.build_generic_adapter(program_rules)
+    builtin["generic"] = build_generic_adapter(program_rules)
     external = {
         plugin.name: plugin for name, plugin in plugins.load_plugins("agents").items() if _is_usable(plugin, name)
     }
@@ -107,3 +110,19 @@ def find_adapter_problem(candidate: object) -> str:
         return f"adapter contract version {version} is not supported"
     missing = [name for name in _REQUIRED_ATTRIBUTES if not hasattr(candidate, name)]
     return f"not an adapter: it has no {', '.join(missing)}" if missing else ""
+
+
+_ADAPTERS_FOLDER = os.path.dirname(__file__)
+
+
+@cache
+def list_recorded_versions(agent: str) -> tuple[str, ...]:
+    """Return the recorded versions of an agent; empty if there are none. Detection of others is less certain."""
+    if not agent.isidentifier():
+        return ()
+    try:
+        # Plug-ins, and agents without recordings, have no such file.
+        with open(os.path.join(_ADAPTERS_FOLDER, agent, "versions"), encoding="ascii") as file:
+            return tuple(file.read().split())
+    except OSError:
+        return ()

@@ -11,9 +11,8 @@ from functools import cached_property
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.error_classifier import find_reset_time
 from termvisor.agents.adapters.statements import build_payload
-from termvisor.detection.packs.pattern_match import compile_pattern, extract_captures
-from termvisor.detection.packs.screen_rules import load_builtin_screen_rules
-from termvisor.detection.packs.version_range import is_in_range
+from termvisor.detection.packs.loader import load_builtin_screen_rules
+from termvisor.detection.packs.rule_match import compile_pattern, extract_captures, is_in_range
 from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
 from termvisor.model.detection.rule import Rule, ScreenCondition
 from termvisor.model.terminal.screen import Screen
@@ -22,11 +21,14 @@ ScreenRegions = Mapping[str, Sequence[str]]
 """Rows by region name; an absent region has none."""
 ScreenRuleProvider = Callable[[str], Sequence[Rule]]
 """Return the screen rules of an agent, in the order in which they are tried."""
+# Name of the capture group that holds a number of sub-tasks.
 TASK_COUNT_GROUP = "tasks"
-"""Name of the capture group that holds a number of sub-tasks."""
+# Bounds of a number read from the screen, which may show anything.
 _MAX_TASKS, _MAX_COUNT_DIGITS = 99, 10
-"""Bounds of a number read from the screen, which may show anything."""
 _BOX_TOP, _BOX_BOTTOM, _BOX_SIDE = re.compile(r" ?╭─+╮"), re.compile(r" ?╰─+╯"), re.compile(r" ?│ ?(.*?)\s*│")
+
+
+_RegionPattern = tuple[str, re.Pattern[str]]
 
 
 class ScreenClassifier:
@@ -55,7 +57,7 @@ class ScreenClassifier:
         return tuple(self._rule_provider(self.agent))
 
     @cached_property
-    def _compiled_rules(self) -> list[tuple[Rule, list["_RegionPattern"], list["_RegionPattern"]]]:
+    def _compiled_rules(self) -> list[tuple[Rule, list[_RegionPattern], list[_RegionPattern]]]:
         return [
             (
                 rule,
@@ -107,9 +109,6 @@ class ScreenClassifier:
         """Return the reset time from the captured message, or from any row if the rule captures none."""
         texts = [message] if message else [row for rows in regions.values() for row in rows]
         return next((time for text in texts if (time := self._reset_time_finder(text, at)) is not None), None)
-
-
-_RegionPattern = tuple[str, re.Pattern[str]]
 
 
 def _compile_region_pattern(rule: Rule | ScreenCondition) -> _RegionPattern:

@@ -4,7 +4,7 @@
     AgentServer      one server, while a process of the agent uses it
     SessionControl   one session on it, for the gate only
 
-`agents/sources/server_connection.py` owns an AgentServer: it reconnects, reports health, redacts and stores records.
+`agents/sources/agent_servers.py` owns an AgentServer: it reconnects, reports health, redacts and stores records.
 An AgentServer only turns messages into records, each with the process it provably belongs to; it never guesses.
 """
 
@@ -16,7 +16,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
-from termvisor.agents.adapters.dialog_options import Decision
+from termvisor.agents.adapters.keyboard import Decision
 from termvisor.clock import Clock
 
 ProcessKey = tuple[int, int]

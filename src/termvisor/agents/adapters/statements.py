@@ -1,19 +1,29 @@
 """Turn records of evidence sources into signals.
 
 A record reader parses a record into statements; `build_signals` adds the source, process and time of the record unless
-a statement knows them better.
+a statement knows them better. Readers of JSON records have one shape: they find the interpreter of the event in a table
+and leave the rest to `apply_interpreter`. Hooks of all agents come in one spool format, which is parsed here as well.
 """
 
 from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
-from collections.abc import Callable, Iterable
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import SourceRecord
-from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str, parse_json_object, parse_timestamp
-from termvisor.model.agent.evidence_source import EvidenceSource
+from termvisor.agents.adapters.json_access import (
+    NS_PER_MS,
+    JsonObject,
+    decode_json,
+    get_object,
+    get_str,
+    parse_json_object,
+    parse_timestamp,
+)
+from termvisor.model.agent.evidence import EvidenceSource
+from termvisor.model.agent.hooks import ToolFinished, encode_tool_input
 from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate, ProcessHint, Signal, SignalKind
 from termvisor.model.agent.state import StateName, UnknownReason
 from termvisor.model.event import Scalar
@@ -54,8 +64,16 @@ RecordReader = Callable[[SourceRecord], Iterable[AgentStatement]]
 """Parse one record of a source."""
 EventInterpreter = Callable[[JsonObject, int], AgentStatement | None]
 """Interpret the fields of one event, given the time at which it was read."""
+EventTable = Mapping[str, EventInterpreter | AgentStatement]
+"""Interpreters by event name; a statement where the fields of the event do not matter."""
+# Set when the agent accepts a prompt, which it does only if nothing blocks it.
 CLEARED_FLAGS = FlagUpdate(compacting=False, usage_limited=False, auth_needed=False)
-"""Set when the agent accepts a prompt, which it does only if nothing blocks it."""
+NO_CONTEXT = AgentStatement()
+PROMPT_ACCEPTED = AgentStatement(state="running", flags=CLEARED_FLAGS)
+RUNNING, COMPLETED = AgentStatement(state="running"), AgentStatement(state="completed")
+WAITING_APPROVAL, NOTE = AgentStatement(state="waiting_approval"), AgentStatement(kind="note")
+COMPACTION_START = AgentStatement(state="running", flags=FlagUpdate(compacting=True))
+COMPACTION_END = AgentStatement(kind="note", flags=FlagUpdate(compacting=False))
 INTERRUPTED_PAYLOAD: dict[str, Scalar] = {"message": "interrupted"}
 
 
@@ -119,20 +137,68 @@ def parse_hook_event(record: SourceRecord) -> HookEvent | None:
 
 def read_hook_event(
     record: SourceRecord,
-    find_interpreter: Callable[[HookEvent], EventInterpreter | None],
+    find_interpreter: Callable[[HookEvent], EventInterpreter | AgentStatement | None],
     read_context: Callable[[JsonObject], AgentStatement],
 ) -> list[AgentStatement]:
     """Read one line of the hook spool. ``read_context`` returns the session and payload that all events have."""
     hook = parse_hook_event(record)
     if hook is None:
         return [build_unknown_statement(record.text)]
-    interpret = find_interpreter(hook)
-    statement = interpret(hook.payload, record.at) if interpret is not None else None
-    if statement is None:
+    interpreter = find_interpreter(hook)
+    if interpreter is None:
         return []
     context = read_context(hook.payload)
-    payload = {**build_payload(event=hook.event), **context.payload, **statement.payload}
-    return [replace(statement, session=context.session, at=hook.at, payload=payload)]
+    context = replace(context, at=hook.at, payload={**build_payload(event=hook.event), **context.payload})
+    return apply_interpreter(interpreter, hook.payload, record.at, context)
+
+
+def apply_interpreter(
+    interpreter: EventInterpreter | AgentStatement | None,
+    fields: JsonObject,
+    now: int,
+    context: AgentStatement = NO_CONTEXT,
+) -> list[AgentStatement]:
+    """Return the statement of one event, with the session, time, process and payload of ``context``.
+
+    Empty if there is no interpreter or the event does not matter to it.
+    """
+    statement = interpreter(fields, now) if callable(interpreter) else interpreter
+    if statement is None:
+        return []
+    return [
+        replace(
+            statement,
+            session=context.session or statement.session,
+            at=context.at,
+            hint=context.hint,
+            payload={**context.payload, **statement.payload},
+        )
+    ]
+
+
+def build_interpreter(statement: AgentStatement, **paths: str) -> EventInterpreter:
+    """Return an interpreter that adds texts of the event to the payload of a statement.
+
+    ``paths`` has, by payload name, the field with the text; `a.b` is the field `b` of the object `a`.
+    """
+
+    def read_event(fields: JsonObject, now: int) -> AgentStatement:
+        texts = {name: _get_text(fields, path) for name, path in paths.items()}
+        return replace(statement, payload=build_payload(**texts))
+
+    return read_event
+
+
+def _get_text(fields: JsonObject, path: str) -> str:
+    *parents, name = path.split(".")
+    return get_str(get_object(fields, *parents), name)
+
+
+def build_session_end_interpreter(end_reasons: Mapping[str, str]) -> EventInterpreter:
+    """Return an interpreter for the end of a session. ``end_reasons`` maps the agent's reasons to ours."""
+    return lambda fields, now: AgentStatement(
+        kind="note", payload=build_payload(end_reason=end_reasons.get(get_str(fields, "reason")))
+    )
 
 
 def build_subtask_interpreter(kind: Literal["task_began", "task_ended"], field_name: str) -> EventInterpreter:
@@ -153,3 +219,31 @@ def redact_text(text: str) -> str:
 
 def hash_text(text: str) -> str:
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+_TOOL_END_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure", "PermissionDenied"})
+
+
+class _ToolPayload(Struct, frozen=True):
+    tool_name: str
+    session_id: str
+    tool_input: Any = None
+
+
+class _ToolHookLine(Struct, frozen=True):
+    event: str
+    at: int
+    payload: _ToolPayload
+
+
+def parse_tool_end(record: SourceRecord) -> ToolFinished | None:
+    """Return the tool call whose end a hook reports; None for any other record."""
+    # Most records report something else, and searching is much cheaper than parsing.
+    if record.source != "hook" or not any(f'"{name}"' in record.text for name in _TOOL_END_EVENTS):
+        return None
+    line = decode_json(record.text, _ToolHookLine)
+    if line is None or line.event not in _TOOL_END_EVENTS:
+        return None
+    payload = line.payload
+    tool_input = redact(encode_tool_input(payload.tool_input))
+    return ToolFinished(session=payload.session_id, tool=payload.tool_name, given=tool_input, at=line.at * NS_PER_MS)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.json_access import get_str
 from termvisor.agents.adapters.statements import hash_text, parse_hook_event
-from termvisor.model.agent.transcript_message import MessageRole
+from termvisor.model.agent.session import MessageRole
 
 
 class TranscriptText(Struct, frozen=True, kw_only=True):

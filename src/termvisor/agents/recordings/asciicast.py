@@ -15,14 +15,14 @@ from termvisor.agents.recordings.recording import AgentRecording, RecordedMoment
 from termvisor.clock import NS
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
+from termvisor.model.terminal.pane import LOCAL
 from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.target import LOCAL
 
 _TOKEN = re.compile(r"\x1b\[(\??[0-9;:]*)([A-Za-z])|([^\x1b\x00-\x1f\x7f]+)")
 _AGENT_MARKER = re.compile(r"^(agent_began|state_changed|agent_ended)\b.*?\bagent=(\S+)(?:.*?\bpid=(\d{1,9}))?")
 _PANE_ID = PaneId(1)
+# Limit of columns and rows.
 _MAX_DIMENSION = 1000
-"""Limit of columns and rows."""
 
 
 class UnsupportedCast(Exception):
@@ -134,14 +134,12 @@ class _CastReader:
     def _read_event(self, after: float, code: str, data: str) -> RecordedMoment | None:
         self._at += round(after * 1000) * (NS // 1000)
         if code == "m" and (marker := _AGENT_MARKER.match(data)):
-            self._set_agent(*marker.groups(""))
+            event, self.agent, pid = marker.groups("")
+            self.pid = int(pid or self.pid)
+            self.gone_at = self._at if event == "agent_ended" else None
         if code == "r":
             self._cast_screen.resize(data)
         if code != "o":
             return None
         self._cast_screen.paint(data)
         return RecordedMoment(at=self._at, screen=self._cast_screen.build_screen(self._at))
-
-    def _set_agent(self, event: str, agent: str, pid: str) -> None:
-        self.agent, self.pid = agent, int(pid or self.pid)
-        self.gone_at = self._at if event == "agent_ended" else None

@@ -10,28 +10,26 @@ from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.recordings.recording import AgentRecording, RecordedMoment
+from termvisor.agents.sources.redaction import redact_fact
 from termvisor.agents.state.explain import explain_state
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
-from termvisor.agents.state.titles import TitleCandidates, find_session_titles, select_title
-from termvisor.agents.tracking import screen_signal
+from termvisor.agents.state.titles import find_session_titles, select_title
+from termvisor.agents.tracking import agent_screens
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
-from termvisor.agents.tracking.fact_redaction import redact_fact
-from termvisor.agents.tracking.screen_signal import ClassifiedScreen
-from termvisor.agents.tracking.tracking_config import TrackingConfig
-from termvisor.agents.tracking.transition import TrackerState, compute_transition
+from termvisor.agents.tracking.agent_screens import ClassifiedScreen
+from termvisor.agents.tracking.transition import TrackerState, TrackingConfig, compute_transition
 from termvisor.clock import NS
 from termvisor.errors import AgentNotFound, BadRequest
 from termvisor.model.agent.agent_process import AgentStarted, Fact
-from termvisor.model.agent.agent_view import AgentView
+from termvisor.model.agent.agent_view import AgentView, ReplayResult
 from termvisor.model.agent.attention import find_need
-from termvisor.model.agent.replay_result import ReplayResult
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.screen import Screen
 
 _SCREEN_INTERVAL_NS = 2 * NS
+# Limit of repeated samples of the last screen when ``at`` is after the end of the recording.
 _MAX_EXTRA_SCREENS = 300
-"""Limit of repeated samples of the last screen when ``at`` is after the end of the recording."""
 
 
 def replay_recording(
@@ -102,9 +100,9 @@ def _read_facts(recording: AgentRecording, at: int, registry: AdapterRegistry) -
             rows=moment.screen.rows, reading=seen, at=moment.at, stored_at=last.stored_at if last else 0
         )
         moved_at = moved_at if last is not None and last.rows == now.rows else moment.at
-        if screen_signal.is_news(last, now, _SCREEN_INTERVAL_NS):
+        if agent_screens.is_news(last, now, _SCREEN_INTERVAL_NS):
             now.stored_at = moment.at
-            yield moment.at, [screen_signal.build_screen_signal(recording.runtime, now, moved_at)]
+            yield moment.at, [agent_screens.build_screen_signal(recording.runtime, now, moved_at)]
         last = now
 
 
@@ -133,7 +131,7 @@ def _build_result(
     view = AgentView(
         state=explanation.state,
         version=projection.version if projection is not None else 0,
-        title=select_title(TitleCandidates(own_name=own, past_title=past, path=agent_process.cwd), agent_process.agent),
+        title=select_title((own, past, agent_process.cwd), agent_process.agent),
         need=need.kind if need is not None else None,
         needs_action=need is not None and need.is_action,
         session=state.sessions.open_sessions.get(agent_process.id),

@@ -5,32 +5,31 @@ from the start. Files present at the first scan are resumed at the stored read p
 their end, unless the watch says ``from_start``.
 """
 
-import os
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+import contextlib
 from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
-from termvisor.agents.sources.file_scan import (
+from termvisor.agents.adapters.adapter import WatchedPath
+from termvisor.agents.sources.read_positions import ReadPositions
+from termvisor.agents.sources.source_reader import (
     FileFingerprint,
     FolderScan,
-    compile_name_pattern,
+    SourceScanResult,
+    WatchedFilesReader,
+    compute_checksum,
     open_for_reading,
     read_fingerprint,
     scan_folder,
 )
-from termvisor.agents.sources.read_positions import ReadPositions
-from termvisor.agents.sources.reader import SourceScanResult
 from termvisor.agents.sources.tail import READ_CHUNK_BYTES, FileTail
-from termvisor.clock import NS, Clock
+from termvisor.clock import Clock
 
 
-class AppendedLinesReader:
+class AppendedLinesReader(WatchedFilesReader):
     def __init__(self, watch: WatchedPath, clock: Clock, read_positions: ReadPositions | None = None):
-        self.source, self.where = watch.source, f"{watch.folder}/{watch.pattern}"
-        self._watch, self._clock, self._read_positions = watch, clock, read_positions
-        self._name_pattern = compile_name_pattern(watch.pattern)
+        super().__init__(watch, clock)
+        self._read_positions = read_positions
         self._tails_by_inode: dict[int, FileTail] = {}
         self._fully_read_files: dict[int, FileFingerprint] = {}
         """Files read to their end and unchanged since."""
@@ -40,15 +39,17 @@ class AppendedLinesReader:
         self._has_unread_data = False
 
     def is_relevant_path(self, path: str) -> bool:
-        return self._name_pattern.fullmatch(os.path.basename(path)) is not None or path in self._renamed_paths
+        return super().is_relevant_path(path) or path in self._renamed_paths
 
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
+        # Unread data may be in any file, so everything is scanned until there is none.
         files = None if changed_paths is None or self._has_unread_data else self._find_known_files(changed_paths)
         if files is not None:
-            return self._attach_read_position(self._read_files(SourceScanResult(records=[], is_full_scan=False), files))
-        began_at = self._clock.now()  # before the scan: a file that changes during it counts as changed since
+            return self._attach_read_position(self._read_files(SourceScanResult(is_full_scan=False), files))
+        # Taken before the scan: a file that changes during it counts as changed since.
+        began_at = self._clock.now()
         folder_scan = scan_folder(self._watch)
-        result = folder_scan.to_result()
+        result = folder_scan.result
         self._read_files(result, self._update_tracked_files(folder_scan))
         if self._read_positions is not None and not self._has_unread_data:
             self._read_positions.record_full_scan(began_at)
@@ -112,36 +113,26 @@ class AppendedLinesReader:
     def _read_file(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint) -> int:
         tail = self._tails_by_inode[fingerprint.inode]
         dropped = tail.dropped
-        try:
-            descriptor = open_for_reading(path)
-        except OSError as error:
-            result.detail = f"cannot read {path}: {error.strerror or error}"
-            return 0
-        try:
+        with contextlib.ExitStack() as stack:
+            try:
+                descriptor = stack.enter_context(open_for_reading(path))
+            except OSError as error:
+                # One unreadable file does not stop the source; an error while reading does, and is retried.
+                result.detail = f"cannot read {path}: {error.strerror or error}"
+                return 0
             lines = tail.read_lines(descriptor)
             if self._read_positions is not None:
                 self._read_positions.update_position(fingerprint.inode, tail, descriptor)
-        finally:
-            os.close(descriptor)
-        result.records += [self._build_record(path, line.data, line.end_offset) for line in lines]
+        result.records += [
+            self._build_record(
+                path, line.data.removesuffix(b"\r"), f"{compute_checksum(path, line.data)}@{line.end_offset}"
+            )
+            for line in lines
+        ]
         result.dropped += tail.dropped - dropped
-        self._update_fully_read(tail, fingerprint)
-        return sum(len(line.data) for line in lines)
-
-    def _update_fully_read(self, tail: FileTail, fingerprint: FileFingerprint) -> None:
         self._has_unread_data = self._has_unread_data or tail.has_unread_data
-        # A file that changed within the last second may change again with the same size and mtime.
-        if tail.has_unread_data or self._clock.now() - fingerprint.changed_at < NS:
+        if tail.has_unread_data or self._can_change_unnoticed(fingerprint):
             self._fully_read_files.pop(fingerprint.inode, None)
         else:
             self._fully_read_files[fingerprint.inode] = fingerprint
-
-    def _build_record(self, path: str, data: bytes, end: int) -> SourceRecord:
-        return SourceRecord(
-            source=self._watch.source,
-            text=data.decode("utf-8", "replace").removesuffix("\r"),
-            at=self._clock.now(),
-            path=path,
-            hint=self._watch.hint,
-            event_id=f"{blake2b(os.fsencode(path) + data, digest_size=8).hexdigest()}@{end}",
-        )
+        return sum(len(line.data) for line in lines)

@@ -13,33 +13,49 @@ import re
 import sys
 from collections.abc import Collection, Iterator
 
+import msgspec
 from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import SourceRecord
-from termvisor.agents.sources.file_scan import open_for_reading
-from termvisor.agents.sources.hook_record import (
-    HookRecord,
-    embed_empty_payload,
-    embed_payload,
-    find_payload_name,
-    parse_hook_record,
-)
-from termvisor.agents.sources.reader import RESCAN_DELAY_S, SourceScanResult
+from termvisor.agents.sources.source_reader import RESCAN_DELAY_S, SourceScanResult, open_for_reading
 from termvisor.agents.sources.tail import FileTail, TailLine
 from termvisor.clock import NS, Clock
 from termvisor.errors import Unavailable
+from termvisor.model.agent.signal import ProcessHint
+from termvisor.model.ids import MuxPaneId
 from termvisor.settings import make_private_folder
 
 HOOK_SOURCE = "hook"
 SPOOL_FILE_NAME = "hooks.jsonl"
 MAX_SPOOL_BYTES = 8 << 20
+MAX_PAYLOAD_BYTES = 1 << 20
+_FORMAT_VERSION = 1
+# How long the new spool waits for a hook that still has the rotated one open.
 _MAX_WRITER_WAIT_NS = 5 * NS
-"""How long the new spool waits for a hook that still has the rotated one open."""
+# How long a rotated spool is read if the kernel cannot report its writers.
 _MAX_LATE_READ_NS = 60 * NS
-"""How long a rotated spool is read if the kernel cannot report its writers."""
+# An older payload file was left by a hook that was killed.
 _MAX_PAYLOAD_AGE_NS = 86_400 * NS
-"""An older payload file was left by a hook that was killed."""
 _ROTATED_NAME = re.compile(r"hooks\.(\d+)\.jsonl")
+
+
+class HookRecord(Struct, frozen=True):
+    """The common fields of a hook line; the adapter parses the others."""
+
+    v: int
+    agent: str
+    event: str
+    pane: str = ""
+    tmux: str = ""
+    """The value of ``TMUX``: socket, server pid and session."""
+    pid: int = 0
+    file: str = ""
+    """The payload file, in the folder of the spool."""
+
+    @property
+    def hint(self) -> ProcessHint:
+        pane = MuxPaneId(self.pane) if self.pane[:1] == "%" and self.pane[1:].isdecimal() else None
+        return ProcessHint(socket=self.tmux.partition(",")[0], mux_pane=pane, pid=max(0, self.pid))
 
 
 class SpoolPosition(Struct, frozen=True, order=True):
@@ -76,7 +92,7 @@ class HookSpool:
             self._resume()
         if not self._is_reading_rotated:
             _create_spool(self.where)
-        result = SourceScanResult(records=[], folders=[self._folder])
+        result = SourceScanResult(folders=[self._folder])
         for path in list(self._late_tails):
             self._read_late_spool(result, path)
         with _open_private(self._current_path) as descriptor:
@@ -87,6 +103,7 @@ class HookSpool:
 
     def confirm_stored(self) -> None:
         for path in self._files_to_remove:
+            # A user may have emptied the folder; what cannot be removed is tried again by the next daemon.
             with contextlib.suppress(OSError):
                 os.remove(path)
         self._files_to_remove = []
@@ -108,6 +125,7 @@ class HookSpool:
         lives = sorted(int(match[1]) for name in names if (match := _ROTATED_NAME.fullmatch(name)))
         self._files_to_remove += [self._build_rotated_path(life) for life in lives if life < self._base_life]
         unread = [life for life in lives if life >= self._base_life]
+        # The stored spool was removed: continue at the start of the oldest one that is left.
         if unread and unread[0] > self._base_life:
             self._base_life, self._tail = unread[0], FileTail()
         self._current_path = self._build_rotated_path(self._base_life) if unread else self.where
@@ -116,6 +134,7 @@ class HookSpool:
             self._remove_stale_payload(f"{self._folder}/{name}")
 
     def _remove_stale_payload(self, path: str) -> None:
+        # A hook or another reader may remove the file at the same time.
         with contextlib.suppress(OSError):
             is_payload = not os.path.basename(path).startswith("hooks.")
             if is_payload and self._clock.now() - os.lstat(path).st_mtime_ns > _MAX_PAYLOAD_AGE_NS:
@@ -140,6 +159,7 @@ class HookSpool:
 
     def _rotate(self, result: SourceScanResult) -> None:
         rotated_path = self._build_rotated_path(self._current_life)
+        # Hooks that have the file open continue to append to it under its new name.
         os.rename(self.where, rotated_path)
         _create_spool(self.where)
         self._base_life, self._tail.life, self._current_path = self._current_life, 0, rotated_path
@@ -207,11 +227,11 @@ class HookSpool:
         try:
             if not name:
                 raise OSError(f"{hook_record.event} names a payload file outside the spool folder")
-            return embed_payload(data, path)
+            return embed_payload(data, read_payload(path))
         except (OSError, ValueError) as error:
             result.dropped += 1
             result.detail = f"payload missing: {error}"
-            return embed_empty_payload(data)
+            return embed_payload(data, b"{}")
 
 
 def _create_spool(path: str) -> None:
@@ -222,21 +242,20 @@ def _create_spool(path: str) -> None:
 @contextlib.contextmanager
 def _open_private(path: str) -> Iterator[int]:
     """Open a file of the user and make it private (mode 600). Raises Unavailable for a link or another user's file."""
-    try:
-        descriptor = open_for_reading(path, follow_links=False)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise Unavailable(f"{path} is a symbolic link and is not read", hint="Remove the link.") from error
-        raise
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            descriptor = stack.enter_context(open_for_reading(path, follow_links=False))
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise Unavailable(f"{path} is a symbolic link and is not read", hint="Remove the link.") from error
+            raise
         status = os.fstat(descriptor)
         if status.st_uid != os.getuid():
             raise Unavailable(f"{path} is owned by another user and is not read", hint="Remove the file.")
+        # A hook creates the file with the umask of its agent; the payloads are not for other users.
         if status.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _has_writer(descriptor: int) -> bool | None:
@@ -250,5 +269,42 @@ def _has_writer(descriptor: int) -> bool | None:
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     except OSError as error:
+        # EAGAIN means that the file is open for writing; some file systems support no leases at all.
         return True if error.errno == errno.EAGAIN else None
     return False
+
+
+def parse_hook_record(data: bytes) -> HookRecord | None:
+    """Return None for a line that was not written by a termvisor hook."""
+    try:
+        record = msgspec.json.decode(data, type=HookRecord)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return record if record.v == _FORMAT_VERSION and record.agent and record.event else None
+
+
+def find_payload_name(folder: str, file: str) -> str:
+    """Return the name of a payload file; empty if it is not in the folder of the spool."""
+    name = os.path.basename(file)
+    is_in_folder = file in (name, f"{folder}/{name}")
+    return name if is_in_folder and name and not name.startswith(("hooks.", ".")) else ""
+
+
+def embed_payload(data: bytes, payload: bytes) -> str:
+    """Return the line with the payload in place of the file name."""
+    fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    fields.pop("file", None)
+    return msgspec.json.encode(fields | {"payload": msgspec.Raw(payload)}).decode("utf-8", "replace")
+
+
+def read_payload(path: str) -> bytes:
+    """Read a payload file. Raises OSError if it cannot be read, ValueError if it is not JSON."""
+    with open_for_reading(path, follow_links=False) as descriptor:
+        status = os.fstat(descriptor)
+        if status.st_uid != os.getuid():
+            raise OSError(f"{path} is owned by another user")
+        if status.st_size > MAX_PAYLOAD_BYTES:
+            raise OSError(f"{path} is larger than {MAX_PAYLOAD_BYTES:,} bytes")
+        payload = os.read(descriptor, MAX_PAYLOAD_BYTES)
+    msgspec.json.decode(payload)
+    return payload

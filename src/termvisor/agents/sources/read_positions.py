@@ -10,15 +10,15 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from termvisor.agents.sources.file_scan import FileFingerprint
+from termvisor.agents.sources.source_reader import FileFingerprint
 from termvisor.agents.sources.tail import FileTail
 from termvisor.clock import NS
-from termvisor.model.agent.read_position import ReadPosition
+from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.ids import RuntimeId
 
 _MAX_FILES = 64
+# Bytes before an offset whose checksum proves that the file is still the same.
 _CHECKSUM_BYTES = 64
-"""Bytes before an offset whose checksum proves that the file is still the same."""
 
 
 class _FilePosition(Struct, frozen=True, array_like=True):
@@ -53,6 +53,7 @@ class ReadPositions:
             return FileTail(
                 position.offset, lambda descriptor: _compute_checksum(descriptor, position.offset) == position.checksum
             )
+        # One second earlier: a file that changed just before the scan may have changed again with the same mtime.
         is_new = fingerprint.changed_at > self._positions.full_scan_at - NS
         return FileTail(0 if from_start or is_new else fingerprint.size)
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+# A longer line is dropped and counted.
 MAX_LINE_BYTES = 1 << 20
-"""A longer line is dropped and counted."""
 READ_CHUNK_BYTES = 1 << 18
+# Bytes before the offset that are compared to detect a replaced file.
 _CONTEXT_BYTES = 256
-"""Bytes before the offset that are compared to detect a replaced file."""
 
 
 class TailLine(Struct, frozen=True):
@@ -53,6 +53,7 @@ class FileTail:
         if self.offset and not self._preceding_bytes:  # first read at a given offset
             self._align_to_line_start(descriptor)
         data = os.pread(descriptor, READ_CHUNK_BYTES, self.offset)
+        # A full chunk may be followed by more; the caller decides when to go on.
         self.has_unread_data = len(data) == READ_CHUNK_BYTES
         self._preceding_bytes = (self._preceding_bytes + data)[-_CONTEXT_BYTES:]
         return [line for line in self._split_lines(data) if line.data.strip()]

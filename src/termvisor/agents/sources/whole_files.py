@@ -4,33 +4,31 @@ A file is reported once it is complete: JSON if it parses, any other file if it 
 present at the first scan are reported as well: they hold the agent's current state.
 """
 
-import os
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Collection
 
 import msgspec
 
-from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
-from termvisor.agents.sources.file_scan import (
+from termvisor.agents.adapters.adapter import WatchedPath
+from termvisor.agents.sources.source_reader import (
+    RESCAN_DELAY_S,
     FileFingerprint,
-    compile_name_pattern,
+    SourceScanResult,
+    WatchedFilesReader,
+    compute_checksum,
     open_for_reading,
     read_fingerprint,
     scan_folder,
 )
-from termvisor.agents.sources.reader import RESCAN_DELAY_S, SourceScanResult
-from termvisor.clock import NS, Clock
+from termvisor.clock import Clock
 
 MAX_FILE_BYTES = 1 << 20
+# Scans of an incomplete file. The delay doubles each time: 20 ms to 1.3 s, 2.5 s in total.
 _MAX_READ_ATTEMPTS = 7
-"""Scans of an incomplete file. The delay doubles each time: 20 ms to 1.3 s, 2.5 s in total."""
 
 
-class WholeFilesReader:
+class WholeFilesReader(WatchedFilesReader):
     def __init__(self, watch: WatchedPath, clock: Clock):
-        self.source, self.where = watch.source, f"{watch.folder}/{watch.pattern}"
-        self._watch, self._clock = watch, clock
-        self._name_pattern = compile_name_pattern(watch.pattern)
+        super().__init__(watch, clock)
         self._is_json = watch.pattern.endswith(".json")
         self._settled_files: dict[str, FileFingerprint] = {}
         """Files that were reported or given up, and are unchanged since."""
@@ -39,16 +37,13 @@ class WholeFilesReader:
         self._incomplete_files: dict[str, tuple[FileFingerprint, int]] = {}
         """Incomplete files: their last fingerprint, and the number of retries."""
 
-    def is_relevant_path(self, path: str) -> bool:
-        return self._name_pattern.fullmatch(os.path.basename(path)) is not None
-
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
         if changed_paths is None:
             folder_scan = scan_folder(self._watch)
-            result, files = folder_scan.to_result(), folder_scan.files
+            result, files = folder_scan.result, folder_scan.files
             removed = (self._reported_ids | self._settled_files | self._incomplete_files).keys() - files.keys()
         else:
-            result = SourceScanResult(records=[], is_full_scan=False)
+            result = SourceScanResult(is_full_scan=False)
             paths = set(filter(self.is_relevant_path, changed_paths)) | self._incomplete_files.keys()
             files = {path: fingerprint for path in paths if (fingerprint := read_fingerprint(path)) is not None}
             removed = paths - files.keys()
@@ -59,15 +54,12 @@ class WholeFilesReader:
         )
         return result
 
-    def confirm_stored(self) -> None:
-        """Do nothing: whole files have no read position."""
-
     def _report_removed(self, result: SourceScanResult, removed_paths: Collection[str]) -> None:
         for path in sorted(removed_paths):
             self._settled_files.pop(path, None)
             self._incomplete_files.pop(path, None)
             if last_id := self._reported_ids.pop(path, ""):
-                result.records.append(self._build_record(path, "", f"{last_id}-gone"))
+                result.records.append(self._build_record(path, b"", f"{last_id}-gone"))
 
     def _read_changed_files(self, result: SourceScanResult, files: dict[str, FileFingerprint]) -> None:
         changed = [(path, file) for path, file in files.items() if self._settled_files.get(path) != file]
@@ -75,6 +67,7 @@ class WholeFilesReader:
             try:
                 self._read_file(result, path, fingerprint)
             except OSError as error:
+                # One unreadable file must not hide the others of the source; its health names it.
                 result.detail = f"cannot read {path}: {error.strerror or error}"
 
     def _read_file(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint) -> None:
@@ -90,7 +83,7 @@ class WholeFilesReader:
         if self._is_json:
             return _is_valid_json(data)
         last, retries = self._incomplete_files.get(path, (None, 0))
-        return last == fingerprint or retries >= _MAX_READ_ATTEMPTS or self._clock.now() - fingerprint.changed_at > NS
+        return last == fingerprint or retries >= _MAX_READ_ATTEMPTS or not self._can_change_unnoticed(fingerprint)
 
     def _retry_later(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint) -> None:
         _, retries = self._incomplete_files.get(path, (None, -1))
@@ -106,40 +99,26 @@ class WholeFilesReader:
 
     def _report_text(self, result: SourceScanResult, path: str, fingerprint: FileFingerprint, data: bytes) -> None:
         self._incomplete_files.pop(path, None)
-        if self._clock.now() - fingerprint.changed_at > NS:
-            self._settled_files[path] = fingerprint
+        if self._can_change_unnoticed(fingerprint):
+            self._settled_files.pop(path, None)
         else:
-            self._settled_files.pop(path, None)  # it may change again with the same mtime
-        checksum = blake2b(os.fsencode(path) + data, digest_size=8).hexdigest()
+            self._settled_files[path] = fingerprint
+        checksum = compute_checksum(path, data)
+        # An agent may write the same content again; that is no news.
         if self._reported_ids.get(path, "").partition("@")[0] != checksum:
             self._reported_ids[path] = f"{checksum}@{fingerprint.changed_at}"
-            result.records.append(self._build_record(path, data.decode("utf-8", "replace"), self._reported_ids[path]))
-
-    def _build_record(self, path: str, text: str, event_id: str) -> SourceRecord:
-        return SourceRecord(
-            source=self._watch.source,
-            text=text,
-            at=self._clock.now(),
-            path=path,
-            hint=self._watch.hint,
-            event_id=event_id,
-        )
+            result.records.append(self._build_record(path, data, self._reported_ids[path]))
 
 
 def _read_bytes(path: str) -> bytes:
-    descriptor = open_for_reading(path)
-    try:
-        chunks = [os.read(descriptor, MAX_FILE_BYTES + 1)]
-        while chunks[-1] and sum(map(len, chunks)) <= MAX_FILE_BYTES:
-            chunks.append(os.read(descriptor, MAX_FILE_BYTES + 1))
-        return b"".join(chunks)
-    finally:
-        os.close(descriptor)
+    with open_for_reading(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+        return file.read(MAX_FILE_BYTES + 1)
 
 
 def _is_valid_json(data: bytes) -> bool:
     try:
         msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
+        # RecursionError: deeply nested JSON, which no agent writes, must not stop the source.
         return False
     return True

@@ -2,8 +2,8 @@
 
 In: facts in the order in which they were stored (`model.agent.agent_process.Fact`). Out: states with their evidence.
 
-A signal: `reducer` applies it, `signal_filter` rejects inadmissible ones, `signal_binding` finds its agent process,
-`source_slots` drops duplicates and late ones and keeps the last statement of each source.
+A signal: `reducer` applies it, `signal_admission` rejects inadmissible, duplicate and late ones, `signal_binding` finds
+its agent process, `source_slots` keeps the last statement of each source.
 
 A query: `source_reading` rates each source at an instant, `resolver` selects the one to believe, `published_state`
 computes what changed, `explain` says why. The same facts and the same instant always give the same result.

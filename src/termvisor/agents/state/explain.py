@@ -6,7 +6,7 @@ from termvisor.agents.state.resolver import StateResolution
 from termvisor.agents.state.source_reading import SourceReading, is_compatible_state
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import AgentProcess
-from termvisor.model.agent.explanation import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation
+from termvisor.model.agent.evidence import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation
 from termvisor.model.ids import RuntimeId
 
 _ROLE_BY_FRESHNESS: dict[str, EvidenceRole] = {"stale": "stale", "down": "down", "gap": "gap"}
@@ -62,6 +62,7 @@ def _classify_role(reading: SourceReading, resolution: StateResolution) -> Evide
         return _ROLE_BY_FRESHNESS[reading.freshness]
     if reading.slot.statement is None:
         return "silent"
+    # The screen already shows another state, which is not believed yet (see `hysteresis`).
     if reading.statement != reading.slot.statement:
         return "unsettled"
     if leader is None or is_compatible_state(reading.state, leader.state):

@@ -37,18 +37,12 @@ class ScreenHistory(Struct, frozen=True, kw_only=True):
     """The current statement was believed before: typing at the prompt does not make it doubtful again."""
 
 
-def select_statement(
-    statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds
-) -> SourceStatement | None:
-    """Return the statement to believe at this instant: the current one, the one before it, or None."""
-    return statement if is_settled(statement, history, now, thresholds) else history.before
-
-
 def is_settled(statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds) -> bool:
     if statement.state == "running":
         return statement.is_moving
     if statement.state in REST_STATES:
         return history.is_confirmed or _is_resting(statement, history, now, thresholds)
+    # Codex streams text without its "Working" line: such a screen is unknown, but the agent still works.
     if statement.state == "unknown" and history.before is not None and history.before.state == "running":
         return history.moved_at is None or now - history.moved_at > thresholds.demoted_after
     return True

@@ -4,11 +4,11 @@ A title alone proves nothing, also under a wrapper such as `node`: it remains wh
 prompt the screen proves nothing either, because any program can print a copy of an agent's screen.
 """
 
-from termvisor.model.agent.identification import AgentSignature, SignatureInputs, SignatureReason
+from termvisor.model.agent.agent_process import AgentSignature, SignatureInputs, SignatureReason
 
 SHELL_NAMES = frozenset(("sh", "bash", "zsh", "fish", "dash", "nu", "pwsh", "tcsh", "csh", "ksh", "ash"))
+# The confidence of each trace. A title (0.66) adds nothing to another trace and is not enough alone.
 TRACE_WEIGHTS: dict[SignatureReason, float] = {"provider_hint": 1.00, "cmd_match": 0.86, "poller_match": 0.78}
-"""The confidence of each trace. A title (0.66) adds nothing to another trace and is not enough alone."""
 
 
 def is_shell(command: str) -> bool:

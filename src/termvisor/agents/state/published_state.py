@@ -1,7 +1,6 @@
 """Build the published state of an agent, and the change to publish.
 
-Invariants: a state is replaced only by a caller that saw its last version; losing evidence never changes the presence:
-while the process is alive, the pane stays managed.
+Invariant: losing evidence never changes the presence: while the process is alive, the pane stays managed.
 """
 
 from msgspec.structs import replace
@@ -61,23 +60,20 @@ def build_state(resolution: StateResolution, agent_process: AgentProcess, thresh
     )
 
 
-def compute_change(
-    current: StateProjection | None, seen_version: int, state: AgentState, at: int
-) -> StateChange | None:
-    """Return the change to publish; None if nothing changed, or if another version than ``seen_version`` is current."""
-    version = current.version if current is not None else 0
-    before = current.state if current is not None else None
-    if version != seen_version or (before is not None and before.runtime != state.runtime):
+def compute_change(current: StateProjection | None, state: AgentState, at: int) -> StateChange | None:
+    """Return the change to publish with the next version; None if nothing changed."""
+    if current is None:
+        return StateChange(at=at, version=1, before=None, after=state)
+    if _strip_volatile_fields(current.state) == _strip_volatile_fields(state):
         return None
-    if before is not None and _strip_volatile_fields(before) == _strip_volatile_fields(state):
-        return None
-    return StateChange(at=at, version=version + 1, before=before, after=state)
+    return StateChange(at=at, version=current.version + 1, before=current.state, after=state)
 
 
 def _classify_binding(
     readings: tuple[SourceReading, ...], agent_process: AgentProcess, thresholds: Thresholds
 ) -> Binding:
     """Return how closely a running agent process is followed at this instant."""
+    # A process that is alive keeps its pane managed; only a remote agent can vanish with its screen.
     native = [one for one in readings if one.source.tier == "deterministic"]
     if any(one.freshness == "fresh" for one in native):
         return "managed_deterministic_fresh"

@@ -10,8 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from termvisor.agents.state import clock_change, signal_binding
+from termvisor.agents.state.signal_admission import find_rejection_reason
 from termvisor.agents.state.signal_binding import AgentRoster, UnboundSignal
-from termvisor.agents.state.signal_filter import find_rejection_reason
 from termvisor.agents.state.source_slots import SourceSlots, apply_signal
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import (
@@ -24,7 +24,7 @@ from termvisor.model.agent.agent_process import (
     TargetReachability,
 )
 from termvisor.model.agent.signal import DropReason, Signal
-from termvisor.model.ids import PaneId, RuntimeId, TargetName
+from termvisor.model.ids import RuntimeId, TargetName
 
 
 class AgentKnowledge(Struct, frozen=True, kw_only=True):
@@ -58,22 +58,21 @@ def apply_fact(knowledge: AgentKnowledge, fact: Fact, thresholds: Thresholds) ->
             roster = signal_binding.add_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
             return _retry_pending_signals(_drop_ended_agents(knowledge, roster), thresholds)
         case AgentExited():
-            return _drop_ended_agents(
-                knowledge, signal_binding.remove_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
-            )
+            roster = signal_binding.remove_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
+            return _drop_ended_agents(knowledge, roster)
         case PaneClosed():
-            return _drop_ended_agents(
-                knowledge, signal_binding.remove_pane(knowledge.roster, fact.pane, fact.at, thresholds)
-            )
+            roster = signal_binding.remove_pane(knowledge.roster, fact.pane, fact.at, thresholds)
+            return _drop_ended_agents(knowledge, roster)
         case OutputMissed():
-            return _mark_output_missing(knowledge, fact.pane, fact.at)
+            agents = knowledge.roster.agents
+            slots_by_agent = {
+                number: replace(slots, output_missed_at=fact.at) if agents[number].runtime.pane == fact.pane else slots
+                for number, slots in knowledge.source_slots.items()
+            }
+            return replace(knowledge, source_slots=slots_by_agent)
         case TargetReachability():
-            return _update_reachability(knowledge, fact)
-
-
-def find_latest_fact_time(knowledge: AgentKnowledge) -> int:
-    """Return the latest instant of any fact; 0 if there is none."""
-    return clock_change.find_latest_time(knowledge.roster, knowledge.source_slots)
+            others = tuple(name for name in knowledge.unreachable if name != fact.target)
+            return replace(knowledge, unreachable=others if fact.is_reachable else (*others, fact.target))
 
 
 def _shift_clock(knowledge: AgentKnowledge, by: int) -> AgentKnowledge:
@@ -94,8 +93,7 @@ def _apply_signal(knowledge: AgentKnowledge, signal: Signal, thresholds: Thresho
     if isinstance(owner, UnboundSignal):
         if signal.hint.is_doubtful and owner.why == "binding_conflict":
             knowledge = replace(knowledge, roster=signal_binding.add_unattributed_session(knowledge.roster, signal))
-        has_room = len(knowledge.pending) < thresholds.max_pending_signals
-        if not has_room:
+        if len(knowledge.pending) >= thresholds.max_pending_signals:
             return _count_dropped(knowledge, owner.why)
         return replace(knowledge, pending=(*knowledge.pending, signal))
     if isinstance(owner, str):
@@ -111,6 +109,7 @@ def _record_signal(
         return _count_dropped(knowledge, reason)
     roster = signal_binding.add_session(knowledge.roster, agent_process_id, signal.session)
     known = replace(knowledge, roster=roster, source_slots={**knowledge.source_slots, agent_process_id: slots})
+    # A pending signal of the same session belongs to this agent process as well.
     if roster is not knowledge.roster and known.pending:
         known = _retry_pending_signals(known, thresholds)
     if signal.kind != "exited":
@@ -142,22 +141,10 @@ def _drop_expired_signals(knowledge: AgentKnowledge, now: int, thresholds: Thres
     pending = tuple(signal for signal in knowledge.pending if now - signal.ingested_at <= thresholds.pending_for)
     knowledge = replace(knowledge, pending=pending)
     for signal in expired:
+        # Bound once more to learn the reason: agents may have started or exited meanwhile.
         owner = signal_binding.bind_signal(knowledge.roster, signal, thresholds)
         knowledge = _count_dropped(knowledge, owner.why if isinstance(owner, UnboundSignal) else "dropped_unbound")
     return knowledge
-
-
-def _mark_output_missing(knowledge: AgentKnowledge, pane: PaneId, at: int) -> AgentKnowledge:
-    slots_by_agent = {
-        runtime: replace(slots, output_missed_at=at) if knowledge.roster.agents[runtime].runtime.pane == pane else slots
-        for runtime, slots in knowledge.source_slots.items()
-    }
-    return replace(knowledge, source_slots=slots_by_agent)
-
-
-def _update_reachability(knowledge: AgentKnowledge, fact: TargetReachability) -> AgentKnowledge:
-    others = tuple(name for name in knowledge.unreachable if name != fact.target)
-    return replace(knowledge, unreachable=others if fact.is_reachable else (*others, fact.target))
 
 
 def _count_dropped(knowledge: AgentKnowledge, reason: DropReason) -> AgentKnowledge:

@@ -9,9 +9,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.state import flags, source_reading, subtasks
+from termvisor.agents.state.flags_and_subtasks import count_running, keep_lasting_flags, resolve_flags
 from termvisor.agents.state.hysteresis import REST_STATES, WAITING_STATES
-from termvisor.agents.state.source_reading import SourceReading, is_compatible_state, read_sources
+from termvisor.agents.state.source_reading import (
+    SourceReading,
+    is_compatible_state,
+    list_source_deadlines,
+    read_sources,
+)
 from termvisor.agents.state.source_slots import SourceSlots
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.state import AgentFlags, StateContradiction, StateName, UnknownReason, get_precedence
@@ -43,6 +48,7 @@ def resolve_state(source_slots: SourceSlots, agent: str, now: int, thresholds: T
         if any(_is_superseded(reading, other) for other in native)
         or (screen is not None and _is_overtaken(reading, screen, thresholds))
     ]
+    # A usable native source wins whatever the screen shows: screens change with every release of an agent.
     candidates = [reading for reading in native if reading not in overtaken]
     leader = _select_settled_leader(candidates, now, thresholds) or screen
     running_subtasks = _count_subtasks(readings, now, thresholds)
@@ -50,12 +56,16 @@ def resolve_state(source_slots: SourceSlots, agent: str, now: int, thresholds: T
     contradicted = None
     if screen is not None and not is_compatible_state(value, screen.state):
         contradicted = _find_contradiction(leader, screen, thresholds)
+    flag_reports = (
+        one.slot.flags if one.freshness == "fresh" else keep_lasting_flags(one.slot.flags) for one in readings
+    )
+    flags = resolve_flags(value, flag_reports, now)
     return StateResolution(
         value=value,
         reason=_explain_unknown(readings) if leader is None else None,
         leader=leader,
         since=since,
-        flags=replace(_resolve_flags(value, readings, now), subtasks=running_subtasks, contradicted=contradicted),
+        flags=replace(flags, subtasks=running_subtasks, contradicted=contradicted),
         readings=tuple(readings),
         overtaken_sources=tuple(reading.source.name for reading in overtaken),
     )
@@ -64,13 +74,13 @@ def resolve_state(source_slots: SourceSlots, agent: str, now: int, thresholds: T
 def resolve_unreachable(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> StateResolution:
     """Return the state of an agent whose target cannot be reached: unknown, with its lasting flags."""
     readings = read_sources(source_slots, agent, now, thresholds)
-    lasting = flags.resolve_flags("unknown", (flags.keep_lasting_flags(one.slot.flags) for one in readings), now)
+    lasting = resolve_flags("unknown", (keep_lasting_flags(one.slot.flags) for one in readings), now)
     return StateResolution(value="unknown", reason="target_unreachable", flags=lasting, readings=tuple(readings))
 
 
 def find_next_change(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> int | None:
     """Return the earliest later instant at which the state may change without a new fact; None if it cannot."""
-    deadlines = source_reading.list_source_deadlines(source_slots, agent, thresholds)
+    deadlines = list_source_deadlines(source_slots, agent, thresholds)
     deadlines += [
         slot.statement.since + thresholds.completed_for
         for slot in source_slots.slots.values()
@@ -123,6 +133,7 @@ def _derive_value(
     """Return the state and its start: running sub-tasks count as running, an old `completed` becomes `idle`."""
     if leader is None:
         return "unknown", None
+    # An agent that waits for its sub-agents or background shells starts a new turn by itself.
     if running_subtasks and leader.state in REST_STATES:
         return "running", leader.since
     if leader.state == "completed" and now - leader.since >= thresholds.completed_for:
@@ -132,58 +143,46 @@ def _derive_value(
 
 def _count_subtasks(readings: Sequence[SourceReading], now: int, thresholds: Thresholds) -> int:
     """Return the count of the best source that reports sub-tasks; a sum over sources would count some twice."""
-    reporting = (one for one in readings if one.freshness == "fresh" and one.slot.subtasks.has_spoken)
-    best = next(reporting, None)
-    return subtasks.count_running(best.slot.subtasks, now, thresholds) if best is not None else 0
+    best = next((one for one in readings if one.freshness == "fresh" and one.slot.subtasks.has_spoken), None)
+    return count_running(best.slot.subtasks, now, thresholds) if best is not None else 0
 
 
-def _is_overtaken(native_reading: SourceReading, screen_reading: SourceReading, thresholds: Thresholds) -> bool:
+def _is_overtaken(native: SourceReading, screen: SourceReading, thresholds: Thresholds) -> bool:
     """Return True if an incomplete source missed an end: it is silent and the screen disagrees for long."""
-    if _is_end_refined_by_screen(native_reading, screen_reading) or _is_dialog_missed(native_reading, screen_reading):
+    if _is_end_refined_by_screen(native, screen) or _is_dialog_missed(native, screen):
         return True
-    if (
-        not native_reading.source.has_holes
-        or native_reading.statement is None
-        or native_reading.state in (*REST_STATES, "error")
-    ):
+    # An interrupt or a refused dialog fires no hook, so work that such a source reported may have ended unnoticed. An
+    # end that it reported is not taken back.
+    if not native.source.has_holes or native.statement is None or native.state in (*REST_STATES, "error"):
         return False
-    return (
-        _measure_disagreement(native_reading.statement.at, native_reading, screen_reading) >= thresholds.recovered_after
-    )
+    return _measure_disagreement(native.statement.at, native, screen) >= thresholds.recovered_after
 
 
-def _is_superseded(native_reading: SourceReading, other: SourceReading) -> bool:
+def _is_superseded(native: SourceReading, other: SourceReading) -> bool:
     """Return True if an incomplete source missed an end: a source of the same rank reported another state since."""
     return (
-        native_reading.source.has_holes
-        and native_reading.source.rank == other.source.rank
-        and native_reading.statement is not None
-        and other.since > native_reading.statement.at
-        and not is_compatible_state(native_reading.state, other.state)
+        native.source.has_holes
+        and native.source.rank == other.source.rank
+        and native.statement is not None
+        and other.since > native.statement.at
+        and not is_compatible_state(native.state, other.state)
     )
 
 
-def _is_end_refined_by_screen(native_reading: SourceReading, screen_reading: SourceReading) -> bool:
+def _is_end_refined_by_screen(native: SourceReading, screen: SourceReading) -> bool:
     """Return True if the source reports all ends alike and the screen shows since which kind of end it was."""
-    native, screen = native_reading, screen_reading
     is_end = native.source.blurs_ends and native.state in REST_STATES
     is_other_end = screen.state != native.state and is_compatible_state(screen.state, native.state)
     return is_end and is_other_end and screen.since >= native.since
 
 
-def _is_dialog_missed(native_reading: SourceReading, screen_reading: SourceReading) -> bool:
+def _is_dialog_missed(native: SourceReading, screen: SourceReading) -> bool:
     """Return True if the screen shows a dialog since that the source does not report, or reports as another kind."""
-    if screen_reading.state not in WAITING_STATES or screen_reading.statement is None:
+    if screen.state not in WAITING_STATES or screen.statement is None:
         return False
-    if is_compatible_state(screen_reading.state, native_reading.state):
-        return (
-            screen_reading.state in native_reading.source.blind_to
-            and screen_reading.statement.at >= native_reading.since
-        )
-    return (
-        native_reading.source.misses_dialogs
-        and _measure_disagreement(native_reading.since, native_reading, screen_reading) >= 0
-    )
+    if is_compatible_state(screen.state, native.state):
+        return screen.state in native.source.blind_to and screen.statement.at >= native.since
+    return native.source.misses_dialogs and _measure_disagreement(native.since, native, screen) >= 0
 
 
 def _find_contradiction(
@@ -196,23 +195,12 @@ def _find_contradiction(
     return StateContradiction(since=max(leader.since, screen.since), by=screen.source.name, state=screen.state)
 
 
-def _measure_disagreement(since: int, native_reading: SourceReading, screen_reading: SourceReading) -> int:
+def _measure_disagreement(since: int, native: SourceReading, screen: SourceReading) -> int:
     """Return how long (ns) the screen disagrees with the source, up to its last sample; -1 if it does not."""
-    shown = screen_reading.slot.statement
-    if (
-        shown is None
-        or shown != screen_reading.statement
-        or is_compatible_state(native_reading.state, screen_reading.state)
-    ):
+    shown = screen.slot.statement
+    if shown is None or shown != screen.statement or is_compatible_state(native.state, screen.state):
         return -1
     return shown.at - max(since, shown.since)
-
-
-def _resolve_flags(value: StateName, readings: Sequence[SourceReading], now: int) -> AgentFlags:
-    reports = (
-        one.slot.flags if one.freshness == "fresh" else flags.keep_lasting_flags(one.slot.flags) for one in readings
-    )
-    return flags.resolve_flags(value, reports, now)
 
 
 def _explain_unknown(readings: Sequence[SourceReading]) -> UnknownReason:

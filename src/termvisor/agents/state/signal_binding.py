@@ -115,6 +115,7 @@ def is_unattributed(roster: AgentRoster, signal: Signal) -> bool:
 
 def is_ambiguous(roster: AgentRoster, agent_process: AgentProcess) -> bool:
     """Return True if an unattributed session of its folder and lifetime may be its own."""
+    # A session that an agent reported itself since is no longer doubtful.
     attributed = {session for bound_agent in roster.agents.values() for session in bound_agent.sessions}
     return any(
         (session.agent, session.cwd) == (agent_process.agent, agent_process.cwd)
@@ -127,12 +128,18 @@ def is_ambiguous(roster: AgentRoster, agent_process: AgentProcess) -> bool:
 def bind_signal(roster: AgentRoster, signal: Signal, thresholds: Thresholds) -> RuntimeId | UnboundSignal | DropReason:
     """Return the agent process of a signal, `UnboundSignal` if none is found yet, or why it can have none."""
     if signal.runtime is not None:
-        return _check_known(roster, signal.runtime)
+        if signal.runtime in roster.agents:
+            return signal.runtime
+        has_ended = any(stone.runtime == signal.runtime for stone in roster.tombstones)
+        return "late_event" if has_ended else "runtime_mismatch"
     candidates = [bound_agent for bound_agent in roster.agents.values() if _is_match(bound_agent, signal)]
+    # Files such as transcripts name only a folder, in which several processes of an agent may work.
     if is_folder_only(signal.hint):
-        if _is_ambiguous_folder(roster, candidates, signal):
+        proven, source = _find_proven_owners(candidates, signal), thresholds.find_source(signal.agent, signal.source)
+        if not proven and (signal.hint.is_doubtful or is_unattributed(roster, signal)):
             return UnboundSignal("binding_conflict" if candidates else "dropped_unbound")
-        candidates = _filter_folder_candidates(candidates, signal, thresholds)
+        is_shared = source is not None and source.is_shared
+        candidates = proven or [agent for agent in candidates if not is_shared or not agent.sessions]
     if len(candidates) != 1:
         return UnboundSignal("binding_conflict" if candidates else "dropped_unbound")
     return _check_tombstones(roster, candidates[0], signal, thresholds) or candidates[0].runtime.id
@@ -143,32 +150,11 @@ def is_folder_only(hint: ProcessHint) -> bool:
     return bool(hint.cwd) and not hint.mux_pane and not hint.pid
 
 
-def _is_ambiguous_folder(roster: AgentRoster, candidates: list[BoundAgent], signal: Signal) -> bool:
-    """Return True if other agents work in the folder, also in unwatched terminals, and none is proven the owner."""
-    is_shared_folder = signal.hint.is_doubtful or is_unattributed(roster, signal)
-    return is_shared_folder and not _find_proven_owners(candidates, signal)
-
-
 def _find_proven_owners(candidates: list[BoundAgent], signal: Signal) -> list[BoundAgent]:
     """Return the agents that delivered the signal themselves, or else those that reported its session."""
     return [agent for agent in candidates if signal.hint.via == agent.runtime.pid > 0] or [
         agent for agent in candidates if signal.session and signal.session in agent.sessions
     ]
-
-
-def _filter_folder_candidates(candidates: list[BoundAgent], signal: Signal, thresholds: Thresholds) -> list[BoundAgent]:
-    if proven := _find_proven_owners(candidates, signal):
-        return proven
-    source = thresholds.find_source(signal.agent, signal.source)
-    is_shared = source is not None and source.is_shared
-    return [agent for agent in candidates if not is_shared or not agent.sessions]
-
-
-def _check_known(roster: AgentRoster, agent_process_id: RuntimeId) -> RuntimeId | DropReason:
-    if agent_process_id in roster.agents:
-        return agent_process_id
-    has_ended = any(stone.runtime == agent_process_id for stone in roster.tombstones)
-    return "late_event" if has_ended else "runtime_mismatch"
 
 
 def _is_match(bound_agent: BoundAgent, signal: Signal) -> bool:
@@ -192,6 +178,7 @@ def _check_tombstones(
 ) -> DropReason | None:
     """Return why a signal from this pane belongs to an earlier agent process; None if it does not."""
     runtime, at = bound_agent.runtime, signal.ingested_at
+    # A pid with its start time names one process only; a pid alone may have been reused.
     if signal.hint.pid and signal.hint.pid_started:
         return None
     if signal.event_at < runtime.started_at:

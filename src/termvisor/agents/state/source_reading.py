@@ -6,14 +6,15 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.state import flags
-from termvisor.agents.state.hysteresis import SourceStatement, list_statement_deadlines, select_statement
+from termvisor.agents.state.flags_and_subtasks import list_flag_deadlines
+from termvisor.agents.state.hysteresis import SourceStatement, is_settled, list_statement_deadlines
 from termvisor.agents.state.source_slots import SourceSlot, SourceSlots
 from termvisor.agents.state.thresholds import Thresholds
-from termvisor.model.agent.evidence_source import EvidenceSource
+from termvisor.model.agent.evidence import EvidenceSource
 from termvisor.model.agent.state import StateName, get_precedence
 
 Freshness = Literal["fresh", "stale", "down", "gap"]
+# On the screen, an agent at its prompt looks the same after success, after an error and before any work.
 _STATE_GROUPS: dict[StateName, str] = {
     "idle": "rest",
     "completed": "rest",
@@ -23,7 +24,6 @@ _STATE_GROUPS: dict[StateName, str] = {
     "running": "running",
     "unknown": "unknown",
 }
-"""On the screen, an agent at its prompt looks the same after success, after an error and before any work."""
 
 
 class SourceReading(Struct, frozen=True, kw_only=True):
@@ -79,9 +79,12 @@ def _read_source(
     source_slots: SourceSlots, source: EvidenceSource, slot: SourceSlot, now: int, thresholds: Thresholds
 ) -> SourceReading:
     statement = slot.statement
+    # Until a new statement of the screen is believed, the one before it counts.
     if source.tier == "heuristic" and statement is not None:
-        statement = select_statement(statement, slot.screen_history, now, thresholds)
+        history = slot.screen_history
+        statement = statement if is_settled(statement, history, now, thresholds) else history.before
     freshness = _rate_freshness(source, slot, now, thresholds)
+    # Output that was lost may have contained the mark that ends the state.
     if source.reads_stream and slot.heard_at <= source_slots.output_missed_at:
         freshness = "gap"
     return SourceReading(source=source, slot=slot, freshness=freshness, statement=statement)
@@ -96,18 +99,12 @@ def _rate_freshness(source: EvidenceSource, slot: SourceSlot, now: int, threshol
 
 def _extend_freshness(reading: SourceReading, screen_readings: Sequence[SourceReading]) -> SourceReading:
     """Treat a stale source without heartbeat as fresh while the screen shows a compatible state."""
-    if (
-        reading.freshness != "stale"
-        or reading.source.beats
-        or reading.source.tier == "heuristic"
-        or reading.statement is None
-    ):
+    # A heartbeat that stopped is proof of silence, whatever the screen shows.
+    can_last = reading.freshness == "stale" and reading.source.tier == "deterministic" and not reading.source.beats
+    if not can_last or reading.statement is None:
         return reading
-    return (
-        replace(reading, freshness="fresh")
-        if any(is_compatible_state(reading.state, screen.state) for screen in screen_readings)
-        else reading
-    )
+    is_confirmed = any(is_compatible_state(reading.state, screen.state) for screen in screen_readings)
+    return replace(reading, freshness="fresh") if is_confirmed else reading
 
 
 def list_source_deadlines(source_slots: SourceSlots, agent: str, thresholds: Thresholds) -> list[int]:
@@ -118,10 +115,11 @@ def list_source_deadlines(source_slots: SourceSlots, agent: str, thresholds: Thr
         if source is None:
             continue
         limits = (thresholds.fresh_for, thresholds.down_after) if source.beats else (source.trusted_for,)
+        # One nanosecond later: evidence of exactly that age is still believed.
         deadlines += [slot.heard_at + limit + 1 for limit in limits]
         reports = slot.subtasks.reports.values()
         deadlines += [report.at + thresholds.task_trusted_for + 1 for report in reports if report.is_open]
-        deadlines += flags.list_flag_deadlines(slot.flags)
+        deadlines += list_flag_deadlines(slot.flags)
         if source.tier == "heuristic" and slot.statement is not None:
             deadlines += list_statement_deadlines(slot.statement, slot.screen_history, thresholds)
     return deadlines

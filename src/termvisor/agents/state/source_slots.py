@@ -7,10 +7,16 @@ cursor, so that no source can block another and the order between sources does n
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from termvisor.agents.state import flags, subtasks
-from termvisor.agents.state.flags import FlagReports
+from termvisor.agents.state.flags_and_subtasks import (
+    FlagReports,
+    Subtasks,
+    apply_flag_signal,
+    apply_subtask_list,
+    apply_subtask_signal,
+    is_late_report,
+)
 from termvisor.agents.state.hysteresis import ScreenHistory, SourceStatement, is_settled
-from termvisor.agents.state.signal_order import (
+from termvisor.agents.state.signal_admission import (
     START_POSITION,
     SeenSignals,
     SignalPosition,
@@ -18,7 +24,6 @@ from termvisor.agents.state.signal_order import (
     is_forgotten,
     remember_signal,
 )
-from termvisor.agents.state.subtasks import Subtasks
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.signal import DropReason, Signal
 
@@ -60,16 +65,11 @@ def apply_signal(
     position = compute_position(signal)
     if signal.dedupe_key in slot.seen_signals.seen:
         return source_slots, "duplicate"
-    if _is_late(slot, signal, position):
+    is_late = is_late_report(slot.subtasks, signal.task, position) if signal.task else position <= slot.cursor
+    if is_late or is_forgotten(slot.seen_signals, position):
         return source_slots, "late_event"
     updated = _update_slot(slot, signal, position, thresholds)
     return replace(source_slots, slots={**source_slots.slots, signal.source: updated}), None
-
-
-def _is_late(slot: SourceSlot, signal: Signal, position: SignalPosition) -> bool:
-    if is_forgotten(slot.seen_signals, position):
-        return True
-    return subtasks.is_late_report(slot.subtasks, signal.task, position) if signal.task else position <= slot.cursor
 
 
 def _update_slot(slot: SourceSlot, signal: Signal, position: SignalPosition, thresholds: Thresholds) -> SourceSlot:
@@ -79,8 +79,10 @@ def _update_slot(slot: SourceSlot, signal: Signal, position: SignalPosition, thr
         heard_at=max(slot.heard_at, signal.ingested_at),
         is_down=signal.kind == "source_down",
     )
-    if signal.task:  # tasks have their own cursors: the slot's cursor must not move
-        return replace(updated, subtasks=subtasks.apply_subtask_signal(slot.subtasks, signal, position, thresholds))
+    # Tasks have their own cursors: the end of one counts even if another signal arrived first.
+    if signal.task:
+        return replace(updated, subtasks=apply_subtask_signal(slot.subtasks, signal, position, thresholds))
+    is_screen = signal.tier == "heuristic" and signal.kind in ("state", "no_agent")
     statement = _merge_statement(slot.statement, signal, thresholds)
     is_new = statement is not None and slot.statement is not None and statement.since != slot.statement.since
     return replace(
@@ -88,12 +90,12 @@ def _update_slot(slot: SourceSlot, signal: Signal, position: SignalPosition, thr
         cursor=position,
         statement=statement,
         previous_statement=slot.statement if is_new and signal.tier == "deterministic" else slot.previous_statement,
-        screen_history=_update_screen_history(slot, signal, thresholds),
-        flags=flags.apply_flag_signal(slot.flags, signal),
-        subtasks=subtasks.apply_subtask_list(slot.subtasks, signal, position),
+        screen_history=_update_screen_history(slot, signal, thresholds) if is_screen else slot.screen_history,
+        flags=apply_flag_signal(slot.flags, signal),
+        subtasks=apply_subtask_list(slot.subtasks, signal, position),
         title=slot.title if signal.title is None else signal.title,
-        misses=_count_misses(slot, signal),
-        rule=_update_rule(slot, signal),
+        misses=slot.misses + 1 if signal.kind == "no_agent" else 0 if signal.kind == "state" else slot.misses,
+        rule=str(signal.payload.get("rule") or "") if is_screen else slot.rule,
     )
 
 
@@ -116,33 +118,12 @@ def _merge_statement(last: SourceStatement | None, signal: Signal, thresholds: T
 
 def _update_screen_history(slot: SourceSlot, signal: Signal, thresholds: Thresholds) -> ScreenHistory:
     """Keep the last believed statement until the new one is believed."""
-    if signal.tier == "deterministic" or signal.kind not in ("state", "no_agent"):
-        return slot.screen_history
-    moved = [at for at in (slot.screen_history.moved_at, signal.moved_at) if at is not None]
-    last = slot.statement
+    last, history = slot.statement, slot.screen_history
     is_same = last is not None and last.state == (signal.state or "unknown")
+    was_settled = last is not None and is_settled(last, history, signal.ingested_at, thresholds)
     return ScreenHistory(
-        before=_select_previous_statement(slot, signal, thresholds),
-        moved_at=max(moved, default=None),
+        before=last if was_settled and not is_same else history.before,
+        moved_at=max((at for at in (history.moved_at, signal.moved_at) if at is not None), default=None),
         interval=signal.look_interval,
-        is_confirmed=is_same
-        and last is not None
-        and is_settled(last, slot.screen_history, signal.ingested_at, thresholds),
+        is_confirmed=is_same and was_settled,
     )
-
-
-def _select_previous_statement(slot: SourceSlot, signal: Signal, thresholds: Thresholds) -> SourceStatement | None:
-    last = slot.statement
-    if last is None or last.state == (signal.state or "unknown"):
-        return slot.screen_history.before
-    return last if is_settled(last, slot.screen_history, signal.ingested_at, thresholds) else slot.screen_history.before
-
-
-def _update_rule(slot: SourceSlot, signal: Signal) -> str:
-    if signal.tier == "deterministic" or signal.kind not in ("state", "no_agent"):
-        return slot.rule
-    return str(signal.payload.get("rule") or "")
-
-
-def _count_misses(slot: SourceSlot, signal: Signal) -> int:
-    return slot.misses + 1 if signal.kind == "no_agent" else slot.misses * (signal.kind != "state")

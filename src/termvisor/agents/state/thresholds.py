@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from termvisor.model.agent.evidence_source import DEFAULT_SOURCES, EvidenceSource
+from termvisor.model.agent.evidence import DEFAULT_SOURCES, EvidenceSource
 
 SECOND_NS = 10**9
 

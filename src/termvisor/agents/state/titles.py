@@ -5,50 +5,27 @@ Titles come from programs, so they are reduced to one line without control chara
 
 import re
 import unicodedata
-
-from msgspec import Struct
+from collections.abc import Iterable
 
 from termvisor.agents.state.source_slots import SourceSlots
 from termvisor.agents.state.thresholds import Thresholds
 
 MAX_TITLE_CHARS = 80
+# Spinners and status glyphs before the text.
 _LEADING_GLYPHS = re.compile(r"^(?:[^\w\s(\[/~.#@'\"“«-]+\s+)+")
-"""Spinners and status glyphs before the text."""
 
 
-class TitleCandidates(Struct, frozen=True, kw_only=True):
-    """The possible titles of a pane, best first."""
-
-    own_name: str = ""
-    past_title: str = ""
-    """The last title of the pane while the agent was running."""
-    live_title: str = ""
-    path: str = ""
-
-
-def select_title(title_candidates: TitleCandidates, fallback: str) -> str:
-    """Return the first non-empty candidate, sanitized, or else the fallback."""
-    candidates = (
-        title_candidates.own_name,
-        title_candidates.past_title,
-        title_candidates.live_title,
-        title_candidates.path,
-    )
+def select_title(candidates: Iterable[str], fallback: str) -> str:
+    """Return the first candidate that is not empty, sanitized, or else the fallback."""
     return next((text for one in candidates if (text := sanitize_title(one))), fallback)
 
 
 def find_session_titles(source_slots: SourceSlots, agent: str, thresholds: Thresholds) -> tuple[str, str]:
     """Return the agent's own name for its session, and the last title of its pane while it was running."""
-    ranked = sorted(
-        (
-            (source, slot.title)
-            for name, slot in source_slots.slots.items()
-            if (source := thresholds.find_source(agent, name))
-        ),
-        key=lambda one: (one[0].rank, one[0].name),
-    )
-    own = next((text for source, text in ranked if text and source.tier == "deterministic"), "")
-    past = next((text for source, text in ranked if text and source.tier == "heuristic"), "")
+    found = [(thresholds.find_source(agent, name), slot.title) for name, slot in source_slots.slots.items()]
+    ranked = sorted((source.rank, source.name, source.tier, text) for source, text in found if source and text)
+    own = next((text for _, _, tier, text in ranked if tier == "deterministic"), "")
+    past = next((text for _, _, tier, text in ranked if tier == "heuristic"), "")
     return own, past
 
 

@@ -5,14 +5,14 @@ Adapters may be third-party plug-ins: an exception of an adapter is logged once 
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from termvisor.agents.adapters.adapter import Adapter, ProcessInfo, ScreenReading, SourceRecord, WatchedPath
 from termvisor.agents.adapters.loader import apply_screen_rules
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
 from termvisor.agents.adapters.transcript_text import TranscriptText
 from termvisor.log import get_logger
-from termvisor.model.agent.evidence_source import DEFAULT_SOURCES, EvidenceSource
+from termvisor.model.agent.evidence import DEFAULT_SOURCES, EvidenceSource
 from termvisor.model.agent.signal import Signal
 from termvisor.model.terminal.screen import Screen
 
@@ -64,30 +64,15 @@ class AdapterRegistry:
 
     def read_transcript(self, agent: str, record: SourceRecord) -> Sequence[TranscriptText]:
         """Return the transcript messages of a record; optional for adapters."""
-
-        def read_messages(one: Adapter) -> Sequence[TranscriptText]:
-            method = getattr(one, "read_transcript", None)
-            return tuple(method(record)) if method is not None else ()
-
-        return self._call_adapter(agent, read_messages, ())
+        return self._call_optional(agent, "read_transcript", record, tuple, ())
 
     def find_resumed_session(self, agent: str, process: ProcessInfo) -> str:
         """Return the session id that the command line resumes; optional for adapters."""
-
-        def read_session(one: Adapter) -> str:
-            method = getattr(one, "find_resumed_session", None)
-            return str(method(process)) if method is not None else ""
-
-        return self._call_adapter(agent, read_session, "")
+        return self._call_optional(agent, "find_resumed_session", process, str, "")
 
     def is_printing_json(self, agent: str, process: ProcessInfo) -> bool:
         """Return True if this process prints JSON for other programs; optional for adapters."""
-
-        def check_printing(one: Adapter) -> bool:
-            method = getattr(one, "is_printing_json", None)
-            return method is not None and bool(method(process))
-
-        return self._call_adapter(agent, check_printing, False)
+        return self._call_optional(agent, "is_printing_json", process, bool, False)
 
     def classify_screen(self, agent: str, screen: Screen, version: str = "") -> ScreenReading | None:
         """Classify a screen of an agent whose program has this version; empty if the version is unknown."""
@@ -99,6 +84,15 @@ class AdapterRegistry:
     def build_resume_command(self, agent: str, session: str) -> tuple[str, ...]:
         return self._call_adapter(agent, lambda one: tuple(one.build_resume_command(session)), ())
 
+    def _call_optional(self, agent: str, name: str, argument: object, convert: Callable[[Any], T], fallback: T) -> T:
+        """Call a method that older adapters do not have."""
+
+        def call(one: Adapter) -> T:
+            method = getattr(one, name, None)
+            return convert(method(argument)) if method is not None else fallback
+
+        return self._call_adapter(agent, call, fallback)
+
     def _call_adapter(self, agent: str, call: Callable[[Adapter], T], fallback: T) -> T:
         adapter = self.adapters.get(agent)
         if adapter is None:
@@ -106,6 +100,7 @@ class AdapterRegistry:
         try:
             return call(adapter)
         except Exception as error:  # plug-in boundary: third-party code reads untrusted input
+            # Once: an adapter that fails is called for every record and screen.
             if not self.failure_counts.get(agent):
                 log.error("agent adapter %s failed: %s: %s", agent, type(error).__name__, error)
             self.failure_counts[agent] = self.failure_counts.get(agent, 0) + 1

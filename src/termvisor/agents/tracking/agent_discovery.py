@@ -6,48 +6,72 @@ minute.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
-from termvisor.agents.tracking.agent_candidates import AgentCandidate, choose_candidate, find_candidates
-from termvisor.agents.tracking.pane_info import PaneInfo
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.bus import Subscription
 from termvisor.clock import Clock
-from termvisor.model.agent.agent_process import AgentExited, AgentProcess, AgentStarted, Fact, OutputMissed, PaneClosed
+from termvisor.model.agent.agent_process import (
+    AgentExited,
+    AgentProcess,
+    AgentStarted,
+    Fact,
+    OutputMissed,
+    PaneClosed,
+    PaneLocation,
+)
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.system.foreground_process import filter_group_members, find_foreground_group
-from termvisor.system.process_start import compute_start_instant
+from termvisor.system.process_lifetime import ProcessExitWatcher, compute_start_instant
+from termvisor.system.tty import filter_group_members, find_foreground_group
 
+# Delay from the first output to the scan: the program that prints has started by then.
 _FIRST_SCAN_DELAY_S = 0.1
-"""Delay from the first output to the scan: the program that prints has started by then."""
 _MIN_SCAN_INTERVAL_S = 1.0
 _MAX_SCAN_INTERVAL_S = 30.0
 _FULL_SCAN_INTERVAL_S = 60.0
+# Compare the commands of panes this often although nothing was printed.
 _QUIET_TIMEOUT_S = 10.0
-"""Compare the commands of panes this often although nothing was printed."""
 
 
-class ProcessScanner(Protocol):
-    async def scan(self, panes: Mapping[PaneId, int]) -> Mapping[PaneId, Sequence[ProcessInfo]]:
-        """Return the processes of each pane, parents before children; ``panes`` maps a pane to its first pid."""
+ProcessRecognizer = Callable[[str, Sequence[ProcessInfo]], ProcessInfo | None]
+
+
+class PaneInfo(Struct, frozen=True, kw_only=True):
+    pane: PaneId
+    pid: int
+    """The pid of its first process."""
+    command: str
+    """The program in the foreground, as the multiplexer reports it."""
+    title: str = ""
+    place: PaneLocation
+    generation: int = 0
+    shows_watched_panes: bool = False
+    """It shows panes of another watched multiplexer server: its screen belongs to those panes."""
+
+
+class AgentCandidate(Struct, frozen=True):
+    agent: str
+    process: ProcessInfo
+    is_foreground: bool = False
+
+    @property
+    def process_key(self) -> tuple[int, int]:
+        return self.process.pid, self.process.pid_started
 
 
 class AgentFollower(Protocol):
-    """Is notified of every running agent."""
+    """Reads what an agent process reports, while it runs."""
 
-    def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
-        """Start following an agent; may be called more than once."""
+    def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None: ...
 
     def leave(self, agent_process: AgentProcess) -> None: ...
-
-    def watch_end(self, pid: int, started: int) -> bool:
-        """Call `AgentDiscovery.handle_process_exit` when this process exits; return False if that is impossible."""
 
 
 class _PaneScanState(Struct):
@@ -67,10 +91,14 @@ class _PaneScanState(Struct):
 
 
 class AgentDiscovery:
-    def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, process_scanner: ProcessScanner, clock: Clock):
+    def __init__(
+        self, tracker: AgentTracker, registry: AdapterRegistry, process_scanner: PaneProcessScanner, clock: Clock
+    ):
         self._tracker, self._registry, self._process_scanner, self._clock = tracker, registry, process_scanner, clock
         self.list_panes: Callable[[], Iterable[PaneInfo]] = lambda: ()
-        self.follower: AgentFollower | None = None
+        self.followers: Sequence[AgentFollower] = ()
+        self.exit_watcher: ProcessExitWatcher | None = None
+        """Calls `handle_process_exit`; without it, the next scan finds that a process has exited."""
         self.flush_output: Callable[[PaneId], None] = lambda pane: None
         """Called before an exit is submitted, so that the output before it is read first."""
         self._scan_states: dict[PaneId, _PaneScanState] = {}
@@ -96,16 +124,13 @@ class AgentDiscovery:
                 continue
             if event.kind == "pane_gone":
                 self._scan_states.pop(event.pane, None)
-                await self._submit_facts(
-                    [PaneClosed(at=event.at, pane=event.pane)] * self._has_or_had_agent(event.pane)
-                )
+                # The agent may have exited just before: its session then ended because the pane was closed.
+                if event.pane in self._tracker.agents_by_pane or event.pane in self._tracker.state.sessions.abrupt_ends:
+                    await self._submit_facts([PaneClosed(at=event.at, pane=event.pane)])
             elif event.kind == "gap_recorded" and event.pane in self._tracker.agents_by_pane:
                 await self._submit_facts([OutputMissed(at=event.at, pane=event.pane)])
             elif event.kind in ("pane_died", "pane_respawned", "pane_appeared"):
                 await self.scan({event.pane})
-
-    def _has_or_had_agent(self, pane: PaneId) -> bool:
-        return pane in self._tracker.agents_by_pane or pane in self._tracker.state.sessions.abrupt_ends
 
     def handle_process_exit(self, pid: int, started: int) -> None:
         """Submit the exit of a followed process; its pane is scanned soon for another agent."""
@@ -139,14 +164,9 @@ class AgentDiscovery:
     async def _scan_panes(self, panes: Sequence[PaneInfo]) -> None:
         trees = await self._process_scanner.scan({pane_info.pane: pane_info.pid for pane_info in panes})
         self.scanned_pane_count += len(panes)
-        trees_by_pane = {pane_info: tree for pane_info in panes if (tree := trees.get(pane_info.pane, ())) is not None}
-        chosen = {pane_info: self._choose_candidate(pane_info, tree) for pane_info, tree in trees_by_pane.items()}
+        chosen = {one: self._choose_candidate(one, trees.get(one.pane, ())) for one in panes}
         await self._submit_facts(
-            [
-                fact
-                for pane_info, tree in trees_by_pane.items()
-                for fact in self._derive_facts(pane_info, tree, chosen[pane_info])
-            ]
+            [fact for one in panes for fact in self._derive_facts(one, trees.get(one.pane, ()), chosen[one])]
         )
         for pane_info, candidate in chosen.items():
             self._follow_candidate(pane_info.pane, candidate)
@@ -184,6 +204,7 @@ class AgentDiscovery:
         current_key = (current.pid, current.pid_started) if current is not None else (0, 0)
         if chosen is not None and chosen.process_key != current_key:
             return [AgentStarted(at=now, runtime=self._build_agent_process(pane_info, chosen, now))]
+        # A remote agent has no pid here; it ends with its screen (see `remote_agents`).
         process_keys = {(process.pid, process.pid_started) for process in tree}
         if current is not None and current.pid and current_key not in process_keys:
             return [AgentExited(at=now, runtime=current.id)]
@@ -203,35 +224,33 @@ class AgentDiscovery:
         )
 
     def _follow_candidate(self, pane: PaneId, chosen: AgentCandidate | None) -> None:
-        for gone in [one for one in self._followed_agents.values() if one.pane == pane and not self._is_alive(one)]:
-            self._unfollow(gone)
+        self._unfollow_exited()
         agent_process = self._tracker.find_agent_in_pane(pane)
-        if (
-            chosen is None
-            or agent_process is None
-            or agent_process.id in self._followed_agents
-            or self.follower is None
-        ):
+        if chosen is None or agent_process is None or agent_process.id in self._followed_agents:
             return
         self._followed_agents[agent_process.id] = agent_process
-        self.follower.follow(agent_process, chosen.process)
-        self.follower.watch_end(agent_process.pid, agent_process.pid_started)
+        for follower in self.followers:
+            follower.follow(agent_process, chosen.process)
+        if self.exit_watcher is not None:
+            self.exit_watcher.watch_process(agent_process.pid, agent_process.pid_started)
 
-    def _is_alive(self, agent_process: AgentProcess) -> bool:
-        here = self._tracker.find_agent_in_pane(agent_process.pane)
-        return here is not None and here.id == agent_process.id
+    def _unfollow_exited(self) -> None:
+        running = {agent.id for agent in self._tracker.agents_by_pane.values()}
+        for gone in [agent for number, agent in self._followed_agents.items() if number not in running]:
+            self._unfollow(gone)
 
     def _unfollow(self, agent_process: AgentProcess) -> None:
         self._followed_agents.pop(agent_process.id, None)
-        if self.follower is not None:
-            self.follower.leave(agent_process)
+        for follower in self.followers:
+            follower.leave(agent_process)
+        if self.exit_watcher is not None:
+            self.exit_watcher.unwatch_process(agent_process.pid, agent_process.pid_started)
 
     async def _submit_facts(self, facts: list[Fact]) -> None:
         """Submit facts and wait until they are stored; refused facts are found again by the next scan."""
         if facts and self._tracker.submit_facts(facts):
             await self._tracker.wait_stored()
-            for gone in [one for one in self._followed_agents.values() if not self._is_alive(one)]:
-                self._unfollow(gone)
+            self._unfollow_exited()
 
     async def _wait_for_output(self, output: Subscription[PaneId]) -> set[PaneId] | None:
         """Wait for output and return its panes; None if some may have been dropped from the subscription."""
@@ -239,9 +258,34 @@ class AgentDiscovery:
             async with asyncio.timeout(_QUIET_TIMEOUT_S):
                 first = {await output.get()}
         except TimeoutError:
+            # Nothing was printed: only panes whose process exited, or whose command changed, are scanned.
             return set(self._urgent_panes)
         await self._clock.sleep(
             max(_FIRST_SCAN_DELAY_S, self._last_scan_at + _MIN_SCAN_INTERVAL_S - self._clock.monotonic())
         )
         missed, self._missed_output_count = output.dropped_count - self._missed_output_count, output.dropped_count
         return None if missed else first | set(output.drain()) | self._urgent_panes
+
+
+def find_candidates(
+    agents: Iterable[str], tree: Sequence[ProcessInfo], foreground_pids: frozenset[int], recognise: ProcessRecognizer
+) -> list[AgentCandidate]:
+    """Return every identified agent, outermost first; a process claimed by two adapters goes to the first."""
+    foreground = [process for process in tree if process.pid in foreground_pids]
+    found: dict[int, AgentCandidate] = {}
+    for agent in agents:
+        first = recognise(agent, foreground) if foreground else None
+        process = first or (recognise(agent, tree) if len(foreground) < len(tree) else None)
+        if process is not None:
+            found.setdefault(process.pid, AgentCandidate(agent, process, first is not None))
+    order = {process.pid: place for place, process in enumerate(tree)}
+    return sorted(found.values(), key=lambda one: order.get(one.process.pid, len(order)))
+
+
+def choose_candidate(
+    candidates: Sequence[AgentCandidate], current_process_key: tuple[int, int] | None
+) -> AgentCandidate | None:
+    """Choose one; ``current_process_key`` is the pid and start time of the pane's agent until now."""
+    return min(
+        candidates, key=lambda one: (not one.is_foreground, one.process_key != current_process_key), default=None
+    )

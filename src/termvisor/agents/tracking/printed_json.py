@@ -17,7 +17,7 @@ from termvisor.agents.tracking.signal_reader import build_hint
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.clock import NS, Clock
 from termvisor.model.agent.agent_process import AgentProcess
-from termvisor.model.agent.evidence_source import PRINTED_SOURCE
+from termvisor.model.agent.evidence import PRINTED_SOURCE
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.model.terminal.output import Epoch
@@ -25,11 +25,11 @@ from termvisor.pipeline.json_lines import PrintedLine
 
 _MAX_EARLY_LINES = 32
 _MAX_EARLY_PANES = 32
+# The first lines arrive before the agent is identified: this many are buffered per pane, for this long.
 _MAX_EARLY_AGE_NS = 10 * NS
-"""The first lines arrive before the agent is identified: this many are buffered per pane, for this long."""
 _MAX_EARLY_LINE_CHARS = 1024
+# The precision of a process start time (10 ms). No such program prints its first line sooner.
 _START_TIME_PRECISION_NS = NS // 100
-"""The precision of a process start time (10 ms). No such program prints its first line sooner."""
 
 
 class _PrintedRun(Struct):
@@ -95,13 +95,18 @@ class PrintedJsonReader:
         self, agent_process: AgentProcess, printed_run: _PrintedRun, lines: Iterable[tuple[EpochId, PrintedLine]]
     ) -> None:
         has_terminal = self.has_terminal(agent_process)
+        # None: the process has exited, and its last lines are read with what was known before.
         if has_terminal is not None:
             printed_run.has_terminal = has_terminal
         if not printed_run.has_terminal:
             return
+        hint = build_hint(agent_process)
         for epoch, line in lines:
             if line.at >= agent_process.started_at + _START_TIME_PRECISION_NS:
-                signals = self._registry.read_record(agent_process.agent, _build_record(agent_process, epoch, line))
+                record = SourceRecord(
+                    source=PRINTED_SOURCE.name, text=line.text, at=line.at, hint=hint, event_id=f"{epoch}@{line.end}"
+                )
+                signals = self._registry.read_record(agent_process.agent, record)
                 self._tracker.submit_facts(
                     [
                         replace(one, runtime=agent_process.id, session=printed_run.session)
@@ -109,10 +114,3 @@ class PrintedJsonReader:
                         if printed_run.accept_signal(one)
                     ]
                 )
-
-
-def _build_record(agent_process: AgentProcess, epoch: EpochId, line: PrintedLine) -> SourceRecord:
-    hint = build_hint(agent_process)
-    return SourceRecord(
-        source=PRINTED_SOURCE.name, text=line.text, at=line.at, hint=hint, event_id=f"{epoch}@{line.end}"
-    )

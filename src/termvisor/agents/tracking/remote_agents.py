@@ -5,42 +5,35 @@ counts only in a pane whose program carries other terminals, and if two consecut
 that shows another watched multiplexer server has no agent of its own: the inner pane has it.
 """
 
-from msgspec import Struct
-
 from termvisor.agents.state.identification import identify_agent
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
-from termvisor.agents.tracking.pane_info import PaneInfo
+from termvisor.agents.tracking.agent_discovery import PaneInfo
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.clock import Clock
-from termvisor.model.agent.agent_process import AgentExited, AgentProcess, AgentStarted
-from termvisor.model.agent.identification import SignatureInputs
+from termvisor.model.agent.agent_process import AgentExited, AgentProcess, AgentStarted, SignatureInputs
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 
+# Programs that show a terminal that runs elsewhere.
 CARRIER_PROGRAMS = frozenset((
     "ssh", "autossh", "mosh", "mosh-client", "et", "docker", "podman", "nerdctl", "kubectl", "lxc", "incus",
     "machinectl", "distrobox", "toolbox", "tmux", "screen", "zellij", "dtach", "abduco", "wsl",
 ))  # fmt: skip
-"""Programs that show a terminal that runs elsewhere."""
 _MIN_CONFIDENCE = 0.7
 _MIN_SCAN_INTERVAL_S = 2.0
-
-
-class _RemoteCandidate(Struct):
-    agent: str
-    seen_at: float
 
 
 class RemoteAgentDetector:
     def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, clock: Clock):
         self._tracker, self._registry, self._clock = tracker, registry, clock
-        self._candidates: dict[PaneId, _RemoteCandidate] = {}
+        self._candidates: dict[PaneId, tuple[str, float]] = {}
+        """The agent on the last screen of each pane, and when that was captured."""
 
     def is_due(self, pane_info: PaneInfo) -> bool:
         """Return True if the screen of this pane should be scanned."""
         last = self._candidates.get(pane_info.pane)
         if is_carrier(pane_info.command) and not pane_info.shows_watched_panes:
-            return last is None or self._clock.monotonic() >= last.seen_at + _MIN_SCAN_INTERVAL_S
+            return last is None or self._clock.monotonic() >= last[1] + _MIN_SCAN_INTERVAL_S
         self._candidates.pop(pane_info.pane, None)
         return False
 
@@ -48,8 +41,9 @@ class RemoteAgentDetector:
         """Scan the screen of a pane without an agent."""
         before = self._candidates.get(pane_info.pane)
         agent = self._identify_agent(pane_info, screen)
-        self._candidates[pane_info.pane] = _RemoteCandidate(agent, self._clock.monotonic())
-        if agent and before is not None and before.agent == agent:
+        self._candidates[pane_info.pane] = agent, self._clock.monotonic()
+        # One screen proves nothing: any program can print a copy of an agent's screen.
+        if agent and before is not None and before[0] == agent:
             now = self._clock.now()
             agent_process = AgentProcess(
                 id=self._tracker.allocate_agent_process_id(),

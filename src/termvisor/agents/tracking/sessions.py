@@ -5,6 +5,7 @@ it reported before resumes that one. An id taken from the command line is replac
 """
 
 from collections.abc import Callable
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,17 +18,11 @@ from termvisor.model.agent.state import AgentState
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
 
-_END_REASONS: dict[str, EndReason] = {
-    "completed": "completed",
-    "limit_reached": "limit_reached",
-    "error": "error",
-    "manual": "manual",
-    "pane_gone": "pane_gone",
-}
+_END_REASONS: dict[str, EndReason] = {reason: reason for reason in get_args(EndReason)}
+# The source of signals that are read from a command line.
 ARGV_SOURCE = "process"
-"""The source of signals that are read from a command line."""
+# A pane and its program end within this time, whichever is noticed first.
 _PANE_CLOSE_WINDOW_NS = 5 * 10**9
-"""A pane and its program end within this time, whichever is noticed first."""
 
 ResumeCommandBuilder = Callable[[str, str], tuple[str, ...]]
 """Return the argv that resumes a session, by agent and session id."""
@@ -152,6 +147,7 @@ def _switch_session(
     sessions: AgentSessions, session: AgentSession, signal: Signal, build_resume_command: ResumeCommandBuilder
 ) -> SessionUpdate:
     argv = build_resume_command(session.agent, signal.session)
+    # The first id names the session that began with the process; only the next one starts another.
     if not session.external_id:
         named = replace(session, external_id=signal.session, resume=argv)
         return _set_open_session(sessions, named), (named,)

@@ -1,35 +1,35 @@
-"""Turn records, status marks and screens of agents into signals, with the agent's adapter.
+"""Turn records and status marks of agents into signals, with the agent's adapter.
 
-In: records of files, hooks and servers; marks in the pane's output; captured screens. Out: signals, submitted to the
-tracker. Marks and screens belong to the agent in their pane; a record says itself which process it is about.
+In: records of files, hooks and servers; marks in the pane's output. Out: signals, submitted to the tracker. Marks
+belong to the agent in their pane. A record says itself which process it is about, and `find_record_owner` says whose
+adapter reads it.
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import ProcessInfo, ScreenReading, SourceRecord, WatchedPath
-from termvisor.agents.adapters.tool_finished import parse_tool_end
+from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord, WatchedPath
+from termvisor.agents.adapters.statements import parse_tool_end
+from termvisor.agents.sources.hook_spool import HOOK_SOURCE
+from termvisor.agents.sources.source_watcher import SourceWatcher
 from termvisor.agents.state import titles
 from termvisor.agents.state.signal_binding import is_folder_only
-from termvisor.agents.tracking import screen_signal
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
-from termvisor.agents.tracking.record_owner import AgentWatch, find_record_owner
-from termvisor.agents.tracking.screen_signal import ClassifiedScreen
 from termvisor.agents.tracking.sessions import ARGV_SOURCE
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.hooks import ToolFinished
 from termvisor.model.agent.signal import ProcessHint, Signal
-from termvisor.model.agent.tool_finished import ToolFinished
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
-from termvisor.model.terminal.mark import Mark, MarkKind
-from termvisor.model.terminal.output import Epoch
-from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.output import Epoch, Mark, MarkKind
 
+# The marks that agents print, and the source that each of them belongs to.
 SOURCE_BY_MARK: dict[MarkKind, str] = {
     "agent": "osc",
     "title": "title",
@@ -37,18 +37,9 @@ SOURCE_BY_MARK: dict[MarkKind, str] = {
     "progress": "progress",
     "bell": "bell",
 }
-"""The marks that agents print, and the source that each of them belongs to."""
 _MAX_EARLY_MARKS = 16
+# A mark may arrive before its agent is identified: this many per pane are buffered for this long.
 _MAX_EARLY_AGE_NS = 10 * NS
-"""A mark may arrive before its agent is identified: this many per pane are buffered for this long."""
-
-
-class PathWatcher(Protocol):
-    """Reads the files of agents."""
-
-    def watch(self, key: RuntimeId, watches: Sequence[WatchedPath], agent: str = "") -> None: ...
-
-    def unwatch(self, key: RuntimeId) -> None: ...
 
 
 class SignalReader:
@@ -62,16 +53,13 @@ class SignalReader:
         *,
         record_transcripts: Callable[[list[tuple[str, SourceRecord]]], Awaitable[None]] | None = None,
         count_agents: Callable[[str, str], Awaitable[int]] | None = None,
-        get_moved_at: Callable[[PaneId], int | None] = lambda pane: None,
     ):
         self._tracker, self._registry, self._clock = tracker, registry, clock
         self._record_transcripts, self._count_agents = record_transcripts, count_agents
-        self.get_moved_at = get_moved_at
-        self.path_watcher: PathWatcher | None = None
-        self._watches_by_agent: dict[RuntimeId, list[AgentWatch]] = {}
+        self.path_watcher: SourceWatcher | None = None
+        self._watches_by_agent: dict[RuntimeId, list[tuple[str, WatchedPath]]] = {}
         self._last_titles: dict[RuntimeId, str] = {}
         self._early_marks: dict[PaneId, deque[tuple[EpochId, int, Mark]]] = {}
-        self._last_screens: dict[RuntimeId, ClassifiedScreen] = {}
         self.finished_tools: Bus[ToolFinished] = Bus()
         self.unclaimed_record_count = 0
         """Records without a known adapter."""
@@ -116,42 +104,10 @@ class SignalReader:
         elif early := [(epoch.id, at, mark) for at, mark in marks if mark.kind == "agent"]:
             self._early_marks.setdefault(epoch.pane, deque(maxlen=_MAX_EARLY_MARKS)).extend(early)
 
-    def read_screen(self, screen: Screen, interval_ns: int) -> None:
-        """Read a captured screen; the next capture follows after ``interval_ns``."""
-        agent_process = self._tracker.find_agent_in_pane(screen.pane)
-        if agent_process is None:
-            return
-        last = self._last_screens.get(agent_process.id)
-        is_same = last is not None and last.rows == screen.rows
-        reading = last.reading if is_same and last is not None else self._classify_screen(agent_process, screen)
-        if reading is None:
-            return
-        classified = ClassifiedScreen(
-            rows=screen.rows, reading=reading, at=screen.at, stored_at=last.stored_at if last is not None else 0
-        )
-        if screen_signal.is_news(last, classified, interval_ns):
-            classified.stored_at = screen.at
-            self._tracker.submit_facts(
-                [screen_signal.build_screen_signal(agent_process, classified, self.get_moved_at(screen.pane))]
-            )
-        self._last_screens[agent_process.id] = classified
-
-    def _classify_screen(self, agent_process: AgentProcess, screen: Screen) -> ScreenReading | None:
-        session = self._tracker.get_session(agent_process.id)
-        return self._registry.classify_screen(
-            agent_process.agent, screen, session.version if session is not None else ""
-        )
-
-    def get_agent_on_screen(self, agent_process: AgentProcess) -> str:
-        """Return the agent that its screen shows; an agent without a known process was found by its screen."""
-        last = self._last_screens.get(agent_process.id)
-        is_known = last is not None and bool(last.reading.rule) and last.reading.state != "unknown"
-        return agent_process.agent if is_known or not agent_process.pid else ""
-
     def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
         """Watch the files of a new agent, and read the marks that it printed before it was identified."""
         watches = self._registry.list_watched_paths(agent_process.agent, process)
-        self._watches_by_agent[agent_process.id] = [AgentWatch(agent_process.agent, watch) for watch in watches]
+        self._watches_by_agent[agent_process.id] = [(agent_process.agent, watch) for watch in watches]
         if self.path_watcher is not None and watches:
             self.path_watcher.watch(agent_process.id, watches, agent_process.agent)
         self._adopt_argv_session(agent_process, process)
@@ -166,13 +122,14 @@ class SignalReader:
         if session is None or session.external_id:
             return
         if name := self._registry.find_resumed_session(agent_process.agent, process):
-            self._tracker.submit_facts([_build_argv_signal(agent_process, name, self._clock.now())])
+            key = f"argv {agent_process.pid}@{agent_process.pid_started}"
+            note = _build_note(agent_process, ARGV_SOURCE, self._clock.now(), key)
+            self._tracker.submit_facts([replace(note, session=name)])
 
     def leave(self, agent_process: AgentProcess) -> None:
         if self._watches_by_agent.pop(agent_process.id, None) and self.path_watcher is not None:
             self.path_watcher.unwatch(agent_process.id)
         self._last_titles.pop(agent_process.id, None)
-        self._last_screens.pop(agent_process.id, None)
 
     def _read_mark(self, agent_process: AgentProcess, epoch: EpochId, at: int, mark: Mark) -> None:
         source = SOURCE_BY_MARK[mark.kind]
@@ -184,7 +141,10 @@ class SignalReader:
         record = SourceRecord(
             source=source, text=text, at=at, hint=build_hint(agent_process), event_id=f"{epoch}@{mark.offset}"
         )
-        signals = self._registry.read_record(agent_process.agent, record) or _build_title_signals(agent_process, record)
+        signals = self._registry.read_record(agent_process.agent, record)
+        # A title that the adapter does not interpret is still the pane's title.
+        if not signals and source == "title":
+            signals = [replace(_build_note(agent_process, source, at, record.event_id), title=text)]
         self._tracker.submit_facts(replace(one, runtime=agent_process.id) for one in signals)
 
     def _is_new_title(self, agent_process: AgentProcess, text: str) -> bool:
@@ -206,32 +166,48 @@ def build_hint(agent_process: AgentProcess) -> ProcessHint:
     )
 
 
-def _build_argv_signal(agent_process: AgentProcess, session: str, at: int) -> Signal:
+def _build_note(agent_process: AgentProcess, source: str, at: int, key: str) -> Signal:
     return Signal(
-        source=ARGV_SOURCE,
+        source=source,
         tier="heuristic",
         agent=agent_process.agent,
         runtime=agent_process.id,
-        session=session,
         event_at=at,
         ingested_at=at,
-        dedupe_key=f"argv {agent_process.pid}@{agent_process.pid_started}",
+        dedupe_key=key,
         kind="note",
     )
 
 
-def _build_title_signals(agent_process: AgentProcess, record: SourceRecord) -> list[Signal]:
-    """Build a note for a title that the adapter does not interpret: it is still the pane's title."""
-    if record.source != "title":
-        return []
-    note = Signal(
-        source="title",
-        tier="heuristic",
-        agent=agent_process.agent,
-        event_at=record.at,
-        ingested_at=record.at,
-        dedupe_key=record.event_id,
-        kind="note",
-        title=record.text,
-    )
-    return [note]
+class _HookHeader(Struct):
+    agent: str
+
+
+def find_record_owner(
+    record: SourceRecord,
+    agents_with_source: Sequence[str],
+    watched: Iterable[tuple[str, WatchedPath]],
+    agent_processes: Iterable[AgentProcess],
+) -> str:
+    """Return the agent that the hook names, that watches the file, or whose process it is; empty if unknown."""
+    if record.source == HOOK_SOURCE:
+        return _parse_hook_agent(record.text)
+    if len(agents_with_source) == 1:
+        return agents_with_source[0]
+    agents = {
+        agent
+        for agent, watch in watched
+        if record.source == watch.source and record.path.startswith(f"{watch.folder.rstrip('/')}/")
+    }
+    if not agents and record.hint.pid:
+        agents = {process.agent for process in agent_processes if process.pid == record.hint.pid}
+    owners = agents.intersection(agents_with_source)
+    return owners.pop() if len(owners) == 1 else ""
+
+
+def _parse_hook_agent(text: str) -> str:
+    try:
+        return msgspec.json.decode(text, type=_HookHeader).agent
+    except msgspec.DecodeError:
+        # A line that no hook of ours wrote: it is counted as a record without an adapter.
+        return ""

@@ -7,16 +7,16 @@ folding the same facts again detects nothing twice.
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.clock import format_timestamp
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.session import AgentSession, EndReason
 from termvisor.model.agent.signal import Signal
-from termvisor.model.agent.state import AgentFlags, StateChange
-from termvisor.model.detection.detection import Detection
+from termvisor.model.agent.state import AgentFlags, AgentState, StateChange
+from termvisor.model.detection.detection import Detection, build_detection_key
 from termvisor.model.detection.rule import Rule, Severity
 from termvisor.model.event import Scalar
-from termvisor.model.event_types import build_detection_key
 
 RuleLookup = Callable[[str], Rule | None]
 """Return an active rule by its id."""
@@ -46,11 +46,13 @@ def detect_flag_changes(change: StateChange) -> Iterator[Detection]:
     evidence: dict[str, Scalar] = {"signal": change.after.evidence, "source": change.after.source}
     if now.usage_limited and not before.usage_limited:
         captures = {} if now.resets_at is None else {"resets_at": format_timestamp(now.resets_at)}
-        yield _build_detection(_USAGE_LIMITED, change, captures, {**evidence, "resets_at": now.resets_at})
+        yield _build_detection(
+            _USAGE_LIMITED, change.at, change.after, captures, {**evidence, "resets_at": now.resets_at}
+        )
     if before.compacting and not now.compacting:
-        yield _build_detection(_COMPACTED, change, {}, evidence)
+        yield _build_detection(_COMPACTED, change.at, change.after, {}, evidence)
     if now.auth_needed and not before.auth_needed:
-        yield _build_detection(_AUTH_NEEDED, change, {}, evidence)
+        yield _build_detection(_AUTH_NEEDED, change.at, change.after, {}, evidence)
 
 
 def detect_session_end(session: AgentSession, end_reason: EndReason | None) -> Detection:
@@ -59,20 +61,10 @@ def detect_session_end(session: AgentSession, end_reason: EndReason | None) -> D
     counts = {name: getattr(usage, name) for name in ("total", "input", "cached", "output", "reasoning", "cost")}
     values = {"session_id": session.external_id, "end_reason": end_reason, "model": session.model, **counts}
     captures = {name: str(value) for name, value in values.items() if value not in (None, "")}
-    return Detection(
-        at=session.ended_at or session.started_at,
-        type=_SESSION_ENDED.type,
-        rule=_SESSION_ENDED.rule,
-        pane=session.pane,
-        runtime=session.runtime,
-        agent=session.agent,
-        severity=_SESSION_ENDED.severity,
-        captures=captures,
-        source="signal",
-        evidence={"session": session.id},
-        context=session.title[:_MAX_CONTEXT_CHARS],
-        key=build_detection_key(_SESSION_ENDED.type, session.agent, session.runtime, captures),
+    detection = _build_detection(
+        _SESSION_ENDED, session.ended_at or session.started_at, session, captures, {"session": session.id}
     )
+    return replace(detection, context=session.title[:_MAX_CONTEXT_CHARS])
 
 
 def detect_screen_rule(
@@ -107,19 +99,22 @@ def detect_screen_rule(
 
 
 def _build_detection(
-    signal_rule: SignalRule, change: StateChange, captures: dict[str, str], evidence: dict[str, Scalar]
+    signal_rule: SignalRule,
+    at: int,
+    subject: AgentState | AgentSession,
+    captures: dict[str, str],
+    evidence: dict[str, Scalar],
 ) -> Detection:
-    state = change.after
     return Detection(
-        at=change.at,
+        at=at,
         type=signal_rule.type,
         rule=signal_rule.rule,
-        pane=state.pane,
-        runtime=state.runtime,
-        agent=state.agent,
+        pane=subject.pane,
+        runtime=subject.runtime,
+        agent=subject.agent,
         severity=signal_rule.severity,
         captures=captures,
         source="signal",
         evidence={name: value for name, value in evidence.items() if value is not None},
-        key=build_detection_key(signal_rule.type, state.agent, state.runtime, captures),
+        key=build_detection_key(signal_rule.type, subject.agent, subject.runtime, captures),
     )

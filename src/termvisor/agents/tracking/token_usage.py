@@ -3,14 +3,17 @@
 Invariant: a message counts once, with the largest figures reported for it, however often it is reported.
 """
 
+from collections.abc import Callable
+from operator import add, sub
+
 from msgspec.structs import replace
 
 from termvisor.model.agent.session import AgentSession, MessageUsage, TokenCounts, TokenUsage
 from termvisor.model.event import Scalar
 
 _COUNT_NAMES = ("total", "input", "output", "cached", "reasoning")
+# Remembered messages. The records of one message come together; those of sub-agents may come between.
 _MAX_MESSAGES = 24
-"""Remembered messages. The records of one message come together; those of sub-agents may come between."""
 _NO_TOKENS = TokenCounts()
 
 
@@ -44,12 +47,14 @@ def _apply_message(session: AgentSession, payload: dict[str, Scalar]) -> AgentSe
     if not isinstance(name, str) or not name:
         return session
     before = session.messages.get(name) or MessageUsage(model=_get_model(session, payload))
-    after = replace(before, spent=_pick_larger_tokens(before.spent, _parse_tokens(payload)))
-    added = _subtract_tokens(after.spent, before.spent)
+    after = replace(before, spent=_combine_tokens(before.spent, _parse_tokens(payload), max))
+    added = _combine_tokens(after.spent, before.spent, sub)
+    # A message is reported several times, usually with the same figures.
     if added == _NO_TOKENS:
         return session
     others = [(one, message) for one, message in session.messages.items() if one != name]
-    by_model = session.by_model | {after.model: _add_tokens(session.by_model.get(after.model, _NO_TOKENS), added)}
+    total = _combine_tokens(session.by_model.get(after.model, _NO_TOKENS), added, add)
+    by_model = session.by_model | {after.model: total}
     return replace(session, messages=dict([*others[1 - _MAX_MESSAGES :], (name, after)]), by_model=by_model)
 
 
@@ -74,11 +79,7 @@ def _merge_totals(usage: TokenUsage, payload: dict[str, Scalar]) -> TokenUsage:
     counts = {name: int(value) for name in _COUNT_NAMES if (value := parse_number(payload.get(name))) is not None}
     if "total" not in counts and counts.keys() >= {"input", "output"}:
         counts["total"] = counts["input"] + counts["output"]
-    cost, context, tokens = (
-        parse_number(payload.get("cost")),
-        _parse_context_share(payload),
-        _parse_context_tokens(payload),
-    )
+    cost, (context, tokens) = parse_number(payload.get("cost")), _parse_context(payload)
     return replace(
         usage,
         **counts,
@@ -88,20 +89,15 @@ def _merge_totals(usage: TokenUsage, payload: dict[str, Scalar]) -> TokenUsage:
     )
 
 
-def _parse_context_share(payload: dict[str, Scalar]) -> float | None:
-    """Return the used share of the context window (0 to 1), also if it is reported in tokens."""
-    share, size = parse_number(payload.get("context_used")), parse_number(payload.get("context_size"))
-    if share is None or share <= 1:
-        return share
-    return min(1.0, share / size) if size else None
-
-
-def _parse_context_tokens(payload: dict[str, Scalar]) -> int | None:
-    share, size = parse_number(payload.get("context_used")), parse_number(payload.get("context_size"))
-    if share is None:
+def _parse_context(payload: dict[str, Scalar]) -> tuple[float | None, int | None]:
+    """Return the used share of the context window (0 to 1) and its tokens; ``context_used`` may be either."""
+    used, size = parse_number(payload.get("context_used")), parse_number(payload.get("context_size"))
+    if used is None:
         tokens = parse_number(payload.get("context_tokens"))
-        return None if tokens is None else int(tokens)
-    return int(share) if share > 1 else round(share * size) if size else None
+        return None, None if tokens is None else int(tokens)
+    if used > 1:
+        return min(1.0, used / size) if size else None, int(used)
+    return used, round(used * size) if size else None
 
 
 def parse_number(value: Scalar) -> float | None:
@@ -114,15 +110,8 @@ def _parse_count(payload: dict[str, Scalar], name: str) -> int:
     return int(parse_number(payload.get(name)) or 0)
 
 
-def _pick_larger_tokens(one: TokenCounts, other: TokenCounts) -> TokenCounts:
+def _combine_tokens(one: TokenCounts, other: TokenCounts, combine: Callable[[int, int], int]) -> TokenCounts:
+    """Combine the counts of both, one by one."""
     return TokenCounts(
-        **{name: max(getattr(one, name), getattr(other, name)) for name in TokenCounts.__struct_fields__}
+        **{name: combine(getattr(one, name), getattr(other, name)) for name in TokenCounts.__struct_fields__}
     )
-
-
-def _add_tokens(one: TokenCounts, other: TokenCounts) -> TokenCounts:
-    return TokenCounts(**{name: getattr(one, name) + getattr(other, name) for name in TokenCounts.__struct_fields__})
-
-
-def _subtract_tokens(one: TokenCounts, other: TokenCounts) -> TokenCounts:
-    return TokenCounts(**{name: getattr(one, name) - getattr(other, name) for name in TokenCounts.__struct_fields__})

@@ -12,36 +12,41 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from termvisor.agents.state.reducer import AgentKnowledge, apply_facts, find_latest_fact_time
-from termvisor.agents.tracking.clock_jump import ClockJumpDetector
-from termvisor.agents.tracking.fact_redaction import redact_fact
+from termvisor.agents.sources.redaction import redact_fact
+from termvisor.agents.state.clock_change import ClockJumpDetector, find_latest_time
+from termvisor.agents.state.reducer import AgentKnowledge, apply_facts
 from termvisor.agents.tracking.sessions import AgentSessions
-from termvisor.agents.tracking.tracking_config import TrackingConfig
-from termvisor.agents.tracking.transition import TrackerState, TrackingOutcome, compute_transition, reconcile_state
+from termvisor.agents.tracking.transition import (
+    TrackerState,
+    TrackingConfig,
+    TrackingOutcome,
+    compute_transition,
+    reconcile_state,
+)
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.agent.agent_process import AgentProcess, ClockSet, Fact
-from termvisor.model.agent.read_position import ReadPosition
 from termvisor.model.agent.session import AgentSession
+from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.agent.state import StateChange, StateProjection
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
-from termvisor.pipeline.agent_presence import AgentPresence
+from termvisor.pipeline.rule_matcher import AgentPresence
 from termvisor.store import Store
-from termvisor.store.tables.agent_facts import FactCheckpoint, PublishedState, SourcePosition, StoredAgentState
+from termvisor.store.tables.agent_facts import FactCheckpoint, SourcePosition, StoredAgentState
 
+# Limit of the buffer of unstored facts; further facts are refused.
 _MAX_PENDING_FACTS = 10_000
-"""Limit of the buffer of unstored facts; further facts are refused."""
 _MAX_FACTS_PER_BATCH = 256
+# A restart folds at most about this many facts again.
 _FACTS_PER_SNAPSHOT = 1000
-"""A restart folds at most about this many facts again."""
 _RETRY_DELAY_S = 2.0
+# Check deadlines at least this often: the system clock may have been set.
 _MAX_WAIT_S = 60.0
-"""Check deadlines at least this often: the system clock may have been set."""
+# How far a stored fact may be in the future before the clock counts as set back.
 _MAX_FUTURE_NS = 10 * NS
-"""How far a stored fact may be in the future before the clock counts as set back."""
 _ReadMarks = dict[str | tuple[RuntimeId, str], SourcePosition | ReadPosition]
 log = get_logger("agents")
 
@@ -70,7 +75,7 @@ class AgentTracker:
         self._all_stored.set()
         self.on_agent_arrived: Callable[[PaneId], None] = lambda pane: None
         """Called for every pane in which a new agent is known."""
-        self._agents_by_pane: dict[PaneId, AgentProcess] = {}
+        self.agents_by_pane: dict[PaneId, AgentProcess] = {}
         self._last_agents_by_pane: dict[PaneId, AgentPresence] = {}
         """The previous agent of each pane."""
         self._clock_jump_detector = ClockJumpDetector(clock.now(), clock.monotonic())
@@ -78,10 +83,8 @@ class AgentTracker:
     async def restore(self) -> None:
         """Load the snapshot of the last daemon and fold the facts stored after it."""
         stored = await self._store.agent_facts.load_state()
-        knowledge, self._snapshot_fact = _decode_snapshot(stored), stored.checkpoint_fact
-        if knowledge is None:
-            knowledge, self._snapshot_fact = AgentKnowledge(), 0
-        last = self._snapshot_fact
+        knowledge, last = _decode_snapshot(stored)
+        self._snapshot_fact = last
         while facts := await self._store.agent_facts.list_after(last):
             knowledge, last = apply_facts(knowledge, (fact for _, fact in facts), self.config.thresholds), facts[-1][0]
         sessions = AgentSessions(
@@ -92,16 +95,16 @@ class AgentTracker:
         self.next_agent_process_id, self.source_positions = stored.last_runtime + 1, dict(stored.marks)
         self._read_positions = {(one.runtime, one.watch): one.body for one in stored.bookmarks}
         self._last_agents_by_pane = {
-            one.projection.state.pane: _build_past_presence(one) for one in reversed(stored.exited)
+            (state := one.projection.state).pane: AgentPresence(
+                agent_process=state.runtime, agent=state.agent, began_at=one.began_at, ended_at=one.ended_at
+            )
+            for one in reversed(stored.exited)
         }
         self._set_state(
             TrackerState(knowledge=knowledge, projections=projections, sessions=sessions, last_fact=stored.last_fact)
         )
-        self._correct_future_times(find_latest_fact_time(knowledge))
-
-    def _correct_future_times(self, latest_at: int) -> None:
-        """Shift all known instants back if the latest is in the future: the clock was set while no daemon ran."""
-        now = self._clock.now()
+        # An instant in the future means that the clock was set while no daemon ran: shift all known instants back.
+        now, latest_at = self._clock.now(), find_latest_time(knowledge.roster, knowledge.source_slots)
         if latest_at > now + _MAX_FUTURE_NS:
             self.submit_facts([ClockSet(at=now, by=now - latest_at)])
 
@@ -131,24 +134,19 @@ class AgentTracker:
         return self._read_positions.pop((agent_process_id, watch), b"")
 
     def find_agent_in_pane(self, pane: PaneId) -> AgentProcess | None:
-        return self._agents_by_pane.get(pane)
-
-    @property
-    def agents_by_pane(self) -> dict[PaneId, AgentProcess]:
-        return self._agents_by_pane
+        return self.agents_by_pane.get(pane)
 
     def list_presences(self, pane: PaneId) -> list[AgentPresence]:
         """Return the previous and the current agent of a pane."""
-        previous, current = self._last_agents_by_pane.get(pane), self._agents_by_pane.get(pane)
+        previous, current = self._last_agents_by_pane.get(pane), self.agents_by_pane.get(pane)
         presences = [previous] if previous is not None else []
         return [*presences, self._build_presence(current)] if current is not None else presences
 
     def _build_presence(self, agent_process: AgentProcess) -> AgentPresence:
-        session = self.get_session(agent_process.id)
         return AgentPresence(
             agent_process=agent_process.id,
             agent=agent_process.agent,
-            version=session.version if session is not None else "",
+            version=self.get_version(agent_process.id),
             began_at=agent_process.started_at,
             has_process=bool(agent_process.pid),
         )
@@ -163,6 +161,11 @@ class AgentTracker:
 
     def get_session(self, agent_process_id: RuntimeId) -> AgentSession | None:
         return self.state.sessions.open_sessions.get(agent_process_id)
+
+    def get_version(self, agent_process_id: RuntimeId) -> str:
+        """Return the version of the agent's program; empty if it is unknown."""
+        session = self.get_session(agent_process_id)
+        return session.version if session is not None else ""
 
     async def wait_stored(self) -> None:
         """Wait until all buffered facts are stored and published."""
@@ -182,6 +185,7 @@ class AgentTracker:
             try:
                 await self._store_outcome(reconcile_state(self.state, self._clock.now(), self.config), {})
             except StorageError as error:
+                # The disk may be full for now: no fact is stored before the states are up to date.
                 await self._handle_storage_error(error)
             else:
                 return
@@ -193,6 +197,7 @@ class AgentTracker:
     async def _store_snapshot(self) -> None:
         """Store a snapshot of the knowledge, so that the next daemon has few facts to fold."""
         if self._snapshot_fact < self.state.last_fact:
+            # Without a snapshot the next daemon folds more facts, that is all.
             with suppress(StorageError):
                 await self._store_outcome(
                     compute_transition(self.state, (), self._clock.now(), self.config), {}, with_snapshot=True
@@ -247,7 +252,7 @@ class AgentTracker:
             batch = replace(
                 batch, copy=FactCheckpoint(fact=state.last_fact, at=self._clock.now(), value=state.knowledge)
             )
-        source_positions = _select_source_positions(read_marks)
+        source_positions = {str(name): mark for name, mark in read_marks.items() if not isinstance(mark, ReadPosition)}
         events: list[Event] = []
         if batch.facts or batch.states or batch.copy or read_marks:
             events = await self._store.agent_facts.add(
@@ -256,9 +261,6 @@ class AgentTracker:
         self._snapshot_fact = batch.copy.fact if batch.copy else self._snapshot_fact
         self.source_positions |= source_positions
         self._set_state(state)
-        self._publish_outcome(outcome, events)
-
-    def _publish_outcome(self, outcome: TrackingOutcome, events: list[Event]) -> None:
         self.outcomes.publish(outcome)
         for event in events:
             self._events.publish(event)
@@ -270,19 +272,15 @@ class AgentTracker:
         if tracker_state.knowledge.roster.agents is not self.state.knowledge.roster.agents:
             agents = tracker_state.knowledge.roster.agents.values()
             current = {agent.runtime.pane: agent.runtime for agent in agents}
-            for pane in [pane for pane, process in self._agents_by_pane.items() if process != current.get(pane)]:
+            for pane in [pane for pane, process in self.agents_by_pane.items() if process != current.get(pane)]:
                 self._last_agents_by_pane[pane] = replace(
-                    self._build_presence(self._agents_by_pane[pane]), ended_at=self._clock.now()
+                    self._build_presence(self.agents_by_pane[pane]), ended_at=self._clock.now()
                 )
-            new = [pane for pane, process in current.items() if process != self._agents_by_pane.get(pane)]
-            self._agents_by_pane = current
+            new = [pane for pane, process in current.items() if process != self.agents_by_pane.get(pane)]
+            self.agents_by_pane = current
         self.state = tracker_state
         for pane in new:  # after the state is set: the callback reads it
             self.on_agent_arrived(pane)
-
-
-def _select_source_positions(read_marks: _ReadMarks) -> dict[str, SourcePosition]:
-    return {str(name): mark for name, mark in read_marks.items() if not isinstance(mark, ReadPosition)}
 
 
 def _select_read_positions(read_marks: _ReadMarks, tracker_state: TrackerState) -> list[ReadPosition]:
@@ -291,17 +289,13 @@ def _select_read_positions(read_marks: _ReadMarks, tracker_state: TrackerState) 
     return [mark for mark in read_marks.values() if isinstance(mark, ReadPosition) and mark.runtime in running]
 
 
-def _build_past_presence(row: PublishedState) -> AgentPresence:
-    state = row.projection.state
-    return AgentPresence(agent_process=state.runtime, agent=state.agent, began_at=row.began_at, ended_at=row.ended_at)
-
-
-def _decode_snapshot(stored: StoredAgentState) -> AgentKnowledge | None:
-    """Return the stored snapshot; None if there is none or it was written by another version."""
+def _decode_snapshot(stored: StoredAgentState) -> tuple[AgentKnowledge, int]:
+    """Return the stored snapshot and the number of its last fact; empty knowledge if there is none."""
     if not stored.checkpoint_fact:
-        return None
+        return AgentKnowledge(), 0
     try:
-        return msgspec.msgpack.decode(stored.copy, type=AgentKnowledge)
-    except msgspec.DecodeError as error:  # written by another version: all stored facts are folded instead
+        return msgspec.msgpack.decode(stored.copy, type=AgentKnowledge), stored.checkpoint_fact
+    except msgspec.DecodeError as error:
+        # Written by another version: all stored facts are folded instead.
         log.warning("the stored snapshot of agents is unreadable, rebuilding it from facts: %s", error)
-        return None
+        return AgentKnowledge(), 0

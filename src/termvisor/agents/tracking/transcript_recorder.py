@@ -5,7 +5,6 @@ in a pane has reported belongs to another agent in the same folder and is ignore
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.transcript_text import TranscriptText
@@ -13,23 +12,15 @@ from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
-from termvisor.model.agent.session import AgentSession
-from termvisor.model.agent.transcript_message import TranscriptMessage
+from termvisor.model.agent.session import AgentSession, TranscriptMessage
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.redaction import redact
+from termvisor.store.tables.transcripts import TranscriptTable
 
+# Longer messages are truncated.
 MAX_MESSAGE_CHARS = 16_000
-"""Longer messages are truncated."""
 log = get_logger("agents")
-
-
-class TranscriptStore(Protocol):
-    async def add(self, messages: Sequence[TranscriptMessage]) -> int: ...
-
-    async def add_with_detections(
-        self, messages: Sequence[tuple[TranscriptMessage, Sequence[Detection]]]
-    ) -> tuple[int, list[Event]]: ...
 
 
 class TranscriptRecorder:
@@ -39,13 +30,13 @@ class TranscriptRecorder:
         self,
         tracker: AgentTracker,
         registry: AdapterRegistry,
-        transcript_store: TranscriptStore,
+        transcript_table: TranscriptTable,
         *,
         is_enabled: bool = True,
         find_detections: Callable[[TranscriptMessage], Sequence[Detection]] = lambda message: (),
         publish_event: Callable[[Event], None] = lambda event: None,
     ):
-        self._tracker, self._registry, self._transcript_store = tracker, registry, transcript_store
+        self._tracker, self._registry, self._transcript_table = tracker, registry, transcript_table
         self.is_enabled, self.find_detections, self._publish_event = is_enabled, find_detections, publish_event
         self.stored_count = 0
 
@@ -59,13 +50,14 @@ class TranscriptRecorder:
         try:
             await self._store_messages([(message, self.find_detections(message)) for message in messages])
         except StorageError as error:
+            # Not retried: the signals of these records are stored, and the transcript file still has the text.
             log.warning("%d transcript messages were not stored: %s", len(messages), error)
 
     async def _store_messages(self, messages: list[tuple[TranscriptMessage, Sequence[Detection]]]) -> None:
         if not any(detections for _, detections in messages):
-            self.stored_count += await self._transcript_store.add([message for message, _ in messages])
+            self.stored_count += await self._transcript_table.add([message for message, _ in messages])
             return
-        count, events = await self._transcript_store.add_with_detections(messages)
+        count, events = await self._transcript_table.add_with_detections(messages)
         self.stored_count += count
         for event in events:
             self._publish_event(event)

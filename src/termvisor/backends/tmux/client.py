@@ -11,7 +11,6 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from termvisor.backends.tmux.control_mode import ControlItem, ControlNotice, ControlOutput, ControlParser, ControlReply
 from termvisor.errors import MuxError
@@ -20,9 +19,10 @@ from termvisor.system.subprocesses import run_and_capture, start_tied
 
 PRIVATE_SESSION = "_visor"
 """The session our control client is attached to; a second Termvisor on the same server uses `_visor-<pid>`."""
+# A reply takes a tenth of a millisecond; a server that needs this long hangs or is stopped.
 _REPLY_TIMEOUT_S = 10.0
+# Buffer for notifications while the daemon is stopped: a full pipe would block tmux's kill-server.
 _PIPE_BUFFER_BYTES = 1 << 20
-"""Buffer for notifications while the daemon is stopped: a full pipe would block tmux's kill-server."""
 
 log = get_logger("tmux")
 
@@ -30,20 +30,6 @@ log = get_logger("tmux")
 def generate_token() -> str:
     """Return a token no pane can guess. Not from `secrets`, which loads OpenSSL: four megabytes."""
     return "tv" + os.urandom(12).hex()
-
-
-class TmuxClient(Protocol):
-    """A way to send requests to one tmux server."""
-
-    kind: str
-
-    async def request(self, commands: str, body: str = "") -> ControlReply:
-        """Run commands, and ``body`` (untrusted output) at the end or in place of ``{body}``.
-
-        Raises MuxError if the server does not answer.
-        """
-
-    def close(self) -> None: ...
 
 
 def build_control_argv(program: str, socket: str, session_name: str = PRIVATE_SESSION) -> list[str]:
@@ -69,19 +55,10 @@ def build_control_argv(program: str, socket: str, session_name: str = PRIVATE_SE
 
 def build_output_argv(program: str, socket: str, session_id: str) -> list[str]:
     """Return the command of a client that receives the output of one session's panes, bounded by pause-after."""
-    return [
-        program,
-        "-N",
-        "-S",
-        socket,
-        "-C",
-        "attach-session",
-        "-E",
-        "-t",
-        session_id,
-        "-f",
-        "pause-after=10,ignore-size",
-    ]
+    # Without pause-after the server buffers without limit for a slow reader. With it tmux drops the queue after ten
+    # seconds and says so. -E keeps the session's environment, such as SSH_AUTH_SOCK.
+    flags = "pause-after=10,ignore-size"
+    return [program, "-N", "-S", socket, "-C", "attach-session", "-E", "-t", session_id, "-f", flags]
 
 
 class ControlClient:
@@ -109,10 +86,12 @@ class ControlClient:
         self.is_open = True
         stdin, self._stdin = os.pipe()
         self._stdout, stdout = os.pipe()
-        with contextlib.suppress(OSError, AttributeError):  # not on macOS, or above the limit of the user
+        # macOS has no such call, and the user's limit may be lower: then the buffer stays as it is.
+        with contextlib.suppress(OSError, AttributeError):
             fcntl.fcntl(stdout, fcntl.F_SETPIPE_SZ, _PIPE_BUFFER_BYTES)
         os.set_blocking(self._stdin, False)
         try:
+            # Dies with the daemon: a client left behind with a full pipe froze the panes of its session in 8 of 8 runs.
             self._child = start_tied(argv, stdin=stdin, stdout=stdout)
         except OSError as error:
             os.close(self._stdin)
@@ -142,11 +121,16 @@ class ControlClient:
             raise MuxError("the tmux control client could not attach")
 
     async def request(self, commands: str, body: str = "") -> ControlReply:
+        """Run commands, and ``body`` (untrusted output) at the end or in place of ``{body}``.
+
+        Raises MuxError if the server does not answer.
+        """
         if not self.is_open:
             raise MuxError("the tmux control client has exited")
         token = generate_token()
         future: asyncio.Future[ControlReply] = self._loop.create_future()
         self._pending_replies[token] = future
+        # Before the request is written: the reader thread may see the reply at once.
         self._parser.expect_reply(token)
         self._send(f"{compose_request(commands, body, token)}\ndisplay-message -p {token}\n".encode())
         try:
@@ -177,7 +161,8 @@ class ControlClient:
                     self._unsent.popleft()
         except BlockingIOError:
             self._loop.add_writer(self._stdin, self._flush_when_writable)
-        except OSError:  # the process is gone; the reader thread reports its exit
+        except OSError:
+            # The process is gone; the reader thread reports its exit.
             self._child.kill()
 
     def _flush_when_writable(self) -> None:
@@ -206,7 +191,8 @@ class ControlClient:
     def _call_in_event_loop(self, call: Callable[..., None], *args: object) -> bool:
         try:
             self._loop.call_soon_threadsafe(call, *args)
-        except RuntimeError:  # the event loop is closed: the daemon exits
+        except RuntimeError:
+            # The event loop is closed: the daemon exits.
             return False
         return True
 
@@ -267,6 +253,9 @@ class PlainClient:
 
     def close(self) -> None:
         """Do nothing: no process is kept."""
+
+
+TmuxClient = ControlClient | PlainClient
 
 
 def compose_request(commands: str, body: str, token: str) -> str:

@@ -49,7 +49,8 @@ def unescape(data: bytes) -> bytes:
     """
     try:
         return _unescape_fast(data)
-    except (ValueError, Warning):  # a backslash that tmux would not write
+    except (ValueError, Warning):
+        # A backslash that tmux would not write.
         return _unescape_by_pattern(data)
 
 
@@ -64,7 +65,8 @@ def _choose_unescape() -> Callable[[bytes], bytes]:
     try:
         if codecs.escape_decode(escaped)[0] == sample:
             return lambda data: codecs.escape_decode(data)[0]
-    except (AttributeError, ValueError):  # removed or changed in a later Python
+    except (AttributeError, ValueError):
+        # Removed or changed in a later Python.
         pass
     return _unescape_by_pattern
 

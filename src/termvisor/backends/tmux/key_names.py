@@ -2,22 +2,10 @@
 
 import re
 
-_EDITING_KEYS = ("Enter", "Escape", "Tab", "BTab", "Space", "BSpace", "Insert", "IC", "Delete", "DC")
-_NAVIGATION_KEYS = (
-    "Up",
-    "Down",
-    "Left",
-    "Right",
-    "Home",
-    "End",
-    "PageUp",
-    "PgUp",
-    "PPage",
-    "PageDown",
-    "PgDn",
-    "NPage",
-)
-KEY_NAMES = frozenset((*_EDITING_KEYS, *_NAVIGATION_KEYS, *(f"F{number}" for number in range(1, 13))))
+_EDITING_KEYS = "Enter Escape Tab BTab Space BSpace Insert IC Delete DC"
+_NAVIGATION_KEYS = "Up Down Left Right Home End PageUp PgUp PPage PageDown PgDn NPage"
+_FUNCTION_KEYS = "F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12"
+KEY_NAMES = frozenset(f"{_EDITING_KEYS} {_NAVIGATION_KEYS} {_FUNCTION_KEYS}".split())
 _MODIFIED_KEY = re.compile(r"(?:[CMS]-){0,3}(.+)", re.DOTALL)
 
 

@@ -24,7 +24,6 @@ from termvisor.backends.tmux.client import generate_token
 from termvisor.backends.tmux.control_mode import quote_word
 from termvisor.backends.tmux.key_names import is_key_name
 from termvisor.backends.tmux.pane_source import TmuxServer
-from termvisor.backends.tmux.spawn_command import build_spawn_command
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, MuxError
 from termvisor.model.action.action import Spawn
@@ -157,6 +156,7 @@ def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
     pane, pid, dead, mode, input_off, synchronized, alternate, screen, has_title, rest = words
     command, _, front = rest.rpartition(" ")
     required = " / ".join(_list_required_texts(guard))
+    is_shown = screen in ("-", "1" * len(_list_required_texts(guard)))
     checks = (
         GuardMismatch("pane", guard.pane, pane or "none"),
         GuardMismatch("pid", str(guard.pid), pid),
@@ -166,11 +166,7 @@ def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
         GuardMismatch("synchronized", "0", synchronized),
         GuardMismatch("command", command if guard.command is None else guard.command, command),
         GuardMismatch("alternate", alternate if guard.alternate is None else str(int(guard.alternate)), alternate),
-        GuardMismatch(
-            "screen",
-            required,
-            required if screen in ("-", "1" * len(_list_required_texts(guard))) else "not in any row",
-        ),
+        GuardMismatch("screen", required, required if is_shown else "not in any row"),
         GuardMismatch("title", guard.title or "", (guard.title or "") if has_title == "1" else "another one"),
         GuardMismatch("front", front if guard.front is None else guard.front, front),
     )
@@ -257,3 +253,54 @@ def _parse_pane_state(facts: str, clients: list[list[str]], body: tuple[bytes, .
 def _parse_client(words: list[str]) -> AttachedClient:
     """Parse ``client 0 %5 1767268800 1 /dev/pts/3``; tmux reports whole seconds, so the end of the second counts."""
     return AttachedClient(words[5], MuxPaneId(words[2]), (int(words[3]) + 1) * NS, words[4] == "1")
+
+
+_SESSION_ID = re.compile(r"\$\d+")
+_KEEP_FAILED_PANE_SCRIPT = 'tmux set-option -p -t "$TMUX_PANE" remain-on-exit failed 2>/dev/null; echo; exec "$@"'
+"""Run in the new pane itself: a later command could reach tmux after the program exited. The empty row is the one
+that tmux scrolls off the screen when it prints that the pane is dead."""
+_COMMAND_BY_PLACE = {"session": "new-session", "window": "new-window", "pane": "split-window"}
+
+
+def build_spawn_command(spawn: Spawn, beside: MuxPaneId | None) -> str:
+    """Return a command that prints the new pane's id and process id.
+
+    Raises BadRequest if the pane to split or the session is missing.
+    """
+    words = [_COMMAND_BY_PLACE[spawn.where], "-d", "-P", "-F", "'#{pane_id} #{pane_pid}'"]
+    words += _build_target_arguments(spawn, beside)
+    if spawn.cwd:
+        # tmux expands formats in the folder.
+        words += ["-c", quote_word(spawn.cwd.replace("#", "##"))]
+    for name, value in spawn.env.items():
+        words += ["-e", quote_word(f"{name}={value}")]
+    if spawn.name and spawn.where != "pane":
+        words += ["-n", quote_word(spawn.name)]
+    return " ".join([*words, *(["--", *_quote_program(_wrap_program(spawn))] if spawn.command else [])])
+
+
+def _build_target_arguments(spawn: Spawn, beside: MuxPaneId | None) -> list[str]:
+    if spawn.where == "session":
+        return ["-s", quote_word(spawn.session)] if spawn.session else []
+    if spawn.where == "pane":
+        if beside is None:
+            raise BadRequest("a new pane needs a pane to split")
+        return ["-h" if spawn.is_horizontal else "-v", "-t", beside]
+    if not spawn.session:
+        hint = "Name one with --session, or use --where session for a new one."
+        raise BadRequest("a new window needs a session", hint=hint)
+    prefix = "" if _SESSION_ID.fullmatch(spawn.session) else "="
+    return ["-t", quote_word(f"{prefix}{spawn.session}:")]
+
+
+def _wrap_program(spawn: Spawn) -> tuple[str, ...]:
+    """Return the command line, wrapped so that a failed program keeps its pane and error message if requested."""
+    keeps_pane = spawn.keeps_failure or spawn.account
+    return ("sh", "-c", _KEEP_FAILED_PANE_SCRIPT, "sh", *spawn.command) if keeps_pane else spawn.command
+
+
+def _quote_program(argv: tuple[str, ...]) -> list[str]:
+    """Quote the program for tmux, which runs several words directly but passes a single one to a shell."""
+    if len(argv) > 1:
+        return [quote_word(word) for word in argv]
+    return [quote_word("exec '" + argv[0].replace("'", "'\\''") + "'")]

@@ -11,9 +11,8 @@ from termvisor.backends.tmux.client import PRIVATE_SESSION, TmuxClient
 from termvisor.backends.tmux.control_mode import ControlReply, quote_word
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, TargetName
-from termvisor.model.terminal.pane import PaneFacts, ServerInstance
-from termvisor.model.terminal.target import LOCAL
-from termvisor.system.process_start import read_start_time
+from termvisor.model.terminal.pane import LOCAL, PaneFacts, ServerInstance
+from termvisor.system.process_lifetime import read_start_time
 
 PRIVATE_SESSION_CONDITION = (
     f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
@@ -21,8 +20,8 @@ PRIVATE_SESSION_CONDITION = (
 _NO_OTHER_SESSIONS_CONDITION = f"#{{==:#{{S:#{{?{PRIVATE_SESSION_CONDITION},,x}}}},}}"
 """True if only private sessions, ours or of another Termvisor, are left."""
 
-_ROWS_ABOVE = 4
-"""Rows above the screen captured for redaction: its first row may continue a wrapped line."""
+# Rows above the screen captured for redaction: its first row may continue a wrapped line.
+ROWS_ABOVE = 4
 _GEOMETRY_FORMAT = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"'
 
 
@@ -42,11 +41,13 @@ class TmuxServer:
     async def list_pane_facts(self) -> list[PaneFacts]:
         panes = list_formats.parse_pane_facts(await self._request_body("", list_formats.LIST_PANES_COMMAND))
         self._private_panes = frozenset(facts.mux_id for facts in panes if is_private_session(facts.session_name))
-        return [_add_start_time(facts) for facts in panes if facts.mux_id not in self._private_panes]
+        shown = [facts for facts in panes if facts.mux_id not in self._private_panes]
+        return [replace(facts, pid_started=read_start_time(facts.pid)) for facts in shown]
 
     async def open_pipe(
         self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
     ) -> PaneCapture | PipeRefusal:
+        # One command: `pipe-pane -o` would close the pipe of another program, and a check before it would race.
         is_pane = f"#{{==:#{{pane_id}},{pane}}}"
         is_free = "1" if replace else "#{==:#{pane_pipe},0}"
         guard = f"#{{&&:{is_pane},#{{&&:{is_free},#{{==:#{{pane_dead}},0}}}}}}"
@@ -62,7 +63,7 @@ class TmuxServer:
             return _parse_refusal(words, pane)
         if len(words) != 6 or reply.error:
             raise MuxError(f"tmux cannot pipe {pane}: {reply.error or 'no answer'}")
-        return _parse_capture(words, reply.body)
+        return parse_capture([int(word) for word in words], decode_rows(reply))
 
     async def close_pipe(self, pane: MuxPaneId) -> None:
         await self.client.request(f"if-shell -F -t {pane} '#{{==:#{{pane_id}},{pane}}}' 'pipe-pane -t {pane}'")
@@ -80,12 +81,13 @@ class TmuxServer:
         has_history = f"#{{&&:#{{==:#{{pane_id}},{pane}}},#{{?alternate_on,0,#{{history_size}}}}}}"
         reply = await self.client.request(
             f"if-shell -F -t {pane} '{has_history}' {{ {{body}} }}",
-            f"capture-pane -p -J -S -{_ROWS_ABOVE} -E -1 -t {pane}",
+            f"capture-pane -p -J -S -{ROWS_ABOVE} -E -1 -t {pane}",
         )
-        return tuple(row.decode("utf-8", "replace") for row in reply.body)
+        return decode_rows(reply)
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
         """Capture several screens; all requests are sent before the first answer arrives."""
+        # The plain client would start a process for each screen.
         if self.client.kind != "control":
             return [None] * len(panes)
         return await asyncio.gather(*(self._request_capture(pane) for pane in panes))
@@ -97,7 +99,7 @@ class TmuxServer:
             f"if-shell -F -t {pane} '{guard}' {{ {commands} }}", _build_capture_command(pane, lines, escapes=escapes)
         )
         words = _split_reply(reply)
-        return _parse_capture(words, reply.body) if len(words) == 6 else None
+        return parse_capture([int(word) for word in words], decode_rows(reply)) if len(words) == 6 else None
 
     async def leave_if_last(self) -> None:
         """End our session if no other is left, so that the server exits as it would without us."""
@@ -148,9 +150,13 @@ def _build_capture_command(pane: MuxPaneId, lines: int, *, escapes: bool = False
     return f"capture-pane -p -J {'-e ' if escapes else ''}{f'-S -{lines} ' if lines else ''}-t {pane}"
 
 
-def _parse_capture(words: list[str], body: tuple[bytes, ...]) -> PaneCapture:
-    width, height, x, y, alternate, has_cursor = (int(word or 0) for word in words)
-    rows = tuple(row.decode("utf-8", "replace") for row in body)
+def decode_rows(reply: ControlReply) -> tuple[str, ...]:
+    return tuple(row.decode("utf-8", "replace") for row in reply.body)
+
+
+def parse_capture(geometry: Sequence[int], rows: tuple[str, ...]) -> PaneCapture:
+    """Return the capture whose geometry tmux reported as width, height, cursor x and y, alternate screen, cursor."""
+    width, height, x, y, alternate, has_cursor = geometry
     return PaneCapture(
         rows=rows,
         width=width,
@@ -167,7 +173,3 @@ def _parse_refusal(words: list[str], pane: MuxPaneId) -> PipeRefusal:
     if reported_pane != pane:
         return "gone"
     return "dead" if dead == "1" else "piped" if piped == "1" else "gone"
-
-
-def _add_start_time(facts: PaneFacts) -> PaneFacts:
-    return replace(facts, pid_started=read_start_time(facts.pid))

@@ -15,10 +15,12 @@ import termios
 import tty
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.tmux.client import ControlClient
-from termvisor.backends.tmux.control_mode import ControlReply, quote_word
+from termvisor.backends.tmux.control_mode import quote_word
+from termvisor.backends.tmux.pane_source import ROWS_ABOVE, decode_rows, parse_capture
 from termvisor.errors import MuxError
 
 _WRITE_BYTES = 1 << 18
@@ -28,8 +30,6 @@ _MAX_DIMENSION = 1000
 _GEOMETRY_FORMAT = (
     '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{history_size}"'
 )
-_ROWS_ABOVE = 4
-"""Rows above the screen captured for redaction if its first row may continue a wrapped line."""
 _MAY_CONTINUE_ROW_ABOVE = re.compile(r"(?:\x1b\[[0-9;:]*m)*[^\s\x1b]{4}")
 
 
@@ -67,6 +67,7 @@ class ReplayPane:
             await replay_pane.close()
             raise MuxError(f"cannot open the replay terminal {terminal}: {error.strerror}") from error
         except BaseException:
+            # Also when cancelled: the pane would stay in the server.
             await replay_pane.close()
             raise
         return replay_pane
@@ -87,24 +88,12 @@ class ReplayPane:
         words = reply.output_lines[0].split() if reply.output_lines else []
         if reply.error or len(words) != 7:
             raise MuxError(f"the replay pane is gone: {reply.error or 'no answer'}")
-        width, height, x, y, alternate, cursor, history = map(int, words)
-        rows = _decode_rows(reply)
-        has_above = history and not alternate and _MAY_CONTINUE_ROW_ABOVE.match(rows[0] if rows else "")
-        return PaneCapture(
-            rows=rows,
-            rows_above=await self._capture_rows_above() if has_above else (),
-            width=width,
-            height=height,
-            cursor_x=x,
-            cursor_y=y,
-            alternate=bool(alternate),
-            has_cursor=bool(cursor),
-        )
-
-    async def _capture_rows_above(self) -> tuple[str, ...]:
-        return _decode_rows(
-            await self._client.request("", f"capture-pane -p -N -S -{_ROWS_ABOVE} -E -1 -t {self._pane}")
-        )
+        *geometry, history = map(int, words)
+        capture = parse_capture(geometry, decode_rows(reply))
+        if not history or capture.alternate or not _MAY_CONTINUE_ROW_ABOVE.match("".join(capture.rows[:1])):
+            return capture
+        above = await self._client.request("", f"capture-pane -p -N -S -{ROWS_ABOVE} -E -1 -t {self._pane}")
+        return replace(capture, rows_above=decode_rows(above))
 
     async def resize(self, size: PaneSize) -> None:
         await self._client.request(f"resize-window -t {self._pane} {size.tmux_arguments}")
@@ -139,7 +128,8 @@ class ReplayPane:
                 rest = rest[os.write(self._terminal_fd, rest) :]
             except BlockingIOError:
                 await self._wait_until_writable()
-            except OSError:  # the pane exited
+            except OSError:
+                # The pane exited.
                 self._mark_ended()
         while self._rendered_bytes < self._written_bytes and not self._has_ended:
             self._progressed.clear()
@@ -160,6 +150,7 @@ class ReplayPane:
             data = os.read(self._fifo_fd, 1 << 16)
         except BlockingIOError:
             return
+        # A descriptor at its end stays readable and would call us in a loop.
         if not data:
             self._loop.remove_reader(self._fifo_fd)
             self._mark_ended()
@@ -173,6 +164,7 @@ class ReplayPane:
         except BlockingIOError:
             return
         except OSError:
+            # The pane exited.
             pass
         self._loop.remove_reader(self._terminal_fd)
         self._mark_ended()
@@ -180,10 +172,6 @@ class ReplayPane:
     def _mark_ended(self) -> None:
         self._has_ended = True
         self._progressed.set()
-
-
-def _decode_rows(reply: ControlReply) -> tuple[str, ...]:
-    return tuple(row.decode("utf-8", "replace") for row in reply.body)
 
 
 def _open_raw_terminal(terminal: str) -> int:
@@ -198,6 +186,7 @@ def _open_raw_terminal(terminal: str) -> int:
 
 
 def _open_fifo(path: str) -> int:
+    # A killed daemon may have left one.
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
     os.mkfifo(path, 0o600)

@@ -20,8 +20,8 @@ from termvisor.errors import Conflict, MuxError
 from termvisor.system.subprocesses import ChildProcess, start_tied
 
 _START_TIMEOUT_S = 10.0
+# Limit of replays rendered at once.
 _MAX_PANES = 8
-"""Limit of replays rendered at once."""
 
 _SET_OPTIONS_COMMAND = " ; ".join(
     f"set -{flags} {option}"
@@ -49,6 +49,7 @@ class _RunningTmux(Struct):
         try:
             await self.client.request("display-message -p here")
         except MuxError:
+            # A new server is started instead.
             return False
         return True
 
@@ -116,6 +117,7 @@ class ReplayServer:
             except BaseException:
                 client.close()
                 raise
+        # Also when cancelled: a server without panes would never exit.
         except BaseException:
             child.kill()
             child.wait()

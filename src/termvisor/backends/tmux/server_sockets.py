@@ -39,7 +39,8 @@ def is_server_listening(path: str) -> bool:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(1.0)
             probe.connect(path)
-    except OSError:  # no socket, a stale one, or one we may not use
+    except OSError:
+        # No socket, a stale one, or one we may not use.
         return False
     return True
 
@@ -49,4 +50,5 @@ def _list_sockets(folder: str) -> list[str]:
         with os.scandir(folder) as entries:
             return sorted(entry.path for entry in entries if stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode))
     except OSError:
+        # There is no folder before the first tmux server.
         return []

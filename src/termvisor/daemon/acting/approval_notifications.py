@@ -15,8 +15,8 @@ from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, NotificationWay, Notify
 from termvisor.model.action.approval import Approval
 
+# At start, more open requests than this are notified as one summary.
 _MAX_SINGLE_NOTICES = 3
-"""At start, more open requests than this are notified as one summary."""
 log = get_logger("approvals")
 
 SendNotification = Callable[[Notify, str], Awaitable[object]]
@@ -83,4 +83,5 @@ async def _send_logged(send: SendNotification, notice: Notify, key: str) -> None
     try:
         await send(notice, key)
     except VisorError as error:
+        # The request stays open in the inbox, so a notification that failed is not fatal.
         log.warning("approval notification by %s failed: %s", notice.way, error.message)

@@ -25,19 +25,19 @@ from termvisor.model.detection.detection import Detection, DetectionFilter
 from termvisor.model.detection.rule import Severity
 from termvisor.model.event import Event
 from termvisor.model.ids import EventId
-from termvisor.model.settings.events import EventSettings
+from termvisor.model.settings.detections import DetectionSettings
 from termvisor.store import Store
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+# Notifications sent at the same time; the others wait in the outbox.
 _MAX_CONCURRENT = 16
-"""Notifications sent at the same time; the others wait in the outbox."""
 _DETECTIONS_PER_PAGE = 200
+# A notification is started again only if the daemon died while sending it.
 MAX_TRIES = 3
-"""A notification is started again only if the daemon died while sending it."""
+# Older detections are only counted in a summary.
 MAX_AGE_NS = 3600 * NS
-"""Older detections are only counted in a summary."""
+# Of the notifications that an earlier daemon left, only the newest are sent one by one.
 MAX_BACKLOG_PER_CHANNEL = 5
-"""Of the notifications that an earlier daemon left, only the newest are sent one by one."""
 log = get_logger("events")
 
 
@@ -51,7 +51,7 @@ class EventNotifier:
         *,
         events: Bus[Event],
         store: Store,
-        get_settings: Callable[[], EventSettings],
+        get_settings: Callable[[], DetectionSettings],
         send: SendNotification,
         clock: Clock,
     ):
@@ -64,6 +64,7 @@ class EventNotifier:
 
     async def run(self) -> None:
         """Notify new detections until cancelled; a channel that hangs does not delay the others."""
+        # Subscribed before the newest id is read, so no event falls between the two.
         with self._events.subscribe() as subscription:
             self._skipped_up_to = EventId(await self._store.events.find_newest_id())
             async with asyncio.TaskGroup() as group:
@@ -73,12 +74,15 @@ class EventNotifier:
                     if any(map(_is_detection_event, events)):
                         await self._send_pending(group)
                     if not self._get_settings().events_ways:
+                        # Detections from before a channel was configured would be old news when the user configures
+                        # one.
                         self._skipped_up_to = EventId(max(event.id for event in events))
 
     async def _send_pending(self, group: asyncio.TaskGroup, max_per_channel: int | None = None) -> None:
         try:
             await self._queue_new_detections()
             for pending in await self._select_pending(max_per_channel):
+                # Waits for a free slot while the rest stays in the outbox, so a burst of detections needs no memory.
                 await self._slots.acquire()
                 self._sending.add(pending.id)
                 group.create_task(self._deliver(pending)).add_done_callback(lambda _: self._slots.release())
@@ -130,7 +134,7 @@ class EventNotifier:
             self._sending.discard(pending.id)
 
 
-def build_pending(detection: Detection, settings: EventSettings) -> list[PendingNotification]:
+def build_pending(detection: Detection, settings: DetectionSettings) -> list[PendingNotification]:
     return [
         PendingNotification(
             key=f"event.{detection.event}.{notice.way}.{os.urandom(4).hex()}", at=detection.at, action=notice
@@ -139,7 +143,7 @@ def build_pending(detection: Detection, settings: EventSettings) -> list[Pending
     ]
 
 
-def build_notices(detection: Detection, settings: EventSettings) -> list[Notify]:
+def build_notices(detection: Detection, settings: DetectionSettings) -> list[Notify]:
     """Return the notices of a detection; none if it is muted, filtered out, or not severe enough."""
     is_selected = any(fnmatchcase(detection.type, glob) for glob in settings.events_types or ("*",))
     if (

@@ -8,7 +8,7 @@ from termvisor.actions.gate import Gate
 from termvisor.actions.notifications.notifier import Notifier, build_channels
 from termvisor.actions.permission_requests.broker import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker, PolicyFile
-from termvisor.daemon.acting.pane_access import FindPane, LivePaneAccess, LiveRecipients
+from termvisor.daemon.acting.pane_access import FindPane, LivePaneAccess
 from termvisor.daemon.components import Components
 from termvisor.daemon.services.gate import GateComponents
 from termvisor.errors import NotFound
@@ -25,8 +25,7 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
     scope = PathScope(home=get_home_folder(), own_paths=own_paths)
     policy_checker = PolicyChecker(PolicyFile(f"{paths.config_dir}/{POLICY_FILE_NAME}"), scope, clock)
     approvals = ApprovalQueue(store, clock, components.approval_bus)
-    recipients = LiveRecipients(components, panes)
-    notifier = Notifier(recipients, build_channels(recipients, clock), lambda: components.settings, clock)
+    notifier = Notifier(panes, build_channels(panes, clock), lambda: components.settings, clock)
 
     def build_launch_prefix(ref: str) -> tuple[str, ...]:
         """Return the command that starts a program under an account; it reads the credentials itself."""

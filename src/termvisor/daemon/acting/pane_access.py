@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from termvisor.actions.agent_commands import AllowCallback
-from termvisor.actions.audit_entry import format_pane_location
+from termvisor.actions.attempt import format_pane_location
 from termvisor.actions.pane_agent import PaneAgent
-from termvisor.actions.pane_snapshot import PaneSnapshot
-from termvisor.actions.permission_requests.request import PendingRequests
+from termvisor.actions.pane_snapshot import AllowCallback, PaneSnapshot
+from termvisor.actions.permission_requests.broker import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import AttachedClient, PaneControl
 from termvisor.backends.tmux.pane_control import TmuxPaneControl
@@ -20,7 +19,7 @@ from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneView
-from termvisor.system.process_start import count_children, read_start_time
+from termvisor.system.process_lifetime import count_children, read_start_time
 from termvisor.system.tty import count_unread_bytes, find_foreground, is_busy, send_signal
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]
@@ -47,6 +46,7 @@ class LivePaneAccess:
         """
         components, now = self._components, self._components.clock.now()
         watcher, mux_id = self._locate_pane(pane)
+        # In parallel, because every action waits for all three.
         pane_state, view, reservation = await asyncio.gather(
             TmuxPaneControl(watcher.server).read_pane_state(mux_id),
             self._settle_and_view(pane),
@@ -64,7 +64,7 @@ class LivePaneAccess:
         return PaneSnapshot(
             view=view,
             pane_state=pane_state,
-            input_place=reader.activity_state.place if reader else InputState(),
+            input_place=reader.shells.activity_state.place if reader else InputState(),
             observed_at=now,
             is_in_gap=reader is None,
             is_ready=preconditions.is_ready and await self._is_ready(pane),
@@ -78,6 +78,7 @@ class LivePaneAccess:
         )
 
     async def _settle_and_view(self, pane: PaneId) -> PaneView:
+        # What the pane printed last may still be on its way to the store, and it decides about the prompt.
         await self._components.pipeline.wait_settled(pane)
         return await self.get_pane(pane)
 
@@ -97,11 +98,8 @@ class LivePaneAccess:
 
     def get_session_control(self, pane: PaneId) -> SessionControl | None:
         agent_process = self._components.agent_tracking.tracker.find_agent_in_pane(pane)
-        return (
-            None
-            if agent_process is None
-            else self._components.agent_tracking.servers.find_session_control(agent_process)
-        )
+        servers = self._components.agent_tracking.servers
+        return None if agent_process is None else servers.find_session_control(agent_process)
 
     def has_exited(self, runtime: RuntimeId) -> bool:
         running = self._components.agent_tracking.tracker.agents_by_pane.values()
@@ -122,6 +120,7 @@ class LivePaneAccess:
     async def get_server_control(self, socket: str) -> PaneControl:
         await self._components.server_supervisor.first_scan_done.wait()
         watchers = self._components.server_supervisor.watchers
+        # Without a socket the server must be the only one: guessing could start a program on the wrong one.
         matches = [watcher for path, watcher in watchers.items() if watcher.has_started and socket in ("", path)]
         if len(matches) != 1:
             raise NotFound(f"{len(matches)} tmux servers match; name one by its socket", hint="See `visor health`.")
@@ -167,7 +166,7 @@ class LivePaneAccess:
 
     def get_last_command_time(self, pane: PaneId) -> int:
         reader = self._components.pipeline.current_readers.get(pane)
-        return reader.last_command_at if reader else 0
+        return reader.shells.last_command_at if reader else 0
 
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         location = self._components.server_supervisor.locate_pane(pane)
@@ -187,13 +186,6 @@ class LivePaneAccess:
         last = await self._components.store.commands.find(pane, "last")
         events = await self._components.store.events.list(pane=pane, since=last.started_at if last else None, limit=200)
         return any(event.kind == "user_var" and event.data.get("kind") == "ready" for event in events)
-
-
-class LiveRecipients:
-    """Find the terminals attached to watched servers, to notify their users."""
-
-    def __init__(self, components: Components, panes: LivePaneAccess):
-        self._components, self._panes = components, panes
 
     async def list_clients(self) -> list[AttachedClient]:
         """Return the attached clients of all servers; raise MuxError only if no server has an answer."""
@@ -220,6 +212,6 @@ class LiveRecipients:
 
     async def describe_pane(self, pane: PaneId) -> str:
         try:
-            return format_pane_location(await self._panes.get_pane(pane))
+            return format_pane_location(await self.get_pane(pane))
         except NotFound:
             return ""

@@ -19,19 +19,18 @@ from termvisor.model.ids import RuntimeId
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from termvisor.actions.permission_requests.dialog import PermissionDialog
-    from termvisor.actions.permission_requests.request import RequestEnd
+    from termvisor.actions.permission_requests.routes import PermissionDialog, RequestEnd
     from termvisor.daemon.services.gate import GateComponents
 
 WAITING_STATE = "waiting_approval"
 _MAYBE_WAITING_STATES = (WAITING_STATE, "unknown")
+# Seconds that a hook has to deliver the request first: it knows best what the agent asks for.
 _HOOK_GRACE_S = 1.0
-"""Seconds that a hook has to deliver the request first: it knows best what the agent asks for."""
 _RETRY_DELAY_S = 1.0
+# Seconds between two checks whether an agent that still waits has a new request.
 _MAX_RETRY_DELAY_S = 60.0
-"""Seconds between two checks whether an agent that still waits has a new request."""
+# Seconds that an agent's server has to connect before its dialog is answered by keys.
 _SERVER_GRACE_S = 10.0
-"""Seconds that an agent's server has to connect before its dialog is answered by keys."""
 log = get_logger("permissions")
 
 
@@ -47,6 +46,7 @@ class PermissionRequestWatcher:
         """Run until cancelled."""
         with self._tracker.state_changes.subscribe() as changes:
             async with asyncio.TaskGroup() as group:
+                # Agents that waited before the daemon started send no further state change.
                 for agent_process in self._tracker.agents_by_pane.values():
                     self._start_handling(group, agent_process)
                 while True:
@@ -104,6 +104,7 @@ class PermissionRequestWatcher:
                 return await broker.forward_dialog(
                     dialog, build_actor(), lambda: self._wait_while_waiting(agent_process)
                 )
+        # Expected while an agent changes its screen or answers elsewhere; the loop tries again.
         except (Conflict, TimedOut, Unavailable, BadRequest, NotFound) as error:
             log.debug("no permission request of %s in pane %d: %s", agent, pane, error.message)
         except VisorError as error:
@@ -111,7 +112,7 @@ class PermissionRequestWatcher:
         return "lost"
 
     async def _find_dialog(self, agent_process: AgentProcess) -> "PermissionDialog | None":
-        from termvisor.actions.permission_requests.dialog import find_dialog
+        from termvisor.actions.permission_requests.routes import find_dialog
 
         gate_components = self._get_gate_components()
         is_pending = gate_components.permission_broker.pending.is_pending(agent_process.pane, "dialog")

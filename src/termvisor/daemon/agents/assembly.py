@@ -1,47 +1,40 @@
 """Build and connect agent tracking: discovery, signal sources, screen sampling and state."""
 
 import asyncio
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.adapters import loader
-from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
+from termvisor.agents.sources.agent_servers import AgentServers
 from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
-from termvisor.agents.sources.pane_processes import PaneProcessScanner
+from termvisor.agents.sources.process_scanner import PaneProcessScanner, UnwatchedAgentFinder
 from termvisor.agents.sources.read_positions import ReadPositions
 from termvisor.agents.sources.source_watcher import ReadPositionsFactory, SourceWatcher
-from termvisor.agents.sources.unwatched_agents import UnwatchedAgentFinder
-from termvisor.agents.tracking import (
-    AdapterRegistry,
-    AgentDiscovery,
-    AgentScreenSampler,
-    AgentTracker,
-    PaneInfo,
-    PrintedJsonReader,
-    RemoteAgentDetector,
-    SignalReader,
-    build_tracking_config,
-)
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.agent_discovery import AgentDiscovery, PaneInfo
+from termvisor.agents.tracking.agent_screens import AgentScreenReader
+from termvisor.agents.tracking.printed_json import PrintedJsonReader
+from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
+from termvisor.agents.tracking.signal_reader import SignalReader
+from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.agents.tracking.transcript_recorder import TranscriptRecorder
+from termvisor.agents.tracking.transition import build_tracking_config
 from termvisor.capture.event_log import EventLog
-from termvisor.capture.screen_sampler import PaneLocator, SampleSink, ScreenSample
 from termvisor.capture.server_supervisor import ServerSupervisor
 from termvisor.capture.server_watcher import KnownPane, ServerWatcher
 from termvisor.clock import Clock
-from termvisor.daemon.agents.agent_servers import AgentServers
-from termvisor.detection.packs.cache import load_cached_packs
-from termvisor.detection.packs.screen_rules import list_screen_rules
+from termvisor.detection.packs.loader import list_screen_rules, load_cached_packs
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
-from termvisor.model.agent.read_position import ReadPosition
-from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.pipeline import Pipeline, SightingRecorder
+from termvisor.model.agent.signal import ReadPosition
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.pipeline import Pipeline
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
-from termvisor.system.foreground_process import is_printing_in_pane
-from termvisor.system.process_exit import ProcessExitWatcher
+from termvisor.system.process_lifetime import ProcessExitWatcher
+from termvisor.system.tty import is_printing_in_pane
 
 
 class AgentTracking(Struct):
@@ -50,7 +43,7 @@ class AgentTracking(Struct):
     signal_reader: SignalReader
     printed_json: PrintedJsonReader
     discovery: AgentDiscovery
-    screen_sampler: AgentScreenSampler
+    agent_screens: AgentScreenReader
     source_watcher: SourceWatcher
     servers: AgentServers
     transcript_recorder: TranscriptRecorder
@@ -68,54 +61,17 @@ class AgentTracking(Struct):
         self.adapter_registry.use_rules(build_screen_rules(paths, settings))
 
 
-class AgentFollowers:
-    """Forward the start and end of every agent process to the readers of its files, output and servers."""
-
-    def __init__(self, tracking: AgentTracking):
-        self._tracking, self._exit_watcher = tracking, ProcessExitWatcher(tracking.discovery.handle_process_exit)
-
-    def follow(self, runtime: AgentProcess, process: ProcessInfo) -> None:
-        self._tracking.signal_reader.follow(runtime, process)
-        self._tracking.printed_json.follow(runtime, process)
-        self._tracking.servers.follow(runtime, process)
-
-    def leave(self, runtime: AgentProcess) -> None:
-        self._tracking.signal_reader.leave(runtime)
-        self._tracking.printed_json.leave(runtime)
-        self._tracking.servers.leave(runtime)
-        self._exit_watcher.unwatch_process(runtime.pid, runtime.pid_started)
-
-    def watch_end(self, pid: int, started: int) -> bool:
-        return self._exit_watcher.watch_process(pid, started)
-
-    def close(self) -> None:
-        self._exit_watcher.close()
-
-
 def build_screen_rules(paths: Paths, settings: Settings) -> ScreenRuleProvider:
     """Return a function that loads the active screen rules of an agent, the user's own included."""
     return lambda agent: list_screen_rules(load_cached_packs(paths.config_dir, settings, paths.cache_dir), agent)
-
-
-def _build_registry(paths: Paths, settings: Settings) -> AdapterRegistry:
-    disabled, programs = settings.agents_disabled, settings.agent_programs
-    return AdapterRegistry(lambda: loader.load_adapters(disabled, programs, build_screen_rules(paths, settings)))
-
-
-def _build_source_watcher(
-    paths: Paths, tracker: AgentTracker, signal_reader: SignalReader, clock: Clock
-) -> SourceWatcher:
-    """Watch the agents' files and the hook spool, each from the position that was stored last."""
-    spool = HookSpool(paths.spool_dir, SpoolPosition(*tracker.source_positions.get("hook", (0, 0))), clock)
-    positions = build_read_positions(tracker)
-    return SourceWatcher(signal_reader.read_records, clock, spool, open_read_positions=positions)
 
 
 async def build_agent_tracking(
     store: Store, event_log: EventLog, clock: Clock, paths: Paths, settings: Settings
 ) -> AgentTracking:
     """Build agent tracking with the state of the earlier daemon; nothing runs yet."""
-    registry = _build_registry(paths, settings)
+    disabled, programs, rules = settings.agents_disabled, settings.agent_programs, build_screen_rules(paths, settings)
+    registry = AdapterRegistry(lambda: loader.load_adapters(disabled, programs, rules))
     tracker = AgentTracker(store, event_log.events, clock, build_tracking_config(registry, settings))
     await tracker.restore()
     publish_event, is_enabled = event_log.events.publish, settings.agent_transcripts
@@ -130,8 +86,7 @@ async def build_agent_tracking(
         record_transcripts=transcripts.record_messages,
         count_agents=unwatched_agents.count_in_folder,
     )
-    source_watcher = _build_source_watcher(paths, tracker, signal_reader, clock)
-    signal_reader.path_watcher = source_watcher
+    source_watcher = signal_reader.path_watcher = _build_source_watcher(paths, tracker, signal_reader, clock)
     processes = PaneProcessScanner(registry.env_names)
     return AgentTracking(
         adapter_registry=registry,
@@ -139,7 +94,7 @@ async def build_agent_tracking(
         signal_reader=signal_reader,
         printed_json=PrintedJsonReader(tracker, registry, clock),
         discovery=AgentDiscovery(tracker, registry, processes, clock),
-        screen_sampler=AgentScreenSampler(tracker, signal_reader, RemoteAgentDetector(tracker, registry, clock), clock),
+        agent_screens=AgentScreenReader(tracker, registry, RemoteAgentDetector(tracker, registry, clock)),
         source_watcher=source_watcher,
         servers=AgentServers(
             signal_reader.read_records,
@@ -152,26 +107,25 @@ async def build_agent_tracking(
     )
 
 
+def _build_source_watcher(
+    paths: Paths, tracker: AgentTracker, signal_reader: SignalReader, clock: Clock
+) -> SourceWatcher:
+    """Watch the agents' files and the hook spool, each from the position that was stored last."""
+    spool = HookSpool(paths.spool_dir, SpoolPosition(*tracker.source_positions.get("hook", (0, 0))), clock)
+    positions = build_read_positions(tracker)
+    return SourceWatcher(signal_reader.read_records, clock, spool, open_read_positions=positions)
+
+
 def build_read_positions(tracker: AgentTracker) -> ReadPositionsFactory:
     """Return a factory of read positions, which are stored in one transaction with the facts read up to them."""
 
     def store_position(position: ReadPosition) -> bool:
         return tracker.submit_facts((), position=position)
 
-    def find_position(key: Hashable, place: str) -> ReadPositions | None:
-        runtime = RuntimeId(key) if isinstance(key, int) else None
-        return (
-            ReadPositions(runtime, place, tracker.take_read_position(runtime, place), store_position)
-            if runtime is not None
-            else None
-        )
-
-    return find_position
+    return lambda key, watch: ReadPositions(key, watch, tracker.take_read_position(key, watch), store_position)
 
 
-def connect_capture(
-    tracking: AgentTracking, pipeline: Pipeline, supervisor: ServerSupervisor, find_pane: PaneLocator
-) -> None:
+def connect_capture(tracking: AgentTracking, pipeline: Pipeline, supervisor: ServerSupervisor) -> None:
     """Connect agent tracking to the pipeline and the watched servers, in both directions."""
 
     def find_last_output(pane: PaneId) -> int | None:
@@ -182,10 +136,10 @@ def connect_capture(
         pane = find_pane_info(supervisor, agent_process.pane)
         return pane is not None and is_printing_in_pane(agent_process.pid, agent_process.pid_started, pane.pid)
 
-    tracking.signal_reader.get_moved_at = find_last_output
+    tracking.agent_screens.get_moved_at = find_last_output
     tracking.printed_json.has_terminal = has_terminal
-    tracking.screen_sampler.locate_pane, tracking.screen_sampler.get_seen_secrets = find_pane, pipeline.get_secrets
-    tracking.screen_sampler.get_pane_info = lambda pane: find_pane_info(supervisor, pane)
+    tracking.agent_screens.get_seen_secrets = pipeline.get_secrets
+    tracking.agent_screens.get_pane_info = lambda pane: find_pane_info(supervisor, pane)
     tracking.discovery.list_panes = lambda: list_pane_infos(supervisor)
     tracking.processes.get_root_pids = lambda: {pane.facts.pid for pane in list_known_panes(supervisor)}
     pipeline.on_status_marks = tracking.signal_reader.read_marks
@@ -197,31 +151,21 @@ def connect_capture(
     tracking.tracker.on_agent_arrived = pipeline.retry_pending_matches
 
 
-def build_screen_consumer(screen_sampler: AgentScreenSampler, sightings: SightingRecorder) -> SampleSink:
-    """Return a sink that gives every screen sample to the agent classifier and to the row store."""
-
-    async def consume_screens(samples: list[ScreenSample]) -> None:
-        screen_sampler.add_captures(samples)
-        await sightings.store_samples(samples)
-
-    return consume_screens
-
-
 async def run_agent_tracking(tracking: AgentTracking, store: Store, pipeline: Pipeline, event_log: EventLog) -> None:
     """Discover and follow agents until cancelled; the tracker itself runs longer, until its `stop`."""
     discovery = tracking.discovery
-    followers = discovery.follower = AgentFollowers(tracking)
+    discovery.followers = (tracking.signal_reader, tracking.printed_json, tracking.servers)
+    exit_watcher = discovery.exit_watcher = ProcessExitWatcher(discovery.handle_process_exit)
     try:
         with pipeline.changed_panes.subscribe() as output, event_log.events.subscribe() as events:
             async with asyncio.TaskGroup() as group:
                 group.create_task(tracking.source_watcher.run())
                 group.create_task(tracking.servers.run())
-                group.create_task(tracking.screen_sampler.run())
                 group.create_task(discovery.follow_pane_events(events))
                 await discovery.end_agents_of_gone_panes([pane.id for pane in await store.panes.list_panes()])
                 group.create_task(discovery.run(output))
     finally:
-        followers.close()
+        exit_watcher.close()
 
 
 def list_pane_infos(supervisor: ServerSupervisor) -> Iterator[PaneInfo]:

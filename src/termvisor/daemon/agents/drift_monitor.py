@@ -2,22 +2,29 @@
 
 import asyncio
 
-from termvisor.agents.adapters.recorded_versions import list_recorded_versions
-from termvisor.agents.state.drift import find_drift, has_shown_dialog
+from termvisor.agents.adapters.loader import list_recorded_versions
+from termvisor.agents.state.hysteresis import WAITING_STATES
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
+from termvisor.agents.state.source_reading import read_sources
+from termvisor.agents.state.source_slots import SourceSlots
+from termvisor.agents.state.thresholds import SECOND_NS, Thresholds
 from termvisor.agents.tracking.transition import TrackingOutcome
 from termvisor.daemon.components import Components
 from termvisor.model.agent.agent_process import AgentProcess
-from termvisor.model.agent.drift import AgentDrift, DriftKind
+from termvisor.model.agent.evidence import AgentDrift, DriftKind
 from termvisor.model.agent.state import AgentState
-from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId
 
 DRIFT_EVENT = "agent_drifted"
 _CHECK_INTERVAL_S = 30.0
 _MAX_REMEMBERED_EVENTS = 1000
+MIN_DRIFT_NS = 60 * SECOND_NS
+_MAX_SCREEN_AGE_NS = 90 * SECOND_NS
+_SCREEN_SOURCE = "screen"
+# A dialog that is open for this long was on at least one captured screen.
+_MIN_DIALOG_NS = 3 * SECOND_NS
+# Consecutive unrecognized dialogs that count as drift: a single one may just be a new kind of dialog.
 _MIN_UNSEEN_DIALOGS = 3
-"""Consecutive unrecognized dialogs that count as drift: a single one may just be a new kind of dialog."""
 
 
 class DriftMonitor:
@@ -40,7 +47,7 @@ class DriftMonitor:
     async def run(self) -> None:
         """Check all agents periodically until cancelled; drifts reported by an earlier daemon are not repeated."""
         past = await self._components.store.events.list(kind=DRIFT_EVENT, limit=_MAX_REMEMBERED_EVENTS)
-        self._reported = {_build_report_key(event) for event in past}
+        self._reported = {tuple(event.data.get(name) for name in ("agent", "sign", "version")) for event in past}
         async with asyncio.TaskGroup() as group:
             group.create_task(self._watch_transitions())
             while True:
@@ -49,6 +56,7 @@ class DriftMonitor:
 
     async def _watch_transitions(self) -> None:
         with self._components.agent_tracking.tracker.outcomes.subscribe() as transitions:
+            # Most transitions change no state; they must not fill the bounded queue of this subscription.
             transitions.is_wanted = lambda outcome: bool(outcome.changes)
             while True:
                 self.count_dialogs(await transitions.get())
@@ -64,14 +72,10 @@ class DriftMonitor:
 
     def _count_dialog(self, state: AgentState, was_recognized: bool) -> None:
         """Count a dialog once, even if its state changed several times."""
-        key = state.agent, self._find_version(state.runtime)
+        key = state.agent, self._components.agent_tracking.tracker.get_version(state.runtime)
         is_new = self._last_counted.get(key) != (state.runtime, state.since)
         self._last_counted[key] = state.runtime, state.since
         self._unseen_dialogs[key] = 0 if was_recognized else self._unseen_dialogs.get(key, 0) + is_new
-
-    def _find_version(self, runtime: RuntimeId) -> str:
-        session = self._components.agent_tracking.tracker.get_session(runtime)
-        return session.version if session is not None else ""
 
     async def report_drifts(self) -> None:
         for drift in self.find_drifts():
@@ -88,7 +92,7 @@ class DriftMonitor:
 
     def _find_drifts_of(self, agent_process: AgentProcess) -> list[AgentDrift]:
         tracker, now = self._components.agent_tracking.tracker, self._components.clock.now()
-        version = self._find_version(agent_process.id)
+        version = tracker.get_version(agent_process.id)
         recorded = list_recorded_versions(agent_process.agent)
         slots = tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
         drifts: list[tuple[DriftKind, int]] = find_drift(slots, agent_process.agent, now, tracker.config.thresholds)
@@ -110,5 +114,40 @@ class DriftMonitor:
         ]
 
 
-def _build_report_key(event: Event) -> tuple[object, ...]:
-    return event.data.get("agent"), event.data.get("sign"), event.data.get("version")
+def find_drift(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> list[tuple[DriftKind, int]]:
+    """Return the kinds of drift and since when they last.
+
+    A user may open an unknown menu, and an agent may think for a long time without a signal; so only what lasts counts,
+    and only while another source continues to report.
+    """
+    screen = source_slots.slots.get(_SCREEN_SOURCE)
+    statement = screen.statement if screen is not None else None
+    if screen is None or statement is None or now - screen.heard_at > _MAX_SCREEN_AGE_NS:
+        return []
+    readings = read_sources(source_slots, agent, now, thresholds)
+    native = [one for one in readings if one.source.tier == "deterministic" and one.slot.statement is not None]
+    drifts: list[tuple[DriftKind, int]] = []
+    is_reporting = any(one.slot.heard_at >= statement.since for one in native)
+    if statement.state == "unknown" and now - statement.since >= MIN_DRIFT_NS and is_reporting:
+        drifts.append(("strange_screens", statement.since))
+    shown = next((one for one in readings if one.source.name == _SCREEN_SOURCE and one.is_usable), None)
+    # Only work that no native source reports: that a source misses an end is a known flaw of some.
+    if shown is not None and shown.state == "running" and native and all(one.state != "running" for one in native):
+        captured_at = max(one.slot.heard_at for one in native)
+        since = max(captured_at, shown.since)
+        if now - since >= MIN_DRIFT_NS and (screen.screen_history.moved_at or 0) > captured_at:
+            drifts.append(("silent_signals", since))
+    return drifts
+
+
+def has_shown_dialog(source_slots: SourceSlots, waiting_state: AgentState, until: int) -> bool | None:
+    """Return True if the screen showed the dialog that the agent reported until then; None if that is unproven."""
+    screen, since = source_slots.slots.get(_SCREEN_SOURCE), waiting_state.since
+    if waiting_state.value not in WAITING_STATES or waiting_state.evidence_mode != "deterministic" or since is None:
+        return None
+    if screen is None or screen.statement is None or until - since < _MIN_DIALOG_NS:
+        return None
+    shown = [one for one in (screen.statement, screen.screen_history.before) if one is not None]
+    if any(one.state in WAITING_STATES for one in shown):
+        return True
+    return False if screen.statement.at > since + SECOND_NS else None

@@ -10,9 +10,9 @@ process and the start of the state, so that the next daemon does not report it a
 
 import asyncio
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.state.failures import ExitEvidence, describe_crash
 from termvisor.clock import NS
 from termvisor.daemon.components import Components
 from termvisor.errors import StorageError
@@ -24,19 +24,37 @@ from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
 
 _CHECK_INTERVAL_S = 15.0
+# Time for the shell to report the exit status and for the agent's last output to be stored.
 _EXIT_GRACE_S = 2.0
-"""Time for the shell to report the exit status and for the agent's last output to be stored."""
+# Exits this long before the daemon's start are checked too.
 _LOOKBACK_NS = 120 * NS
-"""Exits this long before the daemon's start are checked too."""
+# Detections and commands this close to the exit belong to it.
 _EXIT_WINDOW_NS = 15 * NS
-"""Detections and commands this close to the exit belong to it."""
 _UNANSWERED_AFTER_S = 60.0
 _COOLDOWN_S = 86_400.0
+# Size of the cache of reported keys; the store drops duplicates in any case.
 _MAX_REPORTED_KEYS = 1000
-"""Size of the cache of reported keys; the store drops duplicates in any case."""
 _KILL_DETECTIONS = ("process.killed", "process.crashed", "process.out_of_memory")
 _CLEAN_EXIT_DETECTIONS = ("session.resume_hint", "session.summary")
+# Exit statuses of a normal end, a lost terminal (SIGHUP), Ctrl-C (SIGINT) and a plain `kill` (SIGTERM).
+_NORMAL_EXIT_CODES = frozenset({0, 129, 130, 143})
+_SIGNAL_EXIT_BASE = 128
+# End reasons derived for a session whose agent reported none: during work, or in an error.
+_ABRUPT_END_REASONS = ("", "error")
 log = get_logger("agent_failures")
+
+
+class ExitEvidence(Struct, frozen=True, kw_only=True):
+    """What is known about the exit of an agent process."""
+
+    reason: str = ""
+    """The end reason of its session; empty if it ended during work and no reason was reported."""
+    has_reported_end: bool = False
+    """It printed how to resume its session, or its usage."""
+    exit_code: int | None = None
+    """As reported by its shell; None if the shell did not."""
+    was_killed: bool = False
+    """A detection in the output says so: killed, crashed or out of memory."""
 
 
 class FailureMonitor:
@@ -64,6 +82,7 @@ class FailureMonitor:
             await self._clock.sleep(max(0.0, _EXIT_GRACE_S - (self._clock.now() - event.at) / NS))
             await self.check_exit(event)
         except StorageError as error:
+            # The exit is in the event log: a daemon that starts within the lookback checks it again.
             log.warning("the exit of an agent could not be checked: %s", error.message)
 
     async def check_exit(self, event: Event) -> None:
@@ -71,13 +90,16 @@ class FailureMonitor:
         pane, runtime = event.pane, event.data.get("runtime")
         if pane is None or not isinstance(runtime, int):
             return
+        # The last lines of the agent may say how it ended.
         await self._components.pipeline.wait_settled(pane)
         stored = await self._store.panes.find(pane)
+        # A closed pane ends its agent: that is no crash.
         if stored is None or stored.gone_at is not None:
             return
         evidence = await self._collect_exit_evidence(event, pane)
         if reason := describe_crash(evidence):
-            session = await self._find_session(pane, runtime)
+            sessions = await self._store.sessions.list(pane=pane, limit=20)
+            session = next((one for one in reversed(sessions) if one.runtime == runtime), None)
             await self._store_detection(_build_crash_detection(event, evidence, reason, session))
 
     async def _collect_exit_evidence(self, event: Event, pane: PaneId) -> ExitEvidence:
@@ -94,10 +116,6 @@ class FailureMonitor:
             was_killed=any(item.type in _KILL_DETECTIONS for item in nearby),
         )
 
-    async def _find_session(self, pane: PaneId, runtime: int) -> AgentSession | None:
-        sessions = await self._store.sessions.list(pane=pane, limit=20)
-        return next((session for session in reversed(sessions) if session.runtime == runtime), None)
-
     async def _run_checks(self) -> None:
         while True:
             await self._clock.sleep(_CHECK_INTERVAL_S)
@@ -108,6 +126,7 @@ class FailureMonitor:
                 try:
                     await self.check_agent(pane, projection.state, projection.state.since)
                 except StorageError as error:
+                    # The next check finds the same state again.
                     log.warning("the agent in pane %d could not be checked: %s", pane, error.message)
 
     async def check_agent(self, pane: PaneId, state: AgentState, since: int) -> None:
@@ -116,7 +135,9 @@ class FailureMonitor:
         if state.value == "running" and stuck_after_s and now - since >= stuck_after_s * NS:
             active_at = max(since, await self._find_last_activity(pane))
             if now - active_at >= stuck_after_s * NS:
-                await self._store_detection(_build_stuck_detection(state, active_at, now))
+                detection = _build_state_detection(state, "agent.stuck", active_at, now)
+                minutes = f"{(now - active_at) / NS / 60:.0f}"
+                await self._store_detection(replace(detection, captures={"minutes": minutes}))
         if (
             state.value == "waiting_approval"
             and now - since >= _UNANSWERED_AFTER_S * NS
@@ -172,11 +193,6 @@ def _build_crash_detection(
     )
 
 
-def _build_stuck_detection(state: AgentState, last_activity_at: int, now: int) -> Detection:
-    minutes = {"minutes": f"{(now - last_activity_at) / NS / 60:.0f}"}
-    return replace(_build_state_detection(state, "agent.stuck", last_activity_at, now), captures=minutes)
-
-
 def _build_state_detection(state: AgentState, kind: str, since: int, now: int) -> Detection:
     return Detection(
         at=now,
@@ -191,3 +207,19 @@ def _build_state_detection(state: AgentState, kind: str, since: int, now: int) -
         key=f"{kind} runtime:{state.runtime} since:{since}",
         cooldown=_COOLDOWN_S,
     )
+
+
+def describe_crash(exit_evidence: ExitEvidence) -> str:
+    """Return why the exit counts as a crash, as text for the user; empty if it does not."""
+    code = exit_evidence.exit_code
+    if exit_evidence.was_killed and code not in _NORMAL_EXIT_CODES:
+        return "it was killed or crashed"
+    if code is not None and code > _SIGNAL_EXIT_BASE and code not in _NORMAL_EXIT_CODES:
+        return f"it was terminated by signal {code - _SIGNAL_EXIT_BASE}"
+    if exit_evidence.has_reported_end or code in _NORMAL_EXIT_CODES:
+        return ""
+    if code is not None:
+        return f"it exited with status {code}"
+    if exit_evidence.reason not in _ABRUPT_END_REASONS:
+        return ""
+    return "it exited in an error state" if exit_evidence.reason else "it exited while it was working"

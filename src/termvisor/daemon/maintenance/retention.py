@@ -13,7 +13,7 @@ from termvisor.capture.raw_log import StoredSegment
 from termvisor.capture.sealing import delete_segment
 from termvisor.clock import NS, Clock
 from termvisor.daemon.maintenance.progress import MaintenanceProgress, format_counts
-from termvisor.daemon.maintenance.segment_inventory import SegmentInventory, load_epoch_progress, take_inventory
+from termvisor.daemon.maintenance.raw_segments import SegmentInventory, load_epoch_progress, take_inventory
 from termvisor.model.maintenance import MaintenanceRun
 from termvisor.ops.render.text import pluralize
 from termvisor.settings import Settings
@@ -23,10 +23,10 @@ from termvisor.store.maintenance.retention import ACTION_TABLES, HISTORY_TABLES,
 STEP_PAUSE_S = 0.02
 """Pause between two steps, for the other writers of the database."""
 _DAY_NS = 86_400 * NS
+# Keep sends, approvals, permits and reservations at least this long after their end.
 _MIN_ACTION_DAYS = 1.0
-"""Keep sends, approvals, permits and reservations at least this long after their end."""
+# Move the cutoff for text towards now in this many steps while the database is too large.
 _MAX_SHRINK_STEPS = 20
-"""Move the cutoff for text towards now in this many steps while the database is too large."""
 
 
 class RetentionPruner:
@@ -65,6 +65,7 @@ class RetentionPruner:
         while before := await self._find_size_cutoff(before):
             async for step in self._delete_older(progress, before, HISTORY_TABLES):
                 yield step
+            # Deleted entries free space in the index only after its segments are merged.
             async for _ in self._store.maintenance.merge_indexes():
                 await self._clock.sleep(STEP_PAUSE_S)
         async for pages, left in self._store.maintenance.release_free_pages():
@@ -75,6 +76,7 @@ class RetentionPruner:
     async def forget_panes(self) -> AsyncIterator[MaintenanceRun]:
         """Delete closed panes that have no data left, and remove empty folders."""
         progress = MaintenanceProgress("forget_panes", self._clock)
+        # Listed before the epochs are read: an epoch without a row then never gets one.
         folders = raw_log.list_epoch_folders(self._raw_dir)
         raw_log.remove_empty_folders(folders, await load_epoch_progress(self._store))
         on_disk = raw_log.list_panes_on_disk(self._raw_dir)

@@ -1,23 +1,26 @@
-"""Schedule maintenance rounds (retention, sealing) and database snapshots; run vacuum, reindex, check and backup.
+"""Schedule maintenance rounds (retention, sealing), snapshots and memory trimming; run vacuum, reindex, check, backup.
 
 Invariant: one round at a time. An error becomes an alert in `visor health` and is retried in the next round.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 
 from termvisor.clock import Clock
 from termvisor.daemon.maintenance.progress import MaintenanceProgress
+from termvisor.daemon.maintenance.raw_segments import SegmentSealer
 from termvisor.daemon.maintenance.retention import STEP_PAUSE_S, RetentionPruner
-from termvisor.daemon.maintenance.sealer import SegmentSealer
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
+from termvisor.system.malloc import release_free_memory
 
+# A changed snapshot interval takes effect after this time at the latest.
 _SNAPSHOT_POLL_INTERVAL_S = 60.0
-"""A changed snapshot interval takes effect after this time at the latest."""
+_TRIM_INTERVAL_S = 10.0
 log = get_logger("maintenance")
 
 
@@ -110,6 +113,7 @@ class MaintenanceScheduler:
 
     async def make_snapshot(self) -> None:
         progress = MaintenanceProgress("snapshot", self._clock)
+        # Before writing: a snapshot that fails is retried after an interval, not at once.
         self._snapshot_at = self._clock.monotonic()
         progress.bytes = await self._store.maintenance.write_snapshot(self._paths.snapshot_file)
         await self._store_result(progress.build_result(self._paths.snapshot_file))
@@ -132,7 +136,8 @@ class MaintenanceScheduler:
         try:
             await work()
         except (StorageError, OSError) as error:
-            if not self._last_error:  # logged once, not in every round
+            # Logged once, not in every round; the alert in `visor health` stays.
+            if not self._last_error:
                 log.error("maintenance failed: %s", error)
             self._last_error = f"maintenance failed: {error}"
         else:
@@ -141,3 +146,25 @@ class MaintenanceScheduler:
     async def _store_result(self, result: MaintenanceRun) -> MaintenanceRun:
         await self._store.maintenance.record_run(result)
         return result
+
+
+class MemoryTrimmer:
+    """Return unused memory of SQLite and the C library to the system while ``get_bytes_read`` grows.
+
+    Without this the process would keep the size of its largest peak.
+    """
+
+    def __init__(self, store: Store, clock: Clock, get_bytes_read: Callable[[], int]):
+        self._store, self._clock, self._get_bytes_read = store, clock, get_bytes_read
+
+    async def run(self) -> None:
+        trimmed_at = -1
+        while True:
+            await self._clock.sleep(_TRIM_INTERVAL_S)
+            bytes_read = self._get_bytes_read()
+            if bytes_read != trimmed_at:
+                trimmed_at = bytes_read
+                # The writers report a store that fails.
+                with suppress(StorageError):
+                    await self._store.shrink_memory()
+                release_free_memory(collect_garbage=True)

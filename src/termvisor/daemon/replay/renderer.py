@@ -5,7 +5,7 @@ recorded bytes.
 """
 
 import re
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
 from termvisor.backends.tmux.replay_server import ReplayServer
-from termvisor.daemon.replay.colored_redaction import redact_colored_rows
 from termvisor.daemon.replay.timeline import (
     MissingOutput,
     OutputChunk,
@@ -23,14 +22,14 @@ from termvisor.daemon.replay.timeline import (
     find_unfinished_sequence,
 )
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import ReplayFrame
-from termvisor.model.terminal.screen import Screen
-from termvisor.redaction import SeenSecrets
-from termvisor.redaction.painted_secrets import PaintedSecretLearner
+from termvisor.model.terminal.screen import ReplayFrame, Screen
+from termvisor.redaction import Redactor, SeenSecrets
+from termvisor.redaction.raw_bytes import PaintedSecretLearner
 from termvisor.terminal.sgr import make_rows_self_contained
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 ReadSteps = Callable[[TimelineSegment], Iterable[ReplayStep]]
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\x0e\x0f]")
 
 
 class ReplayRenderer(Struct, frozen=True):
@@ -82,8 +81,10 @@ class _SegmentScreen:
     async def apply_step(self, step: ReplayStep) -> None:
         if isinstance(step, OutputChunk):
             data = self._unfinished_bytes + step.data
+            # Held back until its end arrives: tmux would show the rest of an unterminated title as text.
             end = find_unfinished_sequence(data)
             self._unfinished_bytes = data[end:]
+            # Before tmux draws them: a secret may be partly painted over in every frame.
             self._painted_secrets.feed(step.data)
             await self._replay_pane.feed(data[:end])
             self._epoch, self._offset = step.epoch, step.end
@@ -133,3 +134,23 @@ def encode_first_screen(screen: Screen) -> bytes:
     rows = "\r\n".join(_CONTROL.sub("", row) for row in screen.rows)
     enter_alternate = "\x1b[?1049h" if screen.alternate else ""
     return f"{enter_alternate}{rows}\x1b[{screen.cursor_y + 1};{screen.cursor_x + 1}H".encode("utf-8", "replace")
+
+
+def strip_escapes(row: str) -> str:
+    return _ESCAPE.sub("", row).rstrip()
+
+
+def redact_rows(rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None) -> list[str]:
+    """Redact rows, also the rest of a secret that begins in the rows above, and secrets seen before."""
+    redactor = Redactor(seen_secrets=secrets)
+    redactor.redact_lines(above)
+    return redactor.redact_lines(rows)
+
+
+def redact_colored_rows(
+    rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None
+) -> list[str]:
+    """Redact rows and keep their colours; a row with a secret loses them, because escapes may be inside the secret."""
+    plain_rows = [strip_escapes(row) for row in rows]
+    redacted = redact_rows(plain_rows, [strip_escapes(row) for row in above], secrets)
+    return [row if plain == safe else safe for row, plain, safe in zip(rows, plain_rows, redacted, strict=True)]

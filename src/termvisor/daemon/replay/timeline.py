@@ -13,8 +13,8 @@ from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import Delta, Epoch, Gap
 from termvisor.model.terminal.screen import Screen
 
+# Output before the span, which is drawn but not shown, is fed in chunks of this size.
 _MAX_CHUNK_BYTES = 1 << 18
-"""Output before the span, which is drawn but not shown, is fed in chunks of this size."""
 
 
 class ReplaySpan(Struct, frozen=True):

@@ -6,37 +6,34 @@ crashes only that process. Examples of rules and screen rules are not kept in me
 """
 
 import asyncio
-import sys
 from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
 from collections.abc import Sequence
 from importlib.util import find_spec
 
 import msgspec
 
-from termvisor.daemon.rules.compile_job import CompileJob, read_compile_job
-from termvisor.detection.packs.cache import load_cached_packs
 from termvisor.detection.packs.crash_test import CrashTest, load_crashing_rules, save_crashing_rules
+from termvisor.detection.packs.loader import load_cached_packs, strip_examples
 from termvisor.detection.packs.pack import RulePacks, RuleProblem
-from termvisor.detection.packs.screen_rules import strip_examples
 from termvisor.detection.scanner import RuleScanner
 from termvisor.errors import ConfigError
 from termvisor.log import get_logger
 from termvisor.model.detection.rule import Rule, RuleScope
-from termvisor.model.reload import RulesReloadResult
-from termvisor.pipeline.agent_presence import GatingOptions
-from termvisor.pipeline.rule_matcher import RuleMatcher
+from termvisor.model.maintenance import RulesReloadResult
+from termvisor.pipeline.rule_matcher import GatingOptions, RuleMatcher
 from termvisor.regex import EngineName, is_cached
 from termvisor.regex.relax import relax_pattern
 from termvisor.settings import Paths, Settings
-from termvisor.system.subprocesses import run_isolated
+from termvisor.system.worker import TIMED_OUT, WorkerResult, run_isolated_worker
 
 _TEXT_SCOPES: tuple[RuleScope, ...] = ("line", "stream")
 _MARK_SCOPES: tuple[RuleScope, ...] = ("mark",)
 _TRANSCRIPT_SCOPES: tuple[RuleScope, ...] = ("transcript",)
 _SCOPE_GROUPS = (_TEXT_SCOPES, _MARK_SCOPES, _TRANSCRIPT_SCOPES)
+# A backstop: the worker limits the CPU time of each compilation itself.
 _COMPILE_TIMEOUT_S = 600.0
+# So many rules compile within a second or two, for which the first start waits.
 _MAX_QUICK_RULES = 250
-"""So many rules compile within a second or two, for which the first start waits."""
 CRASH_TEST = CrashTest()
 log = get_logger("rules")
 
@@ -56,6 +53,7 @@ class ActiveRules:
         try:
             await self._activate(await self._load_packs(settings))
         except (ConfigError, OSError) as error:
+            # Capture and search work without rules, so the daemon starts nevertheless.
             log.error("no detection rule is active: %s", error)
         self._has_new_rules.set()
         self._rule_matcher.gating = build_gating(settings)
@@ -67,6 +65,7 @@ class ActiveRules:
         if new_problems:
             return RulesReloadResult(troubles=new_problems)
         self._settings, self._rule_matcher.gating = settings, build_gating(settings)
+        # Unchanged rules are not activated again, which would compile and reset their scanners.
         if _compute_fingerprint(packs) == self._fingerprint:
             return RulesReloadResult()
         await self._activate(packs)
@@ -99,9 +98,12 @@ class ActiveRules:
 
     async def _compile(self) -> None:
         """Compile the rules in a child process; rules that crash Hyperscan become inactive."""
-        command = [sys.executable, "-m", "termvisor.daemon.rules.active_rules"]
-        job = CompileJob(self._paths, self._settings).encode()
-        status, _, errors = await run_isolated(command, stdin=job, timeout_s=_COMPILE_TIMEOUT_S)
+        done = await run_isolated_worker(
+            "termvisor.daemon.rules.active_rules:compile_active_rules",
+            (self._paths, self._settings),
+            returns=type(None),
+            timeout_s=_COMPILE_TIMEOUT_S,
+        )
         packs = await self._load_packs(self._settings)
         new_problems = [problem for problem in packs.troubles if problem not in self._problems]
         crash_reasons = load_crashing_rules(self._paths.cache_dir).values()
@@ -110,8 +112,9 @@ class ActiveRules:
             await self._activate(packs)
         elif self._is_compiled:
             await self._use_engine("auto")
+        # Rules that were reloaded meanwhile are compiled next; then nothing has failed.
         if not self._is_compiled and not self._has_new_rules.is_set():
-            log.warning("rules use the slower engine: %s", _describe_failure(status, errors))
+            log.warning("rules use the slower engine: %s", _describe_failure(done))
 
     async def _use_engine(self, engine: EngineName) -> None:
         text, marks, transcripts = (self._build_scanner(scopes, engine) for scopes in _SCOPE_GROUPS)
@@ -155,18 +158,20 @@ def compile_quick_rules(paths: Paths, settings: Settings) -> None:
         compile_rules(packs, paths)
 
 
-def _describe_failure(status: int, errors: bytes) -> str:
+def _describe_failure(done: WorkerResult[None]) -> str:
     """Return why compilation failed: the last line of stderr, or the timeout."""
-    last_line = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-300:]
-    is_timeout = status == 124
-    return last_line or (
+    is_timeout = done.status == TIMED_OUT
+    return done.last_error_line[-300:] or (
         f"compilation timed out after {_COMPILE_TIMEOUT_S:g} s" if is_timeout else "they cannot be compiled together"
     )
 
 
-def main() -> None:
-    job = read_compile_job()
-    compile_rules(load_cached_packs(job.paths.config_dir, job.settings, job.paths.cache_dir), job.paths)
+def compile_active_rules(paths: Paths, settings: Settings) -> None:
+    """Compile the rules into the cache. Runs in a worker process.
+
+    It gets the daemon's paths and settings, which may differ from the environment and the file.
+    """
+    compile_rules(load_cached_packs(paths.config_dir, settings, paths.cache_dir), paths)
 
 
 def compile_rules(packs: RulePacks, paths: Paths, crash_test: CrashTest = CRASH_TEST) -> None:
@@ -176,12 +181,9 @@ def compile_rules(packs: RulePacks, paths: Paths, crash_test: CrashTest = CRASH_
         rules = [rule for rule in packs.rules if rule.event and rule.scope in scopes]
         if not rules or is_cached(_build_scanner(rules, scopes, paths, "auto").patterns, paths.cache_dir):
             continue
+        # Built-in rules are tested with every release; only the user's can crash the engine.
         user_rules = {rule.id for rule in rules if rule.pack not in builtin}
         crashing = crash_test.compile_surviving(rules, user_rules, paths.cache_dir)
         if crashing:
             reasons = {relax_pattern(rule.pattern): crashing[rule.id] for rule in rules if rule.id in crashing}
             save_crashing_rules(paths.cache_dir, reasons)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Compile redaction patterns in a separate process, so that the compiler's memory is freed when it exits.
+"""Compile redaction patterns in a worker process, so that the compiler's memory is freed when it exits.
 
 The result is cached on disk for later starts. At the first start the detection rules get a short time to be compiled
 too: if that succeeds, the slower fallback engine is not even loaded.
@@ -6,18 +6,16 @@ too: if that succeeds, the slower fallback engine is not even loaded.
 
 import asyncio
 import os
-import sys
 
-from termvisor.daemon.rules.compile_job import CompileJob, read_compile_job
-from termvisor.detection.packs.crash_test import load_crashing_rules
+from termvisor.detection.packs.crash_test import CrashTest, compile_in_process, load_crashing_rules, save_crashing_rules
 from termvisor.log import get_logger
 from termvisor.redaction import RedactionRules, build_rules
-from termvisor.settings import Paths, Settings, get_environment, load_nonce
-from termvisor.system.subprocesses import run_and_capture, run_isolated
+from termvisor.regex.isolated_compile import IsolatedCompileRequest
+from termvisor.settings import Paths, Settings, load_nonce
+from termvisor.system.worker import run_isolated_worker
 
-_RULES_OPTION = "rules"
+# The start waits this long for detection rules; a longer compilation is repeated in the background.
 _RULES_TIMEOUT_S = 2.0
-"""The start waits this long for detection rules; a longer compilation is repeated in the background."""
 log = get_logger("daemon")
 
 
@@ -28,16 +26,19 @@ async def load_redaction_rules(paths: Paths, settings: Settings) -> RedactionRul
     # Patterns that crashed the compiler once would crash it again.
     crashes_compiler = not load_crashing_rules(paths.cache_dir).keys().isdisjoint(rules.custom_patterns.values())
     if not rules.is_compiled and not crashes_compiler:
-        command = [sys.executable, "-m", "termvisor.daemon.rules.precompile"]
-        job = CompileJob(paths, settings).encode()
         rules_timeout_s = _RULES_TIMEOUT_S if _has_idle_cpu() else 0.0
-        (status, _, errors), _ = await asyncio.gather(
-            asyncio.to_thread(run_and_capture, command, stdin=job, timeout_s=60.0, env=get_environment()),
-            run_isolated([*command, _RULES_OPTION], stdin=job, timeout_s=rules_timeout_s),
+        done, _ = await asyncio.gather(
+            run_isolated_worker(f"{__name__}:compile_redaction_rules", (paths, settings), returns=str, timeout_s=60.0),
+            run_isolated_worker(
+                "termvisor.daemon.rules.active_rules:compile_quick_rules",
+                (paths, settings),
+                returns=type(None),
+                timeout_s=rules_timeout_s,
+            ),
         )
-        if status and not rules.is_compiled:
-            detail = errors.decode("utf-8", "replace").strip()[-300:]
-            log.warning("redaction uses the slower engine, because its patterns did not compile: %s", detail)
+        if not rules.is_compiled:
+            reason = "".join(done.values) or done.stderr or f"the worker exited with status {done.status}"
+            log.warning("redaction uses the slower engine, because its patterns did not compile: %s", reason[-300:])
     return rules
 
 
@@ -46,27 +47,13 @@ def _has_idle_cpu() -> bool:
     return os.getloadavg()[0] < 2 * (os.cpu_count() or 1)
 
 
-def main() -> None:
-    from termvisor.daemon.rules.active_rules import compile_quick_rules
-
-    job = read_compile_job()
-    paths, settings = job.paths, job.settings
-    if sys.argv[1:] == [_RULES_OPTION]:
-        compile_quick_rules(paths, settings)
-    elif error := _compile_redaction_rules(
-        build_rules(settings.redact_patterns, settings.redact_allow, cache=paths.cache_dir), paths.cache_dir
-    ):
-        sys.exit(error)
-
-
-def _compile_redaction_rules(rules: RedactionRules, folder: str) -> str:
-    """Compile the rules into the cache; return the error, empty if there is none.
+def compile_redaction_rules(paths: Paths, settings: Settings) -> str:
+    """Compile the rules into the cache, in a worker process; return the error, empty if there is none.
 
     The user's own patterns are tried first in another process: some patterns crash Hyperscan.
     """
-    from termvisor.detection.packs.crash_test import CrashTest, compile_in_process, save_crashing_rules
-    from termvisor.regex.isolated_compile_messages import IsolatedCompileRequest
-
+    folder = paths.cache_dir
+    rules = build_rules(settings.redact_patterns, settings.redact_allow, cache=folder)
     request = IsolatedCompileRequest(patterns=rules.patterns, keep_in=folder)
     if rules.is_compiled or not rules.custom_patterns:
         return "" if rules.is_compiled else compile_in_process(request)
@@ -77,7 +64,3 @@ def _compile_redaction_rules(rules: RedactionRules, folder: str) -> str:
         return f"redact_patterns {pattern!r} {custom_only.why}"
     result = CrashTest().run_trial(request)
     return result.why or "; ".join(result.refused.values())
-
-
-if __name__ == "__main__":
-    main()

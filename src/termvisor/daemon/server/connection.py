@@ -20,9 +20,8 @@ from termvisor.daemon.server.request import (
 )
 from termvisor.errors import BadRequest
 from termvisor.log import get_logger
-from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.protocol.line_buffer import LineBuffer, LineTooLong
-from termvisor.system import peer_credentials
+from termvisor.protocol import command_protocol, jsonrpc, unix_socket
+from termvisor.protocol.lines import LineBuffer, LineTooLong
 
 log = get_logger("daemon.connection")
 RequestWork = Callable[[], Awaitable[None]]
@@ -68,7 +67,8 @@ class ClientConnection(asyncio.Protocol):
         self._transport = transport
         self._socket = transport.get_extra_info("socket")
         transport.set_write_buffer_limits(high=self._limits.max_unread_bytes)
-        self._peer = peer_credentials.parse_peer(self._socket.getsockopt(*peer_credentials.PEER_CREDENTIALS_OPTION))
+        self._peer = unix_socket.parse_peer(self._socket.getsockopt(*unix_socket.PEER_CREDENTIALS_OPTION))
+        # The socket is private already; this also holds if its folder was opened for others.
         if self._peer.uid != self._limits.uid:
             log.warning("refused a client of user %d", self._peer.uid)
             transport.abort()
@@ -76,6 +76,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._pending_lines.clear()
         self.cancel()
+        # Wakes requests that wait to write; they find the transport closing.
         self._writable.set()
         if self._abort_timer:
             self._abort_timer.cancel()
@@ -93,6 +94,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             self._pending_lines += self._lines.feed(data)
         except LineTooLong as error:
+            # Where the next request begins is unknown, so the connection is of no further use.
             self._transport.write(
                 jsonrpc.encode_message(
                     jsonrpc.build_error_response(None, BadRequest(str(error)), jsonrpc.INVALID_REQUEST)
@@ -102,7 +104,7 @@ class ClientConnection(asyncio.Protocol):
         self._start_pending()
 
     def eof_received(self) -> bool:
-        if peer_credentials.is_peer_gone(self._socket.fileno()):
+        if unix_socket.is_peer_gone(self._socket.fileno()):
             return False
         if rest := self._lines.get_rest():
             self._pending_lines.append(rest)
@@ -142,6 +144,7 @@ class ClientConnection(asyncio.Protocol):
             self.close()
 
     def _handle_line(self, line: bytes) -> None:
+        # A command line has its connection for itself; everything else is JSON-RPC.
         if line.startswith(b"!"):
             self._is_input_closed = True
             self._pending_lines.clear()
@@ -173,7 +176,7 @@ class ClientConnection(asyncio.Protocol):
         """Poll for the disconnect of a client that closed its sending side: asyncio does not report it."""
         while self._running_requests and not self._transport.is_closing():
             await asyncio.wait(self.running_tasks, timeout=0.5)
-            if not self._transport.is_closing() and peer_credentials.is_peer_gone(self._socket.fileno()):
+            if not self._transport.is_closing() and unix_socket.is_peer_gone(self._socket.fileno()):
                 self._transport.abort()
 
     async def _send(self, data: bytes) -> None:

@@ -3,33 +3,25 @@
 import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import convert
 
 from termvisor import __version__
+from termvisor.daemon.services.services import DaemonServices
 from termvisor.errors import VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor
 from termvisor.ops.api import dispatch
 from termvisor.ops.api.catalog import STREAM_OPERATIONS
-from termvisor.ops.api.services import Services
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.system.peer_credentials import PeerProcess
+from termvisor.protocol.unix_socket import PeerProcess
 
 log = get_logger("daemon.requests")
 
 
-class DispatcherServices(Services, Protocol):
-    keeps_recorder: bool
-    """True if the recorder keeps running when the daemon stops, for the next daemon."""
-
-    def bind_caller(self, actor: Actor) -> Services:
-        """Return the services with a gate that acts for ``actor``."""
-
-
 class OperationDispatcher:
-    def __init__(self, services: DispatcherServices, stop: Callable[[], None]):
+    def __init__(self, services: DaemonServices, stop: Callable[[], None]):
         self._services, self._request_stop = services, stop
         self._hello = jsonrpc.DaemonHello(
             __version__, command_protocol.PROTOCOL_VERSION, os.getpid(), STREAM_OPERATIONS
@@ -41,6 +33,7 @@ class OperationDispatcher:
     async def run_command(
         self, request: command_protocol.CommandRequest, peer: PeerProcess
     ) -> AsyncGenerator[bytes, None]:
+        # The client sent it without parsing; the frame makes it run the command itself.
         if _needs_no_daemon(request):
             yield command_protocol.encode_frame(b"l", 0)
             return
@@ -93,5 +86,6 @@ def _needs_no_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
         operation, words = dispatch.find_operation(request.argv, request.is_robot)
     except VisorError:
-        return False  # run_command reports the error
+        # Dispatching the command line reports the error.
+        return False
     return operation.is_local(words)

@@ -6,17 +6,22 @@ A socket file without a listener was left by a killed daemon: it is removed and 
 import asyncio
 import contextlib
 import os
+import resource
 import socket
 import stat
+from collections.abc import AsyncGenerator
+from typing import Any
 
 from termvisor.daemon.server.connection import ClientConnection, ConnectionLimits
-from termvisor.daemon.server.overload import OverloadHandler, compute_max_clients
 from termvisor.daemon.server.request import RequestHandler
 from termvisor.errors import Conflict, Unavailable
+from termvisor.protocol import command_protocol, jsonrpc
+from termvisor.protocol.unix_socket import PeerProcess
 
 _SOCKET_BACKLOG = 1024
+# A client beyond the limit has this long to read its error (or to send `shutdown`).
 _OVERLOAD_CLOSE_DELAY_S = 2.0
-"""A client beyond the limit has this long to read its error (or to send `shutdown`)."""
+MAX_CLIENTS = 4096
 
 
 class DaemonSocketServer:
@@ -79,6 +84,7 @@ def _remove_stale_socket(path: str) -> None:
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
+        # The usual case: the last daemon removed its socket.
         return
     if not stat.S_ISSOCK(mode):
         raise Unavailable(f"{path} is not a socket", hint="Move it away; Termvisor did not create it.")
@@ -86,3 +92,47 @@ def _remove_stale_socket(path: str) -> None:
         if probe.connect_ex(path) == 0:
             raise Conflict(f"another daemon answers on {path}", hint="Stop it with `visor daemon stop`.")
     os.unlink(path)
+
+
+def compute_max_clients() -> int:
+    """Return the connection limit: half of the file descriptors, the rest is for panes and files."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_CLIENTS if descriptors == resource.RLIM_INFINITY else min(MAX_CLIENTS, descriptors // 2)
+
+
+class OverloadHandler:
+    """Answer clients beyond the connection limit with an error in their own protocol.
+
+    `hello`, `reload` and `shutdown` still work: too many clients must not keep the user from stopping the daemon.
+    """
+
+    def __init__(self, handler: RequestHandler, max_clients: int):
+        self._handler, self._max_clients = handler, max_clients
+
+    def get_hello(self) -> jsonrpc.DaemonHello:
+        return self._handler.get_hello()
+
+    async def run_command(
+        self, request: command_protocol.CommandRequest, peer: PeerProcess
+    ) -> AsyncGenerator[bytes, None]:
+        raise self._build_overload_error()
+        yield b""
+
+    async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
+        raise self._build_overload_error()
+
+    async def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]:
+        raise self._build_overload_error()
+        yield None
+
+    async def reload(self) -> None:
+        await self._handler.reload()
+
+    def stop(self, *, keep_recorder: bool) -> None:
+        self._handler.stop(keep_recorder=keep_recorder)
+
+    def _build_overload_error(self) -> Unavailable:
+        return Unavailable(
+            f"more than {self._max_clients} clients are connected to the daemon",
+            hint="Close some of them. `visor daemon restart` closes all connections; nothing is lost.",
+        )

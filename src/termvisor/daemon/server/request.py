@@ -13,7 +13,7 @@ from msgspec import Struct, UnsetType
 from termvisor.errors import BadRequest, InternalError, VisorError
 from termvisor.log import get_logger
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.system.peer_credentials import PeerProcess
+from termvisor.protocol.unix_socket import PeerProcess
 
 HEARTBEAT_INTERVAL_S = 2.0
 """A hook gives up after five times this interval without a frame."""
@@ -53,6 +53,7 @@ class ClientContext(Struct, frozen=True):
 
 
 async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) -> None:
+    # Sent before the request is parsed: the client learns at once that the daemon lives, and its version.
     await send(command_protocol.encode_frame(b"a", command_protocol.PROTOCOL_VERSION))
     try:
         jsonrpc.check_protocol(command_protocol.parse_version(line), command_protocol.PROTOCOL_VERSION)
@@ -61,7 +62,8 @@ async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) ->
         await send_answer(caller, request, send)
     except ClientDisconnected:
         raise
-    except Exception as error:  # also a bug in an operation is reported to the client
+    except Exception as error:
+        # Also a bug in an operation is reported to the client.
         failure = _to_visor_error(error)
         text = f"visor: {failure.message}\nhint: {failure.hint}\n".encode()
         exit_frame = command_protocol.encode_frame(b"x", failure.exit_status)
@@ -83,7 +85,8 @@ async def _send_answer_with_heartbeat(
         heartbeat = group.create_task(_send_heartbeats(send))
         try:
             await _send_answer(caller, request, send)
-        except Exception as error:  # raised outside, so that it is not wrapped in an exception group
+        except Exception as error:
+            # Raised outside, so that it is not wrapped in an exception group.
             failure = error
         heartbeat.cancel()
     if failure is not None:
@@ -91,6 +94,7 @@ async def _send_answer_with_heartbeat(
 
 
 async def _send_heartbeats(send: SendBytes) -> None:
+    # The answer meets the same error and ends the request.
     with suppress(ClientDisconnected):
         while True:
             await asyncio.sleep(HEARTBEAT_INTERVAL_S)
@@ -105,7 +109,8 @@ async def handle_rpc(caller: ClientContext, request: jsonrpc.RpcRequest, send: S
         answer = jsonrpc.encode_message(jsonrpc.RpcResponse(request_id, result=result))
     except ClientDisconnected:
         raise
-    except Exception as error:  # also a bug in an operation is reported to the client
+    except Exception as error:
+        # Encoding is inside the try block: a result that cannot be encoded is a bug in the operation, too.
         answer = jsonrpc.encode_message(jsonrpc.build_error_response(request_id, _to_visor_error(error)))
     if not is_notification:
         await send(answer)

@@ -8,12 +8,15 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from termvisor.accounts.attribution import ENV_NAMES, find_owner
-from termvisor.accounts.credentials import can_share_sessions
+from termvisor.accounts.environment import ENV_NAMES, can_share_sessions, find_owner
 from termvisor.accounts.launcher import build_command_prefix
-from termvisor.accounts.quota_parsing import parse_detection_allowance, parse_signal_allowances, parse_tracker_answer
+from termvisor.accounts.quota import (
+    parse_detection_allowance,
+    parse_signal_allowances,
+    parse_tracker_answer,
+    query_tracker,
+)
 from termvisor.accounts.selection import AccountRequirements, select_account
-from termvisor.accounts.usage_tracker import query_tracker
 from termvisor.agents.tracking.transition import TrackingOutcome
 from termvisor.bus import Subscription
 from termvisor.clock import NS
@@ -38,7 +41,7 @@ from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.model.settings.accounts import ANY_ACCOUNT
 from termvisor.settings import get_home_folder
 from termvisor.system import procfs
-from termvisor.workflows.account_failover import AccountSelection
+from termvisor.workflows.results import AccountSelection
 
 _LOOKBACK_NS = 7 * 86_400 * NS
 """Detections of the last week are read at start."""
@@ -61,7 +64,7 @@ def _log_storage_errors() -> Iterator[None]:
         log.warning("the remaining quota of an account was not stored: %s", error)
 
 
-class DaemonAccounts:
+class AccountService:
     def __init__(self, components: Components, run_program: ProgramRunner):
         self._run_program = run_program
         self._components, self._store, self._clock = components, components.store.accounts, components.clock
@@ -69,6 +72,7 @@ class DaemonAccounts:
         self._refreshed_at: dict[Service, int] = {}
 
     async def list_statuses(self) -> list[AccountStatus]:
+        """Return the status of every configured account, in the order of the settings."""
         return await self._store.list_statuses(self._declared_accounts)
 
     async def refresh_usage(self, service: Service | None = None) -> str:
@@ -78,6 +82,7 @@ class DaemonAccounts:
         return "; ".join(dict.fromkeys(filter(None, problems)))
 
     async def use_account(self, ref: str) -> AccountStatus:
+        """Make an account the current one of its service. Raises NotFound."""
         account = find_account(self._declared_accounts, ref)
         if account is None:
             raise NotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
@@ -85,6 +90,7 @@ class DaemonAccounts:
         return (await self._store.list_statuses([account]))[0]
 
     async def pick_account(self, service: Service) -> AccountChoice:
+        """Choose the best account of a service, by fresh usage data."""
         await self._refresh_if_stale(service)
         return select_account(await self.list_statuses(), self._build_requirements(service))
 
@@ -97,6 +103,7 @@ class DaemonAccounts:
         if known_service is None:
             return AccountSelection(why=f"the service of {agent or 'this program'} is not known")
         current = await self._find_account(known_service, self._find_agent_process(pane))
+        # With one account there is nothing to confuse; with more, the exhausted one could be chosen again.
         if current is None and len(self._list_declared(known_service)) > 1:
             return AccountSelection(why="its current account is not known; set it with `visor accounts use`")
         await self._refresh_if_stale(known_service)
@@ -123,6 +130,7 @@ class DaemonAccounts:
         """Store quota from detections and signals until cancelled, starting with the detections of the last week."""
         since = self._clock.now() - _LOOKBACK_NS
         with (
+            # Subscribed before the stored detections are read, so that none is missed in between.
             self._components.event_log.events.subscribe() as events,
             self._components.agent_tracking.tracker.outcomes.subscribe() as transitions,
         ):
@@ -166,12 +174,14 @@ class DaemonAccounts:
         """Return the account variables of an agent's environment; None if its process exited."""
         if runtime is None:
             return None
+        # Remembered, because quota may be reported after the process has exited.
         if runtime not in self._environments_by_agent:
             running = self._components.agent_tracking.tracker.agents_by_pane.values()
             pid = next((agent_process.pid for agent_process in running if agent_process.id == runtime), 0)
             environment = await asyncio.to_thread(procfs.read_environment, pid, ENV_NAMES) if pid else {}
             if not environment:
                 return None
+            # Dicts keep the order of insertion: the first keys are the oldest agents.
             for oldest in list(self._environments_by_agent)[: 1 - _MAX_REMEMBERED]:
                 del self._environments_by_agent[oldest]
             self._environments_by_agent[runtime] = environment
@@ -194,6 +204,7 @@ class DaemonAccounts:
         program, now = self._components.settings.account_tracker, self._clock.now()
         if not accounts:
             return f"no account of {service} is configured"
+        # Set also if the tracker fails: a broken one must not be started for every choice.
         self._refreshed_at[service] = now
         try:
             answer = await query_tracker(program, "refresh", service, self._run_program)

@@ -1,43 +1,51 @@
-"""Serve agent states, sessions, sources and adapters to operations, computed at the time of the call."""
+"""Serve agent states, sessions, sources and adapters to operations, computed at the time of the call.
+
+`PaneIdentifier` says which agent a pane shows and by which evidence: process, command, screen, title or handshake.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 
+from msgspec import Struct
+
 from termvisor.agents.adapters import loader
-from termvisor.agents.adapters.adapter import Adapter
-from termvisor.agents.adapters.recorded_versions import list_recorded_versions
+from termvisor.agents.adapters.adapter import Adapter, ProcessInfo
+from termvisor.agents.adapters.loader import list_recorded_versions
 from termvisor.agents.state.explain import explain_state
+from termvisor.agents.state.identification import build_handshake_signature, identify_agent
 from termvisor.agents.state.published_state import compute_state
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
 from termvisor.agents.state.source_reading import read_sources
-from termvisor.agents.state.titles import TitleCandidates, find_session_titles, select_title
+from termvisor.agents.state.titles import find_session_titles, select_title
+from termvisor.agents.tracking.agent_discovery import PaneInfo
 from termvisor.bus import Subscription
 from termvisor.daemon.agents.assembly import find_pane_info, list_pane_infos
 from termvisor.daemon.agents.drift_monitor import DriftMonitor
 from termvisor.daemon.components import Components
-from termvisor.daemon.services.agent_identification import PaneIdentifier
-from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.agent_process import AgentProcess, AgentSignature, SignatureInputs
 from termvisor.model.agent.agent_view import AgentKind, AgentView
 from termvisor.model.agent.attention import find_need
-from termvisor.model.agent.drift import AgentDrift
-from termvisor.model.agent.evidence_source import EvidenceSource, SourceHealth
-from termvisor.model.agent.explanation import StateExplanation
-from termvisor.model.agent.identification import AgentSignature
+from termvisor.model.agent.evidence import AgentDrift, EvidenceSource, SourceHealth, StateExplanation
+from termvisor.model.agent.hooks import ToolFinished
 from termvisor.model.agent.price import add_estimated_cost
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState, StateChange
-from termvisor.model.agent.tool_finished import ToolFinished
 from termvisor.model.ids import PaneId, SignalId
 
+_SELF_IDENTIFIED_BINDINGS = ("managed_deterministic_fresh", "managed_deterministic_stale")
+_MAX_CACHED_NAMES = 1024
+"""Entries per cache before it is cleared."""
 
-class DaemonAgents:
+
+class AgentService:
     def __init__(self, components: Components):
         self._components, self._tracker = components, components.agent_tracking.tracker
         self._identifier = PaneIdentifier(components)
         self.drift_monitor = DriftMonitor(components)
 
     async def list_views(self, pane: PaneId | None = None) -> dict[PaneId, AgentView]:
+        """Return the running agents by pane, or only that of one pane."""
         running = sorted(self._tracker.agents_by_pane.items())
         return {
             agent_pane: self._build_view(agent_process)
@@ -46,11 +54,13 @@ class DaemonAgents:
         }
 
     async def list_signatures(self) -> dict[PaneId, AgentSignature]:
+        """Return, for each existing pane, why it was or was not identified as an agent's."""
         signatures = {pane: view.signature for pane, view in (await self.list_views()).items()}
         others = (info for info in list_pane_infos(self._components.server_supervisor) if info.pane not in signatures)
         return signatures | {info.pane: self._identifier.identify(info) for info in others}
 
     async def explain_state(self, pane: PaneId) -> StateExplanation | None:
+        """Explain the state of the agent in a pane; None if there is no agent."""
         tracker, now = self._tracker, self._components.clock.now()
         agent_process = tracker.find_agent_in_pane(pane)
         if agent_process is None:
@@ -58,11 +68,13 @@ class DaemonAgents:
         return explain_state(tracker.state.knowledge, agent_process.id, now, tracker.config.thresholds)
 
     async def find_signals(self, signal_ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
+        """Return the stored signals, redacted; those deleted by retention are missing."""
         return await self._components.store.agent_facts.find_signals(signal_ids)
 
     async def list_sessions(
         self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
     ) -> list[AgentSession]:
+        """Return the newest sessions, oldest first."""
         sessions = await self._components.store.sessions.list(pane=pane, agent=agent, since=since, limit=limit)
         return [add_estimated_cost(session, self._components.settings.agent_prices) for session in sessions]
 
@@ -71,19 +83,24 @@ class DaemonAgents:
         tracking = self._components.agent_tracking
         connected = [*tracking.source_watcher.list_health(), *tracking.servers.collect_health()]
         names = {(health.agent, health.source) for health in connected}
+        # A source with a file or server is listed there already, with more detail.
         live = self._collect_live_sources()
         return [*connected, *(health for health in live if (health.agent, health.source) not in names)]
 
     async def list_kinds(self) -> list[AgentKind]:
+        """Return every known agent program, including disabled ones."""
         return [self._build_kind(adapter) for adapter in loader.load_adapters()]
 
     async def list_drifts(self) -> list[AgentDrift]:
+        """Return how running agents deviate from what their adapters expect."""
         return self.drift_monitor.find_drifts()
 
     def subscribe_state_changes(self) -> AbstractContextManager[Subscription[StateChange]]:
+        """Subscribe to state changes; published after they are stored."""
         return self._tracker.state_changes.subscribe()
 
     def subscribe_tool_ends(self) -> AbstractContextManager[Subscription[ToolFinished]]:
+        """Subscribe to finished tool calls, as far as agents report them."""
         return self._components.agent_tracking.signal_reader.finished_tools.subscribe()
 
     def _build_kind(self, adapter: Adapter) -> AgentKind:
@@ -126,8 +143,7 @@ class DaemonAgents:
         own, past = find_session_titles(slots, agent_process.agent, self._tracker.config.thresholds)
         location = self._components.server_supervisor.locate_pane(agent_process.pane)
         live = location[0].known_panes[location[1]].facts.title if location is not None else ""
-        candidates = TitleCandidates(own_name=own, past_title=past, live_title=live, path=agent_process.cwd)
-        return select_title(candidates, agent_process.agent)
+        return select_title((own, past, live, agent_process.cwd), agent_process.agent)
 
     def _collect_live_sources(self) -> Iterator[SourceHealth]:
         """Yield the health of marks and screens; they have no file or address, so ``where`` is the pane."""
@@ -152,3 +168,49 @@ class DaemonAgents:
 def _is_shown_at(drift: AgentDrift, source: EvidenceSource) -> bool:
     """Return True if a drift is reported with this source: silent signals with theirs, all others with the screen."""
     return (source.tier == "deterministic") if drift.kind == "silent_signals" else source.name == "screen"
+
+
+class PaneIdentifier(Struct):
+    """Match commands and titles to agents; both are cached, because listings ask for all panes at once."""
+
+    components: Components
+    _agents_by_command: dict[str, str] = {}
+    _agents_by_title: dict[str, str] = {}
+
+    def identify(self, pane_info: PaneInfo, state: AgentState | None = None) -> AgentSignature:
+        """Return the signature of a pane; ``state`` is the state of its agent, if it has one."""
+        tracking = self.components.agent_tracking
+        agent_process = tracking.tracker.find_agent_in_pane(pane_info.pane)
+        inputs = SignatureInputs(
+            provider_hint=agent_process.agent if agent_process is not None and agent_process.pid else "",
+            cmd_match=self._match_command(pane_info.command),
+            poller_match=tracking.agent_screens.get_agent_on_screen(agent_process) if agent_process is not None else "",
+            title_match=self._match_title(pane_info.title),
+        )
+        # An agent that reported itself by a hook is known for certain; names and titles can only confirm it.
+        if state is not None and state.binding in _SELF_IDENTIFIED_BINDINGS:
+            return build_handshake_signature(state.agent, inputs)
+        return identify_agent(inputs, pane_info.command)
+
+    def _match_command(self, command: str) -> str:
+        registry = self.components.agent_tracking.adapter_registry
+        if command not in self._agents_by_command:
+            # tmux reports only the name of the command; adapters match processes, so one is made up.
+            processes = [ProcessInfo(pid=1, program=command, argv=(command,))]
+            match = next((agent for agent in registry.adapters if registry.find_process(agent, processes)), "")
+            _add_to_cache(self._agents_by_command, command, match)
+        return self._agents_by_command[command]
+
+    def _match_title(self, title: str) -> str:
+        registry = self.components.agent_tracking.adapter_registry
+        if title not in self._agents_by_title:
+            match = next((agent for agent in registry.adapters if registry.is_title_match(agent, title)), "")
+            _add_to_cache(self._agents_by_title, title, match if title else "")
+        return self._agents_by_title[title]
+
+
+def _add_to_cache(cache: dict[str, str], text: str, agent: str) -> None:
+    # Agents show their status in the title, so the names never end.
+    if len(cache) >= _MAX_CACHED_NAMES:
+        cache.clear()
+    cache[text] = agent

@@ -10,23 +10,29 @@ from termvisor.actions.gate import Gate
 from termvisor.actions.pane_snapshot import PaneAccess
 from termvisor.actions.permission_requests.broker import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker
-from termvisor.actions.undo import find_undoable_action
-from termvisor.actions.undo_action import build_inverse
+from termvisor.actions.undo import build_inverse, find_undoable_action
 from termvisor.bus import Subscription
 from termvisor.clock import Clock
 from termvisor.errors import StaleSnapshot
 from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
-from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, Reservation
-from termvisor.model.action.audit import AuditEntry, AuditFilter
-from termvisor.model.action.hash_chain import ChainBreak, HashChainEntry
+from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, Reservation, Verdict
+from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak, HashChainEntry
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.policy import Policy
-from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.undo import UndoAction
+from termvisor.model.action.preconditions import Preconditions, UndoAction
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.gate_service import GatePreview
 from termvisor.store import Store
+
+
+class GatePreview(Struct, frozen=True, kw_only=True):
+    """The verdict on an action, the policy trace (``path``), and the first failed precondition."""
+
+    verdict: Verdict
+    path: tuple[str, ...]
+    refused: str = ""
+    """Code of the first failed precondition; empty if all hold."""
+    refused_text: str = ""
 
 
 class GateComponents(Struct):
@@ -41,19 +47,22 @@ class GateComponents(Struct):
     permission_broker: PermissionBroker
 
 
-class CallerGate:
+class GateService:
     def __init__(self, gate_components: GateComponents, actor: Actor):
         self._gate_components, self.actor = gate_components, actor
-        self.approvals = CallerApprovals(gate_components, actor)
-        self.audit = CallerAudit(gate_components, actor)
-        self.reservations = CallerReservations(gate_components, actor)
+        self.approvals = ApprovalService(gate_components, actor)
+        self.audit = AuditService(gate_components, actor)
+        self.reservations = ReservationService(gate_components, actor)
 
     async def run(self, action: Action, preconditions: Preconditions) -> Outcome:
+        """Execute an action. Raises Refused, NeedsApproval, StaleSnapshot or Conflict if nothing was executed."""
+        # The same request may also be on the screen of the agent; the broker makes one approval request of both.
         if isinstance(action, AnswerAgent):
             return await self._gate_components.permission_broker.answer_hook(action, self.actor, preconditions)
         return await self._gate_components.gate.run(action, self.actor, preconditions)
 
     async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
+        """Return the verdict without executing, asking, counting or logging anything."""
         verdict, refused, path = await self._gate_components.gate.preview(action, self.actor, preconditions)
         return GatePreview(
             verdict=verdict,
@@ -63,68 +72,81 @@ class CallerGate:
         )
 
 
-class CallerApprovals:
+class ApprovalService:
+    """Approval requests and permits."""
+
     def __init__(self, gate_components: GateComponents, actor: Actor):
-        self._gate_components, self._actor = gate_components, actor
+        self._gate_components, self._store, self._actor = gate_components, gate_components.store, actor
 
     async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
+        # Requests expire when they are read, not by a timer: no caller sees an expired one as open.
         await self._gate_components.approvals.expire()
-        return await self._gate_components.store.approvals.list(is_open=is_open, limit=limit)
+        return await self._store.approvals.list(is_open=is_open, limit=limit)
 
     async def find(self, approval_id: int) -> Approval | None:
         await self._gate_components.approvals.expire()
-        return await self._gate_components.store.approvals.find(approval_id)
+        return await self._store.approvals.find(approval_id)
 
     async def answer(self, approval_id: int, answer: ApprovalAnswer, *, is_lasting: bool = False) -> Approval:
+        """Answer a request. Raises BadRequest if it does not exist, Conflict if it is no longer open."""
         return await self._gate_components.approvals.answer(approval_id, answer, self._actor, lasting=is_lasting)
 
     def subscribe(self) -> AbstractContextManager[Subscription[Approval]]:
         return self._gate_components.approvals.updates.subscribe()
 
     async def list_permits(self) -> tuple[Permit, ...]:
-        return tuple(await self._gate_components.store.permits.list(self._gate_components.clock.now()))
+        return tuple(await self._store.permits.list(self._gate_components.clock.now()))
 
     async def revoke_permit(self, permit_id: int) -> bool:
-        return await self._gate_components.store.permits.revoke(permit_id, self._gate_components.clock.now())
+        return await self._store.permits.revoke(permit_id, self._gate_components.clock.now())
 
 
-class CallerAudit:
+class AuditService:
+    """The audit log, undo, and the policy in force."""
+
     def __init__(self, gate_components: GateComponents, actor: Actor):
-        self._gate_components, self._actor = gate_components, actor
+        self._gate_components, self._store, self._actor = gate_components, gate_components.store, actor
 
     async def find_inverse(self, which: str, panes: Sequence[PaneView]) -> UndoAction:
-        return build_inverse(await find_undoable_action(self._gate_components.store.audit, which, self._actor), panes)
+        """Return the action that undoes one: by correlation id, or the caller's `last`. Raises NotUndoable."""
+        return build_inverse(await find_undoable_action(self._store.audit, which, self._actor), panes)
 
     async def list_chain_entries(self, after: int, limit: int = 500) -> list[HashChainEntry]:
-        return await self._gate_components.store.audit.list_chain_entries(after, limit)
+        """Return the first entries after this id, exactly as stored: NOT redacted again."""
+        return await self._store.audit.list_chain_entries(after, limit)
 
     async def list(
         self, *, after: int | None = None, filters: AuditFilter | None = None, limit: int = 20
     ) -> list[AuditEntry]:
-        return await self._gate_components.store.audit.list(after=after, filters=filters, limit=limit)
+        """Return entries, oldest first: the first ones after the id ``after``, else the newest."""
+        return await self._store.audit.list(after=after, filters=filters, limit=limit)
 
     def subscribe(self) -> AbstractContextManager[Subscription[None]]:
-        return self._gate_components.store.audit.updates.subscribe()
+        """Subscribe to wake-ups: entries may have been added; read them with `list`."""
+        return self._store.audit.updates.subscribe()
 
     async def verify(self, expected_hash: str = "") -> ChainBreak | None:
-        return await self._gate_components.store.audit.verify(expected_hash)
+        """Verify the hash chain; return the first break, or None. ``expected_hash`` must be part of the chain."""
+        return await self._store.audit.verify(expected_hash)
 
     def load_policy(self) -> tuple[Policy | None, str]:
-        return (
-            self._gate_components.policy_checker.file.get_current(),
-            self._gate_components.policy_checker.file.problem,
-        )
+        """Return the policy in force, and the error in its file, or ""."""
+        file = self._gate_components.policy_checker.file
+        # In this order: reading a changed file sets or clears its problem.
+        return file.get_current(), file.problem
 
 
-class CallerReservations:
+class ReservationService:
     def __init__(self, gate_components: GateComponents, actor: Actor):
-        self._gate_components, self._actor = gate_components, actor
+        self._gate_components, self._store, self._actor = gate_components, gate_components.store, actor
 
     async def reserve(self, pane: PaneId, owner: str, seconds: float) -> Reservation:
+        """Reserve a pane. Raises Conflict if another owner holds it."""
         await self._gate_components.gate.run(
             Reserve(pane=pane, owner=owner, seconds=seconds), self._actor, Preconditions(owner=owner)
         )
-        held = await self._gate_components.store.reservations.find_for_pane(pane, self._gate_components.clock.now())
+        # The gate answers with an outcome only; the reservation itself may be an extended older one.
+        held = await self._store.reservations.find_for_pane(pane, self._gate_components.clock.now())
         if held is None:
             raise StaleSnapshot(f"the reservation of pane {pane} already expired")
         return held
@@ -138,4 +160,4 @@ class CallerReservations:
         return held is not None
 
     async def list(self) -> list[Reservation]:
-        return await self._gate_components.store.reservations.list(self._gate_components.clock.now())
+        return await self._store.reservations.list(self._gate_components.clock.now())

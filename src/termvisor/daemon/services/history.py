@@ -22,9 +22,8 @@ from termvisor.errors import MuxError, StorageError
 from termvisor.log import get_logger
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, ScreenId
-from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.model.terminal.output import Delta, Epoch, Gap, Line
-from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.screen import ReplayFrame, Screen
 from termvisor.model.terminal.search_query import SearchQuery, SearchResult
 from termvisor.recorder.segment_log import MERGE_WINDOW_NS, SegmentReader
 from termvisor.search.executor import search
@@ -36,15 +35,18 @@ _DAMAGED_FILE_HINT = "Move this file away to read the rest of the pane's bytes."
 log = get_logger("recording")
 
 
-class DaemonHistory:
+class HistoryService:
+    """Stored output and events. Lists are ordered oldest first."""
+
     def __init__(self, components: Components):
         self._store, self._clock = components.store, components.clock
-        self.recording = DaemonRecording(components)
+        self.recording = RecordingService(components)
         self.commands = components.store.commands
 
     async def list_lines(
         self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
     ) -> list[Line]:
+        """Return lines with ``after < number < before``: the first ``limit`` if ``after`` is set, else the last."""
         return await self._store.output.read_lines(pane, after=after, before=before, limit=limit)
 
     async def search(self, query: SearchQuery) -> SearchResult:
@@ -59,13 +61,16 @@ class DaemonHistory:
         kind: str | None = None,
         limit: int = 20,
     ) -> list[Event]:
+        """Return the first events after the cursor ``after``, else the newest. Raises InvalidCursor."""
         return await self._store.events.list(after=after, pane=pane, since=since, kind=kind, limit=limit)
 
     async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
         return await self._store.output.list_gaps(pane=pane, since=since)
 
 
-class DaemonRecording:
+class RecordingService:
+    """Recorded raw output and stored screens of a pane."""
+
     def __init__(self, components: Components):
         self._store, self._pipeline = components.store, components.pipeline
         self._replay_server = ReplayServer(components.settings.tmux_program, components.paths.render_socket)
@@ -74,6 +79,8 @@ class DaemonRecording:
         return await self._store.output.list_epochs(pane)
 
     async def read_raw(self, pane: PaneId, *, since: int | None = None) -> AsyncIterator[Delta]:
+        """Yield the raw bytes of a pane, epoch by epoch, as stored: NOT redacted."""
+        # Each epoch has its own log: offsets start at 0 again when capture restarts.
         for epoch in await self._store.output.list_epochs(pane):
             for delta in self._read_epoch(epoch):
                 if since is None or delta.at >= since:
@@ -94,13 +101,16 @@ class DaemonRecording:
                         yield frame
                         span = ReplaySpan(frame.at + 1, until, span.interval)
                 return
+            # The replay tmux is a child process that may be killed; a viewer should not notice.
             except MuxError as error:
                 log.warning("replay of pane %d starts again after an error: %s", pane, error)
+                # A frame at which tmux fails twice would make it fail again and again.
                 if (span.since or 0) == failed_at:
                     raise
                 failed_at = span.since or 0
 
     async def find_screen_at(self, pane: PaneId, at: int) -> Screen | None:
+        """Return the last screen stored at or before this time; None if there is none."""
         return await self._store.sightings.find_screen_at(pane, at)
 
     async def find_screen(self, screen_id: ScreenId) -> Screen | None:
@@ -120,6 +130,7 @@ class DaemonRecording:
         other_events: list[PaneResized | MissingOutput] = [
             describe_gap(gap) for gap in await self._store.output.list_gaps(pane=pane)
         ]
+        # The recorder logs bytes only; when the pane was resized is known from its events.
         for event in await self._store.events.list(pane=pane, limit=_MAX_EVENTS):
             if event.kind == "pane_resized":
                 other_events.append(
@@ -142,16 +153,19 @@ class DaemonRecording:
         with closing(SegmentReader(self._pipeline.build_folder_path(epoch))) as reader:
             try:
                 yield from _read_deltas(epoch, reader, fine_from)
+            # A damaged or unreadable segment names its file: the rest of the log is still good.
             except OSError as error:
                 raise StorageError(f"{error.strerror}: {error.filename}", hint=_DAMAGED_FILE_HINT) from error
 
 
 def _read_deltas(epoch: Epoch, reader: SegmentReader, fine_from: int | None) -> Iterator[Delta]:
     """Yield the bytes of one epoch that are on disk now, merged into large pieces before the time ``fine_from``."""
+    # The size is read once: a pane that keeps printing must not make an export endless.
     offset, end = 0, reader.read_size()
     merge_window = MERGE_WINDOW_NS
     while offset < end and (pieces := list(reader.read_pieces(offset, _READ_BYTES, merge_window))):
         for start, data, at in pieces:
+            # Up to the start of a replay only the result counts, so bytes are merged; from there on their times matter.
             if merge_window and fine_from is not None and at >= fine_from:
                 merge_window = 0
                 break

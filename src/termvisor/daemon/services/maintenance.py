@@ -1,26 +1,42 @@
-"""Serve the daemon's health, settings reload and database maintenance to operations."""
+"""Serve the daemon's health, the reload of settings and rules, and database maintenance to operations.
+
+Invariant of a reload: invalid settings or rules change nothing; settings that need a restart keep their old value
+everywhere. Stored text is not processed again.
+"""
 
 import os
 from collections.abc import AsyncIterator, Sequence
 from typing import TypedDict
 
+from msgspec.structs import replace
+
 from termvisor import __version__
 from termvisor.clock import NS
 from termvisor.daemon.components import Components
 from termvisor.daemon.maintenance.scheduler import MaintenanceScheduler
-from termvisor.daemon.reload import reload_settings
+from termvisor.daemon.rules.precompile import load_redaction_rules
 from termvisor.errors import MuxError
+from termvisor.log import configure_log_file, get_logger
 from termvisor.model.health import HealthStatus, ProcessUsage
-from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun
-from termvisor.model.reload import ReloadResult
-from termvisor.model.workflow.run import Run
-from termvisor.system.process_usage import ProcessUsageSampler
+from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun, ReloadResult, RulesReloadResult
+from termvisor.model.workflow import Run
+from termvisor.ops.config._settings import merge_settings
+from termvisor.redaction import use_rules
+from termvisor.settings import load_settings
+from termvisor.system.procfs import ProcessUsageSampler
+
+_REDACTION_SETTINGS = frozenset({"redact_patterns", "redact_allow"})
+_LOG_SETTINGS = frozenset({"log_level", "log_bytes"})
+log = get_logger("rules")
 
 
-class DaemonMaintenance:
+class MaintenanceService:
+    """Health, settings reload and database maintenance."""
+
     def __init__(self, components: Components):
         self._components = components
         self._started_at = components.clock.now()
+        # CPU usage is computed between two calls, so each process needs a sampler that remembers the last one.
         self._process_usage = ProcessUsageSampler(), ProcessUsageSampler()
         self.scheduler = MaintenanceScheduler(
             components.store, components.paths, components.clock, lambda: components.settings
@@ -39,6 +55,7 @@ class DaemonMaintenance:
             version=__version__,
             started_at=self._started_at,
             servers=(
+                # Before its first listing a watcher does not know its server yet.
                 *(watcher.health for watcher in watchers if watcher.first_listing_done.is_set()),
                 *supervisor.list_unwatched_servers(),
             ),
@@ -71,6 +88,7 @@ class DaemonMaintenance:
     def _list_alerts(self) -> tuple[str, ...]:
         components = self._components
         problems = (
+            # Both are set while the disk is full: one line is enough.
             components.pipeline.storage_error or components.write_retry.problem,
             components.sightings.storage_error,
             components.agent_tracking.tracker.storage_problem,
@@ -79,19 +97,56 @@ class DaemonMaintenance:
         return (*components.server_supervisor.alerts.values(), *filter(None, problems))
 
     def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
+        """Seal, mask and compress raw segments, then delete data beyond the retention limits."""
         return self.scheduler.preview_round() if dry_run else self.scheduler.run_round()
 
     async def check_database(self, *, thorough: bool = False) -> IntegrityReport:
         return await self.scheduler.check_database(thorough=thorough)
 
     def vacuum_database(self, *, rebuild_indexes: bool = False) -> AsyncIterator[MaintenanceRun]:
+        """Return free pages to the file system, in small slices that do not block writers.
+
+        With ``rebuild_indexes``, rebuild the search indexes from the stored text instead; storing pauses meanwhile,
+        and nothing is lost, since the recorder continues.
+        """
         return self.scheduler.reindex() if rebuild_indexes else self.scheduler.vacuum()
 
     async def backup_database(self, path: str) -> DatabaseBackup:
+        """Copy the database consistently to a new private file. Raises Conflict if the file exists."""
         return await self.scheduler.backup_database(path)
 
     async def reload_settings(self) -> ReloadResult:
+        """Reload the settings and apply those that need no restart. On ConfigError the old ones stay in force."""
         return await reload_settings(self._components)
+
+
+async def reload_settings(components: Components) -> ReloadResult:
+    """Read settings and rules from disk and apply them; raise ConfigError if the settings are invalid."""
+    settings, result = merge_settings(components.settings, load_settings(components.paths))
+    changed = frozenset(result.applied)
+    # First: a new redaction pattern must be in force before anything is logged or stored with the new settings.
+    if changed & _REDACTION_SETTINGS:
+        use_rules(await load_redaction_rules(components.paths, settings))
+    if changed & _LOG_SETTINGS:
+        configure_log_file(components.paths.log_file, settings)
+    if changed:
+        components.settings = settings
+        components.pipeline.flush_interval = settings.flush_interval
+        components.server_supervisor.apply_settings(settings)
+        components.agent_tracking.apply_settings(settings)
+        await components.event_log.emit("config_reloaded", settings=", ".join(result.applied))
+    return replace(result, rules=await _reload_rules(components))
+
+
+async def _reload_rules(components: Components) -> RulesReloadResult:
+    result = await components.active_rules.reload(components.settings)
+    # None if nothing changed: agents then keep their compiled screen rules, and there is no event.
+    if result.count is not None:
+        components.agent_tracking.reload_screen_rules(components.paths, components.settings)
+        await components.event_log.emit("rules_reloaded", rules=str(result.count))
+    for problem in result.troubles:
+        log.warning("rules were not reloaded: %s", problem)
+    return result
 
 
 class _RunSummary(TypedDict):

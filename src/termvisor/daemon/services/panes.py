@@ -2,7 +2,7 @@
 
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.daemon.components import Components
-from termvisor.daemon.replay.colored_redaction import redact_colored_rows, redact_rows
+from termvisor.daemon.replay.renderer import redact_colored_rows, redact_rows
 from termvisor.errors import NotFound
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.pane import PaneView
@@ -11,41 +11,51 @@ from termvisor.pipeline import get_activity
 from termvisor.store import StoredPane
 
 
-class DaemonPanes:
+class PaneService:
+    """Current state of the panes."""
+
     def __init__(self, components: Components):
         self._components = components
 
     async def list_panes(self, *, include_gone: bool = False) -> list[PaneView]:
+        """Return the panes ordered by id; with ``include_gone`` also closed ones."""
         await self._wait_for_first_scan()
         panes = await self._components.store.panes.list_panes(include_gone=include_gone)
         return [self._build_view(pane) for pane in panes]
 
     async def find_pane(self, pane_id: PaneId) -> PaneView | None:
+        """Return a pane by id, also after it was closed."""
         await self._wait_for_first_scan()
         pane = await self._components.store.panes.find(pane_id)
         return None if pane is None else self._build_view(pane)
 
     def get_pending_line(self, pane: PaneId) -> str:
+        """Return the incomplete last line of a pane, redacted; empty if there is none."""
         reader = self._components.pipeline.current_readers.get(pane)
         return reader.pending_line if reader else ""
 
     async def capture_screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
+        """Capture the visible screen."""
         watcher, mux_id = self._locate_pane(pane)
         capture = await watcher.server.capture_pane(mux_id, escapes=escapes)
+        # A screen may show the end of a secret whose start has scrolled away; the stream has seen all of it.
         secrets = self._components.pipeline.get_secrets(pane)
         if escapes:
             rows = redact_colored_rows(capture.rows, capture.rows_above, secrets)
         else:
+            # tmux keeps trailing spaces with -J, which joins wrapped rows; a secret ends before them.
             rows_above = [row.rstrip() for row in capture.rows_above]
             rows = redact_rows([row.rstrip() for row in capture.rows], rows_above, secrets)
         return capture.to_screen(pane, rows, self._components.clock.now())
 
     async def wait_until_stored(self, pane: PaneId | None = None) -> None:
         # Until the first scan is done, the epochs of an earlier daemon are not open yet.
+        """Wait until the output captured so far, of all panes or of one, is stored as text."""
         await self._wait_for_first_scan()
         await self._components.pipeline.wait_settled(pane)
 
     async def _wait_for_first_scan(self) -> None:
+        # A client that starts the daemon asks at once; without this it would get an empty list.
         await self._components.server_supervisor.first_scan_done.wait()
 
     def _locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId]:
@@ -58,6 +68,7 @@ class DaemonPanes:
         components = self._components
         meter = components.pipeline.rate_meters.get(pane.id)
         reader = components.pipeline.current_readers.get(pane.id)
+        # None if the server of the pane has exited or is not watched; the store still has the pane.
         watcher = components.server_supervisor.watchers.get(pane.instance.server.socket)
         is_open = pane.gone_at is None
         return PaneView(

@@ -7,24 +7,23 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from termvisor.daemon.components import Components
-from termvisor.daemon.services.accounts import DaemonAccounts, build_actor
-from termvisor.daemon.services.agents import DaemonAgents
-from termvisor.daemon.services.detections import DaemonDetections
-from termvisor.daemon.services.history import DaemonHistory
-from termvisor.daemon.services.maintenance import DaemonMaintenance
-from termvisor.daemon.services.panes import DaemonPanes
-from termvisor.daemon.services.updates import DaemonUpdates
-from termvisor.daemon.workflows.workflow_service import DaemonWorkflows
+from termvisor.daemon.services.accounts import AccountService, build_actor
+from termvisor.daemon.services.agents import AgentService
+from termvisor.daemon.services.detections import DetectionService
+from termvisor.daemon.services.history import HistoryService
+from termvisor.daemon.services.maintenance import MaintenanceService
+from termvisor.daemon.services.panes import PaneService
+from termvisor.daemon.services.updates import LiveUpdates
+from termvisor.daemon.workflows.workflow_service import WorkflowService
 from termvisor.model.action.action import Actor, RunProgram
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.settings import Paths, Settings
-from termvisor.system.process_start import list_ancestor_names
+from termvisor.ops.api.services import Services
+from termvisor.system.process_lifetime import list_ancestor_names
 from termvisor.system.tty import find_terminal
 
 if TYPE_CHECKING:
-    from termvisor.daemon.services.gate import GateComponents
-    from termvisor.ops.api.gate_service import GateService
+    from termvisor.daemon.services.gate import GateComponents, GateService
 
 AGENT_PROGRAMS = frozenset(
     {"claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "aider", "goose", "amp"}
@@ -32,47 +31,45 @@ AGENT_PROGRAMS = frozenset(
 """Agents run commands in a terminal too: a caller below one of these programs is not a person."""
 
 
-class DaemonServices:
+class DaemonServices(Services):
     """All services of the daemon; `bind_caller` gives a copy with the gate of one caller."""
 
     _caller: Actor
 
     def __init__(self, components: Components):
         self._components = components
-        self.clock = components.clock
-        self.panes = DaemonPanes(components)
-        self.history = DaemonHistory(components)
-        self.updates = DaemonUpdates(components)
-        self.maintenance = DaemonMaintenance(components)
-        self.agents = DaemonAgents(components)
-        self.detections = DaemonDetections(components)
+        self.clock, self.paths = components.clock, components.paths
+        self.get_settings = lambda: components.settings
+        self.panes = PaneService(components)
+        self.history = HistoryService(components)
+        self.updates = LiveUpdates(components)
+        self.maintenance = MaintenanceService(components)
+        self.agents = AgentService(components)
+        self.detections = DetectionService(components)
         self._get_gate_components = cache(self._build_gate_components)
-        self.accounts = DaemonAccounts(components, self._run_program)
-        self.workflows = DaemonWorkflows(components, self, self._get_gate_components, self.accounts)
+        self.accounts = AccountService(components, self._run_program)
+        self.workflows = WorkflowService(components, self, self._get_gate_components, self.accounts.select)
         self.keeps_recorder = False
         """True if the recorder keeps running when the daemon stops, for the next daemon."""
 
     def bind_caller(self, actor: Actor) -> "DaemonServices":
         """Return a copy of the services whose gate acts for ``actor``."""
+        # A shallow copy: all callers share the services, and only the gate knows who calls.
         bound = copy(self)
         bound._caller = actor
         return bound
 
     @cached_property
-    def gate(self) -> "GateService":
+    def gate(self) -> "GateService":  # type: ignore[override]
         """The gate of the bound caller; built on first use, because most calls only read."""
-        from termvisor.daemon.services.gate import CallerGate
+        from termvisor.daemon.services.gate import GateService
 
-        return CallerGate(self.gate_components, self._identify_caller(self._caller))
+        return GateService(self.gate_components, self._identify_caller(self._caller))
 
     @property
     def gate_components(self) -> "GateComponents":
         """The gate and its parts, shared by all callers."""
         return self._get_gate_components()
-
-    @property
-    def configuration(self) -> tuple[Paths, Settings]:
-        return self._components.paths, self._components.settings
 
     def _build_gate_components(self) -> "GateComponents":
         # Imported with the first action: a daemon that only records needs less memory.
@@ -85,6 +82,7 @@ class DaemonServices:
 
     def _identify_caller(self, actor: Actor) -> Actor:
         """Add the caller's own pane, and mark a caller started by an agent as an agent."""
+        # Read when the gate is first used: most calls only read and need no identity.
         tty = find_terminal(actor.pid)
         panes = (
             pane

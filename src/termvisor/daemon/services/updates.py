@@ -11,7 +11,9 @@ from termvisor.terminal import user_variables
 from termvisor.terminal.user_variables import VariableRate
 
 
-class DaemonUpdates:
+class LiveUpdates:
+    """Notifications about newly stored data. A subscriber that missed items re-reads the history from its cursor."""
+
     def __init__(self, components: Components):
         self._components = components
         self._rate_by_pane: dict[PaneId, VariableRate] = {}
@@ -20,6 +22,7 @@ class DaemonUpdates:
         return self._components.event_log.events.subscribe()
 
     def subscribe_output(self) -> AbstractContextManager[Subscription[PaneId]]:
+        """Subscribe to the ids of panes with new lines or commands, or a changed incomplete line."""
         return self._components.pipeline.changed_panes.subscribe()
 
     async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
@@ -33,11 +36,13 @@ class DaemonUpdates:
         if variable is None:
             raise _build_error(name, text)
         now = self._components.clock.now()
+        # A program in a loop must not fill the event log, whether it prints variables or calls the daemon.
         rate = self._rate_by_pane.get(pane, VariableRate())
         self._rate_by_pane[pane], is_admitted = user_variables.admit_variable(rate, now)
         if not is_admitted:
             return None
         event = user_variables.build_event(pane, now, variable, rate.dropped, "call")
+        # Stored in one transaction with its event, so that neither exists without the other.
         detection = user_variables.build_detection(pane, now, variable)
         if detection is None:
             return await self._components.event_log.append(event)

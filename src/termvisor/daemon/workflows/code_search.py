@@ -16,11 +16,13 @@ from termvisor.model.action.action import RunProgram
 from termvisor.model.action.outcome import ProgramRunner, explain_missing_output
 from termvisor.redaction import redact
 from termvisor.system.subprocesses import is_installed
-from termvisor.workflows.calls import CodeSearchResult
+from termvisor.workflows.results import CodeSearchResult
 
 AST_GREP = "ast-grep"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,79}")
+# Each name is one run of ast-grep over the whole project.
 _MAX_NAMES = 3
+# The places become part of a prompt, which should stay short.
 _MAX_PLACES_PER_NAME = 4
 _MAX_LINE_CHARS = 160
 
@@ -39,23 +41,22 @@ class _AstGrepMatch(Struct, frozen=True):
     range: _MatchRange = _MatchRange()
 
 
-class AstGrepSearch:
-    async def search(self, names: Sequence[str], folder: str, run_program: ProgramRunner) -> CodeSearchResult:
-        """Return where the names are defined and used; ``run_program`` goes through the gate."""
-        identifiers = [name for name in dict.fromkeys(names) if _IDENTIFIER.fullmatch(name)][:_MAX_NAMES]
-        if not identifiers:
-            return CodeSearchResult(trouble="no identifier to search for")
-        if not folder.startswith("/"):
-            return CodeSearchResult(trouble="the folder of the pane is not known")
-        if not is_installed(AST_GREP):
-            return CodeSearchResult(trouble="ast-grep is not installed, so no code was searched")
-        places: list[str] = []
-        for name in identifiers:
-            places_of_name, problem = await _run_ast_grep(name, folder, run_program)
-            if problem:
-                return CodeSearchResult(places=tuple(places), trouble=redact(problem)[:_MAX_LINE_CHARS])
-            places += places_of_name
-        return CodeSearchResult(places=tuple(places))
+async def search_code(names: Sequence[str], folder: str, run_program: ProgramRunner) -> CodeSearchResult:
+    """Return where the names are defined and used; ``run_program`` goes through the gate."""
+    identifiers = [name for name in dict.fromkeys(names) if _IDENTIFIER.fullmatch(name)][:_MAX_NAMES]
+    if not identifiers:
+        return CodeSearchResult(trouble="no identifier to search for")
+    if not folder.startswith("/"):
+        return CodeSearchResult(trouble="the folder of the pane is not known")
+    if not is_installed(AST_GREP):
+        return CodeSearchResult(trouble="ast-grep is not installed, so no code was searched")
+    places: list[str] = []
+    for name in identifiers:
+        places_of_name, problem = await _run_ast_grep(name, folder, run_program)
+        if problem:
+            return CodeSearchResult(places=tuple(places), trouble=redact(problem)[:_MAX_LINE_CHARS])
+        places += places_of_name
+    return CodeSearchResult(places=tuple(places))
 
 
 async def _run_ast_grep(name: str, folder: str, run_program: ProgramRunner) -> tuple[list[str], str]:
@@ -63,6 +64,7 @@ async def _run_ast_grep(name: str, folder: str, run_program: ProgramRunner) -> t
         outcome = await run_program(
             RunProgram(argv=(AST_GREP, "run", "--json=compact", "--pattern", name, "--", folder))
         )
+    # The policy may forbid the program; a nudge without places is still useful.
     except Refused as error:
         return [], f"ast-grep was not run: {error.message}"
     output = outcome.answered
@@ -72,6 +74,7 @@ async def _run_ast_grep(name: str, folder: str, run_program: ProgramRunner) -> t
         return [], f"ast-grep: {output.errors.decode('utf-8', 'replace').strip().rpartition(chr(10))[2]}"
     try:
         matches = msgspec.json.decode(output.out or b"[]", type=list[_AstGrepMatch])
+    # Another version may print another format.
     except msgspec.DecodeError:
         return [], "ast-grep printed unexpected JSON"
     return list(_format_places(matches, folder)), ""

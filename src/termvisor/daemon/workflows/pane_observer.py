@@ -15,16 +15,16 @@ from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.services import ReadOnlyServices
+from termvisor.ops.api.services import Services
 from termvisor.redaction import redact
-from termvisor.workflows.calls import Observation
 from termvisor.workflows.engine.services import PaneChanges
+from termvisor.workflows.results import Observation
 
 _LINES_PER_PAGE = 500
 
 
 class PaneObserver:
-    def __init__(self, services: ReadOnlyServices, clock: Clock):
+    def __init__(self, services: Services, clock: Clock):
         self._services, self._clock = services, clock
 
     async def find_pane(self, pane: PaneId) -> PaneView | None:
@@ -33,6 +33,7 @@ class PaneObserver:
     async def observe(self, pane: PaneId, lines: int) -> Observation:
         """Return the current state of a pane with its last ``lines`` lines; raise NotFound if it is closed."""
         panes = self._services.panes
+        # Output that tmux already shows may not be stored yet; lines and screen must be of the same moment.
         await panes.wait_until_stored(pane)
         view = await panes.find_pane(pane)
         if view is None or view.gone_at is not None:
@@ -71,6 +72,7 @@ class LivePaneChangeWaiter:
     def __init__(self, pane: PaneId, sources: Sequence[Subscription[Any]], clock: Clock):
         self._pane, self._sources, self._clock = pane, sources, clock
         for source in sources:
+            # Filtered at the bus, so that a busy neighbour does not wake this run for each of its lines.
             source.is_wanted = self._is_ours
 
     async def wait_for_change(self, seconds: float) -> None:
@@ -90,6 +92,7 @@ def build_observation(
     """Build the observation of a pane from its view, screen rows, last lines and agent. Pure."""
     facts, state = view.facts, None if agent is None else agent.state
     session = None if agent is None else agent.session
+    # A pane without output is quiet since it was first seen.
     last = view.last_output_at if view.last_output_at is not None else view.first_seen_at
     observation = Observation(
         at=now,

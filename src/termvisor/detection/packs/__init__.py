@@ -5,6 +5,6 @@ In: folders with one TOML file per rule. Out: the active rules, and the problems
 
 from termvisor.detection.packs.loader import load_packs
 from termvisor.detection.packs.pack import RulePack, RulePacks, RuleProblem
-from termvisor.detection.packs.pattern_match import PatternSpan, compile_pattern, find_match
+from termvisor.detection.packs.rule_match import PatternSpan, compile_pattern, find_match
 
 __all__ = ["PatternSpan", "RulePack", "RulePacks", "RuleProblem", "compile_pattern", "find_match", "load_packs"]

@@ -5,10 +5,8 @@ Bad patterns are stored, so that no other process compiles them.
 """
 
 import contextlib
-import os
 import signal
-import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Literal
 
@@ -16,13 +14,14 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.model.detection.rule import Rule
-from termvisor.regex.isolated_compile_messages import IsolatedCompileRequest, parse_compile_output
+from termvisor.regex.isolated_compile import IsolatedCompileRequest, TriedPattern, compile_together
 from termvisor.regex.relax import relax_pattern
-from termvisor.system.subprocesses import run_and_capture
+from termvisor.system.files import write_private_file
+from termvisor.system.worker import TIMED_OUT, WorkerResult, run_worker
 
 _CRASH_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
-_TIMEOUT_STATUSES = (124, -signal.SIGPROF)
-"""124 is the exit status of `run_and_capture` at its timeout; SIGPROF ends a process at its own CPU time limit."""
+# SIGPROF ends a worker at its own CPU time limit.
+_TIMEOUT_STATUSES = (TIMED_OUT, -signal.SIGPROF)
 _CRASHING_FILE = "condemned.json"
 CompileVerdict = Literal["compiled", "crashed", "unclear"]
 
@@ -39,7 +38,7 @@ class CrashTestEnd(Struct, frozen=True):
 class CrashTest(Struct, frozen=True, kw_only=True):
     """``timeout_s`` is only a backstop: the process limits its own CPU time."""
 
-    command: tuple[str, ...] = (sys.executable, "-m", "termvisor.regex.isolated_compile")
+    run_worker: Callable[..., WorkerResult[TriedPattern]] = run_worker
     timeout_s: float = 300.0
 
     def find_crashing(self, rules: Sequence[Rule]) -> dict[str, str]:
@@ -50,6 +49,7 @@ class CrashTest(Struct, frozen=True, kw_only=True):
             end = self._try_rules(left, "")
             crashing |= {name: f"cannot be used: Hyperscan reports: {why}" for name, why in end.refused.items()}
             names = [rule.id for rule in left]
+            # The process ended for another reason, such as too little memory, which proves nothing about a rule.
             if not end.why or end.last not in names:
                 break
             crashing[end.last] = end.why
@@ -62,6 +62,7 @@ class CrashTest(Struct, frozen=True, kw_only=True):
         Each suspect is compiled alone first: among others a bad one may do harm without a crash. Return the bad ones by
         id, with the reason. If no single rule is to blame, nothing is stored.
         """
+        # Built-in rules need no trial: the first start of a daemon waits for this.
         if not suspects:
             compile_in_process(_build_request(rules, folder))
             return {}
@@ -97,8 +98,12 @@ class CrashTest(Struct, frozen=True, kw_only=True):
         return self.run_trial(_build_request(rules, folder))
 
     def run_trial(self, trial: IsolatedCompileRequest) -> CrashTestEnd:
-        status, out, _ = run_and_capture(self.command, stdin=msgspec.json.encode(trial), timeout_s=self.timeout_s)
-        return CrashTestEnd(status, _describe_status(status), *parse_compile_output(out))
+        done = self.run_worker(
+            "termvisor.regex.isolated_compile:try_patterns", (trial,), returns=TriedPattern, timeout_s=self.timeout_s
+        )
+        last = next((tried.id for tried in reversed(done.values) if not tried.reason), "")
+        refused = {tried.id: tried.reason for tried in done.values if tried.reason}
+        return CrashTestEnd(done.status, _describe_status(done.status), last, refused)
 
 
 def _build_request(rules: Sequence[Rule], folder: str) -> IsolatedCompileRequest:
@@ -112,8 +117,6 @@ def compile_in_process(trial: IsolatedCompileRequest) -> str:
 
     The first start of a daemon waits for it.
     """
-    from termvisor.regex.isolated_compile import compile_together  # loads the engine
-
     error = compile_together(trial)
     return f"Hyperscan reports: {error}" if error else ""
 
@@ -136,17 +139,16 @@ def load_crashing_rules(folder: str) -> dict[str, str]:
         with open(f"{folder}/{_CRASHING_FILE}", "rb") as file:
             stored = msgspec.json.decode(file.read(), type=_CrashingPatterns)
     except (OSError, msgspec.MsgspecError):
+        # None were found yet. At worst a pattern crashes its worker again.
         return {}
     return stored.patterns if stored.engine == _read_engine_version() else {}
 
 
 def save_crashing_rules(folder: str, patterns: Mapping[str, str]) -> None:
     crashing = _CrashingPatterns(_read_engine_version(), {**load_crashing_rules(folder), **patterns})
-    temporary = f"{folder}/{_CRASHING_FILE}.{os.getpid()}"
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(msgspec.json.encode(crashing))
-    with contextlib.suppress(OSError):  # the patterns are tested again at the next start
-        os.replace(temporary, f"{folder}/{_CRASHING_FILE}")
+    # Without the file the patterns are tested again at the next start.
+    with contextlib.suppress(OSError):
+        write_private_file(f"{folder}/{_CRASHING_FILE}", msgspec.json.encode(crashing))
 
 
 def _read_engine_version() -> str:

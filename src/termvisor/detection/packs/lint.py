@@ -1,7 +1,7 @@
 """Check rules, including the built-in ones: a file, a pack, a folder of packs, or all packs."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,11 +11,13 @@ from termvisor.detection.packs.crash_test import CrashTest, load_crashing_rules
 from termvisor.detection.packs.loader import check_rule, load_packs, read_pack
 from termvisor.detection.packs.pack import RulePack, RuleProblem
 from termvisor.detection.packs.rule_file import read_rule
-from termvisor.detection.packs.typo_warnings import find_typos
 from termvisor.model.detection.rule import Rule
+from termvisor.model.did_you_mean import find_close_matches
 from termvisor.regex.relax import relax_pattern
 
 DEFAULT_CRASH_TEST = CrashTest()
+# An unknown name at least this similar to a known one counts as a typo.
+_MIN_SIMILARITY = 0.75
 
 
 class LintResult(Struct, frozen=True, kw_only=True):
@@ -38,6 +40,7 @@ def lint_rules(
     result = _read_rules(path, folders, crashing)
     scanned = [rule for rule in result.rules if rule.scope != "screen"]
     if fatal := crash_test.find_crashing(scanned):
+        # Read again, so that a crashing rule is reported with its file and line.
         crashing = crashing | {relax_pattern(rule.pattern): fatal[rule.id] for rule in scanned if rule.id in fatal}
         result = _read_rules(path, folders, crashing)
     return replace(result, warnings=find_typos(result.rules, load_packs().rules))
@@ -79,3 +82,22 @@ def _find_packs(path: str) -> Iterator[RulePack | RuleProblem]:
         yield locations.read_pack_file(path.rstrip("/"), "user")
         return
     yield from locations.find_packs_in(path, "user")
+
+
+def find_typos(rules: Iterable[Rule], builtin_rules: Sequence[Rule]) -> tuple[RuleProblem, ...]:
+    """Warn about agent and workflow names that look mistyped: such a rule would never apply.
+
+    They are compared with those in the built-in rules; other names are allowed, since packages and files add some.
+    """
+    known = {
+        "agent": {rule.agent for rule in builtin_rules if rule.agent},
+        "remedy": {rule.remedy for rule in builtin_rules if rule.remedy},
+    }
+    return tuple(
+        RuleProblem(file=rule.id, key=key, rule=rule.id, why=f"{name!r} looks mistyped; did you mean {near[0]}?")
+        for rule in rules
+        for key, names in known.items()
+        if (name := getattr(rule, key))
+        and name not in names
+        and (near := find_close_matches(name, sorted(names), cutoff=_MIN_SIMILARITY))
+    )

@@ -10,17 +10,17 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.detection.packs.pattern_match import WINDOW_LINES, extract_captures, find_match_ending_after, has_anchor
-from termvisor.model.detection.match_trace import (
+from termvisor.detection.packs.rule_match import WINDOW_LINES, extract_captures, find_match_ending_after, has_anchor
+from termvisor.model.detection.rule import (
     MAX_BYTES,
     MAX_SPANS,
     MatchTrace,
+    Rule,
     TraceBounds,
     TraceRedaction,
     TraceSpan,
     TraceStage,
 )
-from termvisor.model.detection.rule import Rule
 
 
 class RuleTestResult(Struct, frozen=True, kw_only=True):

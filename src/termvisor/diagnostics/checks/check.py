@@ -1,12 +1,12 @@
 """The contract of a check: verify one requirement of Termvisor and say how to fix it."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from msgspec import Struct
 
 from termvisor.clock import Clock
-from termvisor.model.agent.drift import AgentDrift
+from termvisor.model.agent.evidence import AgentDrift
 from termvisor.model.agent.hooks import HookedFile
 from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneView
@@ -72,3 +72,13 @@ class Check(Protocol):
     def doc(self) -> str: ...
 
     async def run(self, context: CheckContext) -> CheckFinding: ...
+
+
+class BuiltinCheck:
+    """Base of the checks in this package."""
+
+    name: ClassVar[str]
+    doc: ClassVar[str]
+
+    def report(self, status: CheckStatus, message: str, hint: str = "") -> CheckFinding:
+        return CheckFinding(name=self.name, status=status, message=message, hint=hint)

@@ -1,16 +1,18 @@
-"""The check `tmux`: tmux is installed and new enough."""
+"""Check tmux: its version, the watched servers, the scrollback and the shells in its panes."""
 
 import asyncio
 import re
 
-from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
+from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, CheckFinding
 from termvisor.system.subprocesses import run_and_capture
 
 MIN_TMUX_VERSION = (3, 2)
 """The first version with `pause-after` for control clients: without it a stalled reader freezes panes."""
+MIN_HISTORY_LINES = 50_000
+"""Scrollback from which output can be recovered that was not captured."""
 
 
-class TmuxVersionCheck:
+class TmuxVersionCheck(BuiltinCheck):
     name = "tmux"
     doc = "tmux is installed and version 3.2 or newer."
 
@@ -20,17 +22,66 @@ class TmuxVersionCheck:
         if status != 0:
             hint = "Install tmux (`sudo apt-get install tmux`), or set its path in tmux_program."
             message = errors.decode(errors="replace").strip() or f"{program} -V failed with exit status {status}"
-            return CheckFinding(name=self.name, status="fail", message=message, hint=hint)
-        return judge_version(output.decode(errors="replace").strip())
+            return self.report("fail", message, hint)
+        return self.judge_version(output.decode(errors="replace").strip())
+
+    def judge_version(self, answer: str) -> CheckFinding:
+        """Judge the output of `tmux -V`, such as `tmux 3.3a`."""
+        version = re.search(r"(\d+)\.(\d+)", answer)
+        if version is None:
+            return self.report("warn", f"{answer}: unknown version")
+        if (int(version[1]), int(version[2])) < MIN_TMUX_VERSION:
+            return self.report("fail", f"{answer} is too old", "Install tmux 3.2 or newer.")
+        return self.report("ok", answer)
 
 
-def judge_version(answer: str) -> CheckFinding:
-    """Judge the output of `tmux -V`, such as `tmux 3.3a`."""
-    version = re.search(r"(\d+)\.(\d+)", answer)
-    if version is None:
-        return CheckFinding(name="tmux", status="warn", message=f"{answer}: unknown version", hint="")
-    if (int(version[1]), int(version[2])) < MIN_TMUX_VERSION:
-        return CheckFinding(
-            name="tmux", status="fail", message=f"{answer} is too old", hint="Install tmux 3.2 or newer."
-        )
-    return CheckFinding(name="tmux", status="ok", message=answer)
+class ServersCheck(BuiltinCheck):
+    name = "servers"
+    doc = "Every watched tmux server responds."
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        health = await context.get_health()
+        if health is None:
+            return self.report("skip", "no daemon is running")
+        failing = [server.socket for server in health.servers if not server.mux_ok]
+        if failing:
+            hint = "Check it with `tmux -S <socket> ls`; a server that has exited is removed automatically."
+            return self.report("warn", f"no response from {', '.join(failing)}", hint)
+        return self.report("ok", f"{len(health.servers)} watched, all respond")
+
+
+class HistoryLimitCheck(BuiltinCheck):
+    name = "history_limit"
+    doc = "Every pane's `history-limit` is at least 50,000 lines."
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        panes = [pane for pane in await context.list_panes() or () if pane.facts.history_limit]
+        if not panes:
+            return self.report("skip", "no panes")
+        short = [pane for pane in panes if pane.facts.history_limit < MIN_HISTORY_LINES]
+        if short:
+            least = min(pane.facts.history_limit for pane in short)
+            count = f"{len(short)} of {len(panes)} panes"
+            return self.report(
+                "warn",
+                f"{count} keep fewer than {MIN_HISTORY_LINES:,} lines (the shortest {least:,})",
+                "Put `set -g history-limit 50000` into ~/.tmux.conf; it applies to new panes.",
+            )
+        return self.report("ok", f"all {len(panes)} panes keep {MIN_HISTORY_LINES:,} lines or more")
+
+
+class ShellMarksCheck(BuiltinCheck):
+    name = "shell_marks"
+    doc = "At least one pane's shell sends prompt marks (OSC 133 or 633), so that its activity is known."
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        panes = await context.list_panes()
+        if not panes:
+            return self.report("skip", "no panes")
+        marked = [pane for pane in panes if pane.activity.kind in ("prompt", "command")]
+        proven = sum(pane.activity.is_proven for pane in marked)
+        message = f"{len(marked)} of {len(panes)} panes send marks, {proven} of them proven"
+        if marked:
+            return self.report("ok", message)
+        hint = "Run `visor setup shell` to send OSC 133 marks; without them a pane's activity is mostly unknown."
+        return self.report("warn", message, hint)

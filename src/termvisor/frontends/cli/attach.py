@@ -1,4 +1,4 @@
-"""Run `visor attach` on a terminal: pass the gate, then replace this process by tmux.
+"""Run `visor attach` and `visor next --go` on a terminal: pass the gate, then replace this process by tmux.
 
 The request goes to the daemon as a command line of a user, so that the policy for users applies.
 """
@@ -12,6 +12,7 @@ from termvisor.client.daemon_process import ensure_running
 from termvisor.errors import BadRequest, MuxError, Unavailable
 from termvisor.frontends.cli import fast_client
 from termvisor.frontends.cli.terminal_info import detect_terminal
+from termvisor.ops.agents.next import NextArgs
 from termvisor.ops.api.arguments import render_arguments
 from termvisor.ops.panes.attach import AttachArgs, AttachResult
 from termvisor.protocol import command_protocol
@@ -22,7 +23,7 @@ class _AttachAnswer(msgspec.Struct):
     data: AttachResult | None = None
 
 
-def run(args: AttachArgs) -> int:
+def run_attach(args: AttachArgs) -> int:
     return attach_terminal(
         ("attach", *render_arguments(args)), lambda answer: msgspec.json.decode(answer, type=_AttachAnswer).data
     )
@@ -46,6 +47,7 @@ def attach_terminal(argv: tuple[str, ...], read_target: Callable[[bytes], Attach
         return fast_client.send_command(paths.daemon_socket, text_request)
     command = choose_tmux_command(attached, get_environment().get("TMUX", ""))
     try:
+        # Replaces this process, so that tmux owns the terminal and its exit status is ours.
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:
         raise MuxError(f"cannot run tmux: {error.strerror}") from error
@@ -59,9 +61,29 @@ def choose_tmux_command(attached: AttachResult, current_tmux: str) -> tuple[str,
     socket = current_tmux.partition(",")[0]
     if not socket:
         return attached.outside
+    # TMUX may name the socket by another path, through a symbolic link.
     if os.path.realpath(socket) == os.path.realpath(attached.socket):
         return attached.inside
     raise BadRequest(
         "this terminal shows another tmux server, and tmux does not nest",
         hint="Detach first (C-b d), or use another terminal.",
     )
+
+
+class _NextAgent(msgspec.Struct):
+    attached: AttachResult | None = None
+
+
+class _NextAnswer(msgspec.Struct):
+    data: _NextAgent | None = None
+
+
+def run_next(args: NextArgs) -> int:
+    """Attach to the pane of the agent that needs the user most."""
+    return attach_terminal(("next", *render_arguments(args)), read_attach_target)
+
+
+def read_attach_target(answer: bytes) -> AttachResult | None:
+    """Return the pane to attach to; None if no agent needs the user."""
+    agent = msgspec.json.decode(answer, type=_NextAnswer).data
+    return None if agent is None else agent.attached

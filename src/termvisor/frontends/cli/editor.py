@@ -44,9 +44,11 @@ def find_editor() -> list[str]:
 
 
 def _edit_in_editor(editor: list[str], data: bytes) -> bytes:
+    # A folder of mode 0700, because editors write swap and backup files beside the text.
     with tempfile.TemporaryDirectory(prefix="visor-") as folder:
         path = f"{folder}/text"
         with open(path, "wb", opener=_open_private) as file:
+            # Editors add a final newline anyway, so it is added here and removed again below.
             file.write(data + b"\n")
         status = run_in_terminal([*editor, path])
         if status != 0:
@@ -67,5 +69,6 @@ def _edit_one_line(data: bytes) -> bytes:
         return input("new text: ").encode()
     except EOFError as error:
         raise EditCancelled("The text is unchanged.") from error
+    # The hook would otherwise also fill in every later prompt of this process.
     finally:
         readline.set_startup_hook(None)

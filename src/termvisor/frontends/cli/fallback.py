@@ -11,8 +11,7 @@ from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
 from termvisor.frontends.cli import fast_client
 from termvisor.ops.api.dispatch import CHUNK_KINDS, CommandContext, dispatch_command_line, find_operation
-from termvisor.ops.api.local_services import LocalServices
-from termvisor.ops.api.services import Services
+from termvisor.ops.api.services import LocalServices, Services
 from termvisor.protocol import command_protocol
 from termvisor.settings import resolve_paths
 
@@ -22,6 +21,7 @@ def run_without_daemon(request: command_protocol.CommandRequest, reason: int) ->
     if reason == fast_client.RUN_LOCALLY or (reason == fast_client.NO_DAEMON and not _needs_daemon(request)):
         return _run_locally(LocalServices(), request)
     try:
+        # The command may have been executed, so it is not sent a second time.
         if reason == fast_client.CONNECTION_LOST:
             raise Unavailable("the daemon did not finish its answer", hint="Retry; `visor daemon restart` may help.")
         return _start_daemon_and_send(request)
@@ -32,6 +32,7 @@ def run_without_daemon(request: command_protocol.CommandRequest, reason: int) ->
 def _needs_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
         operation, words = find_operation(request.argv, request.is_robot)
+    # An unknown command needs no daemon to be reported.
     except VisorError:
         return False
     return not (operation.is_local(words) or operation.works_without_daemon)

@@ -8,7 +8,7 @@ import os
 import select
 
 from termvisor.protocol import command_protocol
-from termvisor.protocol.connect import connect_socket
+from termvisor.protocol.unix_socket import connect_socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ RUN_LOCALLY = -2
 """The daemon answered that this command needs no daemon."""
 CONNECTION_LOST = -3
 """The daemon did not answer in time, or closed the connection before the exit status."""
+# Longer than any pause of a healthy daemon; one that does not acknowledge by then hangs.
 _ACKNOWLEDGE_TIMEOUT_S = 10.0
 CANNOT_WRITE_STATUS = 74
 """The exit status when the file for the answer cannot be opened or written."""
@@ -47,6 +48,7 @@ def send_command(path: str, request: command_protocol.CommandRequest) -> int:
     try:
         status = exchange(path, request, output.deliver)
     except OSError as error:
+        # Only errors of the file for the answer are reported here.
         if not output.has_file and not error.filename:
             raise  # stdout or stderr is closed
         text = f"visor: the answer cannot be written: {error.strerror}\nhint: Check the folder and its free space.\n"
@@ -87,12 +89,12 @@ class OutputRouter:
         ``send_aside`` sends another request, such as the denial of an approval.
         """
         if source := self._requested_inputs.get(b"i"):
-            from termvisor.frontends.cli.read_input import read_input
+            from termvisor.frontends.cli.client_input import read_input
 
             return self._request.with_input(read_input(source))
         if not self._has_answerable_question:
             return None
-        from termvisor.frontends.cli.confirm import ConfirmationRequest, ask_user
+        from termvisor.frontends.cli.client_input import ConfirmationRequest, ask_user
 
         parts = (self._requested_inputs.get(kind, b"") for kind in (b"q", b"n", b"t"))
         return ask_user(self._request, ConfirmationRequest(*parts), send_aside)
@@ -103,7 +105,7 @@ class OutputRouter:
         if not self._requested_inputs.keys() & {b"q", b"t"}:
             return False
         if self._can_ask_user is None:
-            from termvisor.frontends.cli.confirm import can_ask_user
+            from termvisor.frontends.cli.client_input import can_ask_user
 
             self._can_ask_user = can_ask_user(self._request)
         return self._can_ask_user
@@ -111,6 +113,7 @@ class OutputRouter:
 
 def _open_private_file(path: bytes) -> int:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    # The mode above applies to new files only; a device such as /dev/null keeps its mode.
     if os.path.isfile(path):
         os.fchmod(descriptor, 0o600)
     return descriptor
@@ -142,6 +145,7 @@ def _read_answer(sock: "socket", request: command_protocol.CommandRequest) -> "I
         yield from read_frames(sock, request, _ACKNOWLEDGE_TIMEOUT_S)
     except (TimeoutError, command_protocol.MalformedCommand):
         yield b"?", 0, b""  # a daemon is there but hangs: starting another one would not help
+    # The daemon is stopping or crashed; the caller sees that no exit status came.
     except ConnectionError:
         return
 
@@ -161,6 +165,7 @@ def read_frames(
     sock.settimeout(acknowledge_timeout_s)
     sock.sendall(command_protocol.encode_request(request))
     while data := sock.recv(1 << 16):
+        # Set after every read: the first timeout is only for the acknowledgement.
         sock.settimeout(get_timeout())
         yield from decoder.feed(data)
 
@@ -171,5 +176,6 @@ def write_all(descriptor: int, data: bytes) -> None:
     while rest:
         try:
             rest = rest[os.write(descriptor, rest) :]
+        # Programs that share the terminal may set O_NONBLOCK, which is a property of the open file, not of the process.
         except BlockingIOError:
             select.select([], [descriptor], [])

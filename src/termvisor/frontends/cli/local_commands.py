@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from termvisor.errors import BadRequest, VisorError
-from termvisor.frontends.cli import attach, daemon, demo, down, up
+from termvisor.frontends.cli import attach, daemon_commands
+from termvisor.frontends.cli.attach import run_next
 from termvisor.frontends.cli.fast_client import write_all
-from termvisor.frontends.cli.next import run as run_next
 from termvisor.frontends.tui.player import player
 from termvisor.ops.agents.next import NextArgs
 from termvisor.ops.api.arguments import describe_arguments, parse_arguments, render_usage
@@ -26,21 +26,27 @@ class LocalCommand(Struct, frozen=True):
 
 LOCAL_COMMANDS = {
     "up": LocalCommand(
-        up.UpCommandArgs, up.run, "Start the daemon if it is not running, and show all panes, live on a terminal."
+        daemon_commands.UpCommandArgs,
+        daemon_commands.run_up,
+        "Start the daemon if it is not running, and show all panes, live on a terminal.",
     ),
-    "down": LocalCommand(down.DownCommandArgs, down.run, "Stop demo, daemon and recorder."),
+    "down": LocalCommand(daemon_commands.DownCommandArgs, daemon_commands.run_down, "Stop demo, daemon and recorder."),
     "demo": LocalCommand(
-        demo.DemoCommandArgs, demo.run, "Start or stop a private tmux server with six panes to try things on."
+        daemon_commands.DemoCommandArgs,
+        daemon_commands.run_demo,
+        "Start or stop a private tmux server with six panes to try things on.",
     ),
     "daemon": LocalCommand(
-        daemon.DaemonCommandArgs, daemon.run, "Start, stop or restart the daemon, or show its status."
+        daemon_commands.DaemonCommandArgs,
+        daemon_commands.run_daemon,
+        "Start, stop or restart the daemon, or show its status.",
     ),
 }
 
 
 TERMINAL_COMMANDS = {
     "replay": LocalCommand(ReplayArgs, player.run_player, "Play the recorded screens of a pane."),
-    "attach": LocalCommand(AttachArgs, attach.run, "Open a pane in this terminal with tmux."),
+    "attach": LocalCommand(AttachArgs, attach.run_attach, "Open a pane in this terminal with tmux."),
     "next": LocalCommand(NextArgs, run_next, "Go to the agent that needs you most."),
 }
 """Only on a terminal; elsewhere they are ordinary operations."""
@@ -55,6 +61,7 @@ def run_local_command(argv: Sequence[str]) -> int:
     try:
         return command.run(parse_arguments(command.Input, words))
     except VisorError as error:
+        # `visor help` lists operations only; these commands explain themselves.
         hint = f"See `visor {name} --help`." if error.hint == BadRequest.hint else error.hint
         write_all(2, f"visor: {error.message}\nhint: {hint}\n".encode())
         return error.exit_status

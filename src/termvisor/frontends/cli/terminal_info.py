@@ -5,6 +5,7 @@ import os
 from termvisor.frontends.cli.fast_client import get_config_path
 from termvisor.protocol.command_protocol import TerminalInfo
 
+# Importing `typing` would cost more than the rest of this module; type checkers know this idiom.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,7 @@ def choose_colour_mode(environ: "Mapping[str, str]") -> str:
 
 
 def _read_configured_mode(environ: "Mapping[str, str]") -> str:
+    # Imported only if there is a config file: the settings are slow to import.
     from termvisor.errors import ConfigError
     from termvisor.settings import load_settings, resolve_paths
 
@@ -43,6 +45,7 @@ def _detect_width(environ: "Mapping[str, str]", descriptor: int) -> int:
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
     try:
+        # Some terminals, such as serial lines, report 0 columns.
         return os.get_terminal_size(descriptor).columns or 80
     except OSError:
         return 80

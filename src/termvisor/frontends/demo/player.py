@@ -51,6 +51,7 @@ def _set_process_name(name: str) -> None:
         path = os.pathsep.join(filter(None, sys.path))
         variables = {"PYTHONHOME": sys.base_prefix, "PYTHONPATH": path}
         os.execve(sys.executable, [name, *sys.orig_argv[1:]], os.environ | variables)  # noqa: S606, TID251 - not the product
+    # Agents are recognized by their process name; without /proc the demo still plays.
     with contextlib.suppress(OSError), open(_PROCESS_NAME_FILE, "w") as file:
         file.write(name)
 

@@ -8,7 +8,7 @@ import sys
 from termvisor.errors import MuxError
 from termvisor.frontends.demo.fake_agents import DEMO_AGENTS
 from termvisor.frontends.demo.scenes import DEMO_SCENES
-from termvisor.protocol.connect import connect_socket
+from termvisor.protocol.unix_socket import connect_socket
 from termvisor.settings import Paths, Settings, make_instance_folders
 from termvisor.system import subprocesses
 
@@ -42,6 +42,7 @@ def stop_demo(paths: Paths, settings: Settings) -> bool:
     was_running = is_running(paths)
     if was_running:
         _run_tmux(paths, settings, ["kill-server"])
+    # tmux leaves its socket behind when it is killed.
     with contextlib.suppress(FileNotFoundError):
         os.unlink(paths.demo_socket)
     return was_running
@@ -52,11 +53,13 @@ def build_attach_command(paths: Paths, settings: Settings) -> str:
 
 
 def _build_player_command(name: str) -> list[str]:
+    # -P: the current folder must not be searched for modules.
     return [sys.executable, "-P", "-m", "termvisor.frontends.demo.player", name]
 
 
 def _run_tmux(paths: Paths, settings: Settings, words: list[str]) -> None:
     status, _, errors = subprocesses.run_and_capture(
+        # The user's tmux.conf could start plug-ins or change the panes of the demo.
         [settings.tmux_program, "-f", "/dev/null", "-S", paths.demo_socket, *words]
     )
     if status == 127:

@@ -1,12 +1,14 @@
-"""Use the terminal in raw mode on the alternate screen, and restore it in every case.
+"""Use the terminal in raw mode on the alternate screen, restore it in every case, and decode its keys.
 
 Signals write to a pipe, so that one `select` waits for keys, a resize and termination.
 """
 
 import os
+import re
 import select
 import signal
 import termios
+from collections.abc import Mapping
 from types import TracebackType
 
 from termvisor.frontends.cli.fast_client import write_all
@@ -14,6 +16,26 @@ from termvisor.frontends.cli.fast_client import write_all
 _ENTER_SCREEN = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
 _LEAVE_SCREEN = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 _EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+NAVIGATION_KEYS = {
+    b"\x1b[A": "up",
+    b"\x1bOA": "up",
+    b"\x1b[B": "down",
+    b"\x1bOB": "down",
+    b"\x1b[5~": "page_up",
+    b"\x1b[6~": "page_down",
+    b"\x1b[H": "home",
+    b"\x1bOH": "home",
+    b"\x1b[1~": "home",
+    b"g": "home",
+    b"q": "quit",
+    b"Q": "quit",
+    b"\x03": "quit",
+}
+"""Key names by the bytes that terminals send; a terminal in application mode sends `ESC O` instead of `ESC [`."""
+_KEY_PATTERN = re.compile(rb"\x1b(?:\[[0-9;?]*[@-~]|O.)|[^\x1b]|\x1b(?=\x1b)", re.DOTALL)
+_UNFINISHED_SEQUENCE = re.compile(rb"\x1b(?:\[[0-9;?]*|O)?$")
+# Longer ones are no keys; the rest would otherwise grow with pasted garbage.
+_MAX_SEQUENCE_BYTES = 32
 
 
 class RawTerminal:
@@ -25,10 +47,13 @@ class RawTerminal:
         self._original_mode = termios.tcgetattr(self._source)
         mode = termios.tcgetattr(self._source)
         mode[3] &= ~(termios.ECHO | termios.ICANON)
+        # Ctrl-Z would stop the process with the alternate screen still on; ISIG stays on for Ctrl-C.
         mode[6][termios.VSUSP] = mode[6][termios.VMIN] = b"\x00"
         self._wake_read_fd, self._wake_write_fd = os.pipe()
+        # A signal handler must never block on a full pipe; one byte in it is enough.
         os.set_blocking(self._wake_write_fd, False)
         self._original_handlers = {number: signal.signal(number, self._on_exit_signal) for number in _EXIT_SIGNALS}
+        # Without a Python handler the signal would not write to the wakeup descriptor.
         self._original_handlers[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda *_: None)
         self._original_wakeup_fd = signal.set_wakeup_fd(self._wake_write_fd, warn_on_full_buffer=False)
         termios.tcsetattr(self._source, termios.TCSADRAIN, mode)
@@ -64,8 +89,25 @@ class RawTerminal:
         if self._source not in ready:
             return None
         data = os.read(self._source, 4096)
+        # No data on a readable descriptor: the terminal was closed.
         self.is_closed = self.is_closed or not data
         return data
 
     def _on_exit_signal(self, *_signal: object) -> None:
         self.is_closed = True
+
+
+class KeyDecoder:
+    """Decodes named keys from terminal input; an escape sequence may arrive in pieces."""
+
+    def __init__(self, names: Mapping[bytes, str]) -> None:
+        self._keys_by_bytes = names
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[str]:
+        """Return the names of the keys that this data completes; unknown keys are dropped."""
+        text = self._rest + data
+        unfinished = _UNFINISHED_SEQUENCE.search(text)
+        end = unfinished.start() if unfinished else len(text)
+        self._rest = text[end:][:_MAX_SEQUENCE_BYTES]
+        return [self._keys_by_bytes[key] for key in _KEY_PATTERN.findall(text[:end]) if key in self._keys_by_bytes]

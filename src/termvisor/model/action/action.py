@@ -49,8 +49,8 @@ class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
     keys: tuple[str, ...]
 
 
+# The keys that clear the input line of shells.
 CLEAR_INPUT_KEYS = ("C-u",)
-"""The keys that clear the input line of shells."""
 
 
 class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
@@ -222,6 +222,7 @@ Action = (
     | RunWorkflow
 )
 
+# Every kind of action, including kinds that are not implemented yet: a policy may name all of them.
 RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "send_text": "input",
     "send_keys": "input",
@@ -244,7 +245,6 @@ RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "model_call": "outside",
     "browser_auth": "outside",
 }
-"""Every kind of action, including kinds that are not implemented yet: a policy may name all of them."""
 
 
 def get_action_kind(action: Action) -> str:

@@ -1,13 +1,17 @@
-"""Entries of the audit log: who requested an action, what was decided, what the outcome was."""
+"""The audit log: who requested an action, what was decided, what the outcome was; and its hash chain.
 
+Every entry contains the hash of the one before it. Entries can be verified from the database or from an exported file
+with this module alone.
+"""
+
+from _blake2 import blake2b  # hashlib would load OpenSSL, which takes four megabytes
 from typing import Literal
 
 from msgspec import Struct
 
 from termvisor.model.action.action import Actor
-from termvisor.model.action.approval import ApprovalAnswer
+from termvisor.model.action.approval import ApprovalAnswer, Verdict
 from termvisor.model.action.outcome import OutcomeStatus
-from termvisor.model.action.verdict import Verdict
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 
@@ -51,3 +55,47 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     undoes: str | None = None
     since: int | None = None
     until: int | None = None
+
+
+class ChainBreak(Struct, frozen=True):
+    """The first entry that does not match the ones before it, and why."""
+
+    id: int
+    what: str
+
+
+class HashChainEntry(Struct, frozen=True, kw_only=True):
+    """An entry byte by byte as stored, with the previous hash and its own."""
+
+    id: int
+    previous: str
+    hash: str
+    entry: str
+
+
+class HashChainVerifier:
+    """Verify entries in order. ``last_id`` and ``last_hash`` are those of the last valid entry."""
+
+    def __init__(self, expected_hash: str = "") -> None:
+        self.last_id, self.last_hash = 0, ""
+        self._expected_hash, self._has_expected_hash = expected_hash, not expected_hash
+
+    def check_entry(self, entry: HashChainEntry, *, is_redacted: bool = False) -> ChainBreak | None:
+        """Return what is wrong with the next entry. Of a redacted one only the place in the chain is verified."""
+        if entry.id != self.last_id + 1 or entry.previous != self.last_hash:
+            return ChainBreak(entry.id, f"it does not follow entry {self.last_id}")
+        if not is_redacted and entry.hash != hash_entry(entry.previous, entry.entry):
+            return ChainBreak(entry.id, "its content was changed")
+        self.last_id, self.last_hash = entry.id, entry.hash
+        self._has_expected_hash |= entry.hash == self._expected_hash
+        return None
+
+    def check_end(self) -> ChainBreak | None:
+        """Return a break if no entry had the expected hash, which a completely recomputed chain does not contain."""
+        if self._has_expected_hash:
+            return None
+        return ChainBreak(self.last_id, "no entry up to it has the expected hash")
+
+
+def hash_entry(previous: str, entry: str) -> str:
+    return blake2b(f"{previous}\n{entry}".encode(), digest_size=32).hexdigest()

@@ -1,4 +1,4 @@
-"""Outcome of an allowed action: done, or how far it got and why."""
+"""Outcome of an allowed action: done, or how far it got and why; and the progress of delivering a text."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -8,6 +8,12 @@ from msgspec import Struct
 from termvisor.model.action.action import RunProgram
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
+
+DeliveryStep = Literal["typing", "typed", "submitting", "submitted"]
+"""Each step is stored before it is executed: ``typing`` before the first byte, ``submitting`` before Enter."""
+DeliveryStatus = Literal["delivered", "typed_not_submitted", "refused", "unknown"]
+"""``unknown``: the outcome cannot be verified, and the delivery is not retried."""
+
 
 OutcomeStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed"]
 """Only notifications and programs are ``suppressed`` (not executed on purpose) or ``failed`` (the execution failed)."""
@@ -57,3 +63,19 @@ ProgramRunner = Callable[[RunProgram], Awaitable[Outcome]]
 def explain_missing_output(outcome: Outcome, program: str) -> str:
     """Return why a program has no output, for the user."""
     return f"{program} was not run: {outcome.text}" if outcome.status == "suppressed" else outcome.text
+
+
+class DeliveryRecord(Struct, frozen=True, kw_only=True):
+    """``key`` is the idempotency key: a second call with it returns the first outcome, and nothing is typed twice."""
+
+    key: str
+    correlation: str
+    pane: PaneId
+    action_hash: str
+    text_hash: str = ""
+    """Keyed hash that recognizes the text on a screen; the text itself is not stored."""
+    begun_at: int
+    step: DeliveryStep = "typing"
+    step_at: int = 0
+    status: DeliveryStatus | None = None
+    why: str = ""

@@ -10,19 +10,19 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.model.action.action import ActorKind, Risk
-from termvisor.model.action.verdict import PolicyAnswer
+from termvisor.model.action.approval import PolicyAnswer
 
 StringTuple = tuple[str, ...]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+# All callers except a person at a terminal.
 NON_HUMAN_ACTORS: tuple[ActorKind, ...] = ("robot", "mcp", "workflow", "assistant", "agent")
-"""All callers except a person at a terminal."""
 
+# Risks that are allowed if no other reason applies; for the others `approval.default` is the answer.
 DEFAULT_ALLOWED_RISKS: dict[Literal["human", "others"], tuple[Risk, ...]] = {
     "human": ("look", "reversible", "input", "process", "outside"),
     "others": ("look", "reversible"),
 }
-"""Risks that are allowed if no other reason applies; for the others `approval.default` is the answer."""
 
 TimeOfDay = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="A time of day, as 22:00.")]
 
@@ -213,6 +213,7 @@ class CommandClass(Struct, frozen=True):
     """Requires approval at least, whatever the policy says."""
 
 
+# All command classes. `[commands]` in the policy can set another answer.
 COMMAND_CLASSES: dict[str, CommandClass] = {
     command_class.name: command_class
     for command_class in (
@@ -245,7 +246,6 @@ COMMAND_CLASSES: dict[str, CommandClass] = {
         CommandClass("infrastructure", "ask", "ask", "removes or changes containers, clusters or cloud resources"),
     )
 }
-"""All command classes. `[commands]` in the policy can set another answer."""
 
 EXAMPLE_POLICY = """\
 unproven_prompt = false

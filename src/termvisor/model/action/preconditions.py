@@ -1,10 +1,25 @@
-"""Conditions that a caller sets for an action, and options of its execution."""
+"""Conditions that a caller sets for an action, options of its execution, and the actions that undo another one."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.action.undo import UndoPrecondition
+from termvisor.model.action.action import Action
+from termvisor.model.ids import MuxPaneId
+
+
+class UndoPrecondition(Struct, frozen=True, kw_only=True):
+    """The action to undo, and the state that it left, which must not have changed."""
+
+    correlation: str
+    title: str | None = None
+    """The pane has this title."""
+    front: MuxPaneId | None = None
+    """This pane is the active one of its session."""
+    is_typed: bool = False
+    """The input of a shell at its prompt contains exactly the typed text."""
+    is_alone: bool = False
+    """The pane's process has no running child process."""
 
 
 class Preconditions(Struct, frozen=True, kw_only=True):
@@ -42,3 +57,8 @@ class Preconditions(Struct, frozen=True, kw_only=True):
     """Require approval also if the policy would allow the action."""
     wait_for_answer: float = 0.0
     """Seconds to wait for an approval if one is required."""
+
+
+class UndoAction(Struct, frozen=True, kw_only=True):
+    action: Action
+    undoes: UndoPrecondition

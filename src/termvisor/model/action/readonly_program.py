@@ -8,8 +8,9 @@ import re
 
 from msgspec import Struct
 
+# Their working folder: some read settings from it, and a project folder may not be trusted.
 READONLY_CWD = "/"
-"""Their working folder: some read settings from it, and a project folder may not be trusted."""
+# No leading dash: a text from a screen or file must not become an option.
 _TEXT_PATTERN = r"(?!-)[^\0]{1,4096}"
 _PATH_PATTERN = r"/[^\0]{0,4095}"
 _NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]{2,79}"
@@ -70,6 +71,7 @@ SESSIONS_BY_FOLDER = ReadOnlyProgram(
     timeout_s=5.0,
     max_output_bytes=256 << 10,
 )
+# The program is named in the user's own settings, which is their consent.
 ACCOUNT_USAGE = ReadOnlyProgram(
     program="caut",
     argv_patterns=(_TEXT_PATTERN, _USAGE_VERB_PATTERN, "--service", _SERVICE_PATTERN, "--format", "json"),
@@ -78,7 +80,6 @@ ACCOUNT_USAGE = ReadOnlyProgram(
     max_output_bytes=1 << 20,
     uses_network=True,
 )
-"""The program is named in the user's own settings, which is their consent."""
 
 READONLY_PROGRAMS = (CODE_SEARCH, SESSION_BY_ID, SESSIONS_BY_FOLDER, ACCOUNT_USAGE)
 

@@ -1,4 +1,9 @@
-"""Agent processes and the facts about them; facts and signals are stored in one order."""
+"""Agent processes: by which traces they were identified, and the facts about them.
+
+Facts and signals are stored in one order.
+"""
+
+from typing import Literal
 
 from msgspec import Struct
 
@@ -68,3 +73,36 @@ class ClockSet(Struct, frozen=True, kw_only=True, tag=True):
 
 Fact = Signal | AgentStarted | AgentExited | PaneClosed | OutputMissed | TargetReachability | ClockSet
 """Everything that states are computed from, in the order in which it was stored."""
+
+
+SignatureClass = Literal["deterministic", "heuristic", "none"]
+SignatureReason = Literal[
+    "handshake",
+    "provider_hint",
+    "cmd_match",
+    "poller_match",
+    "signature_inconclusive",
+    "signature_guard_rejected",
+]
+
+
+class SignatureInputs(Struct, frozen=True, kw_only=True):
+    """The agent that each trace suggests; empty if none."""
+
+    provider_hint: str = ""
+    """The process: its argv, its program, its children."""
+    cmd_match: str = ""
+    """The pane's current command."""
+    poller_match: str = ""
+    """The pane's screen."""
+    title_match: str = ""
+
+
+class AgentSignature(Struct, frozen=True, kw_only=True):
+    """By which traces a pane was identified as an agent's."""
+
+    agent: str = ""
+    signature_class: SignatureClass = "none"
+    signature_reason: SignatureReason = "signature_inconclusive"
+    signature_confidence: float = 0.0
+    signature_inputs: SignatureInputs = SignatureInputs()

@@ -4,7 +4,7 @@ A need has a key that stays the same as long as the need lasts, so that a notifi
 """
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -12,15 +12,7 @@ from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import PaneId, RuntimeId
 
 NeedKind = Literal["approve", "answer", "log_in", "see_error", "look", "wait_for_limit", "review"]
-NEED_KINDS_BY_URGENCY: tuple[NeedKind, ...] = (
-    "approve",
-    "answer",
-    "log_in",
-    "see_error",
-    "look",
-    "wait_for_limit",
-    "review",
-)
+NEED_KINDS_BY_URGENCY: tuple[NeedKind, ...] = get_args(NeedKind)
 """By the cost of waiting: an agent that is blocked by a single answer comes first."""
 ACTION_NEED_KINDS: frozenset[NeedKind] = frozenset(("approve", "answer", "log_in", "see_error", "look"))
 """Needs that only the user can end."""

@@ -1,4 +1,4 @@
-"""The hook events that are installed for each agent, and the state of an agent's hook settings.
+"""Hooks of agents: the events that get one, the state of the settings that install them, and a tool's reported end.
 
 Not every event gets a hook: Gemini's `AfterModel` fires for every streamed chunk, and its `PreCompress` in every turn
 whether or not anything is compressed.
@@ -6,6 +6,7 @@ whether or not anything is compressed.
 
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 HookedAgent = Literal["claude_code", "codex", "gemini", "copilot", "opencode"]
@@ -101,3 +102,20 @@ class HookedFile(Struct, frozen=True, kw_only=True):
     path: str
     state: HookFileState
     detail: str = ""
+
+
+class ToolFinished(Struct, frozen=True, kw_only=True):
+    """A tool of an agent finished: a pending permission request for it was answered.
+
+    ``given`` is the redacted input of the tool, as `encode_tool_input` returns it.
+    """
+
+    session: str
+    tool: str
+    given: str
+    at: int
+
+
+def encode_tool_input(tool_input: object) -> str:
+    """Encode the input of a tool as JSON with sorted keys, so that equal inputs compare equal."""
+    return msgspec.json.encode(tool_input, order="sorted").decode()

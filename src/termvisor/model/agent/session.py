@@ -1,4 +1,4 @@
-"""A session: one conversation of an agent in a pane, from start to end, with its token usage."""
+"""Sessions: one conversation of an agent in a pane, from start to end, with its token usage and its messages."""
 
 from typing import Literal
 
@@ -68,3 +68,23 @@ class AgentSession(Struct, frozen=True, kw_only=True):
     """The latest messages by id: an agent reports each of them several times."""
     resume: tuple[str, ...] = ()
     """The argv that resumes it; empty if that is not possible."""
+
+
+MessageRole = Literal["user", "assistant"]
+MESSAGE_ROLES: tuple[MessageRole, ...] = ("user", "assistant")
+
+
+class TranscriptMessage(Struct, frozen=True, kw_only=True):
+    """A message of the user or the agent in a session, from the agent's own transcript.
+
+    ``key`` is equal for the same message of a session, however often it is read.
+    """
+
+    pane: PaneId
+    runtime: RuntimeId
+    agent: str
+    session: str
+    role: MessageRole
+    key: str
+    at: int
+    text: str

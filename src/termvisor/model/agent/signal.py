@@ -1,4 +1,7 @@
-"""Signals: pieces of evidence from one source about one agent. A signal is stored before it counts."""
+"""Signals: pieces of evidence from one source about one agent. A signal is stored before it counts.
+
+`ReadPosition` tells how far a source was read; it is stored together with the facts that were read there.
+"""
 
 from typing import Literal
 
@@ -7,7 +10,7 @@ from msgspec import Struct
 from termvisor.model.agent.state import EvidenceTier, StateName, UnknownReason
 from termvisor.model.event import Scalar
 from termvisor.model.ids import MuxPaneId, RuntimeId, SignalId, TargetName
-from termvisor.model.terminal.target import LOCAL
+from termvisor.model.terminal.pane import LOCAL
 
 SignalKind = Literal[
     "state",  # the agent is in `state`
@@ -98,3 +101,13 @@ class Signal(Struct, frozen=True, kw_only=True, tag=True):
     """For a screen: nanoseconds until the next sample at the current interval."""
     payload: dict[str, Scalar] = {}
     confidence: float = 1.0
+
+
+class ReadPosition(Struct, frozen=True, kw_only=True):
+    """How far one watch of an agent is read."""
+
+    runtime: RuntimeId
+    watch: str
+    """The name of the watch, unique for this agent."""
+    body: bytes
+    """Encoded by `agents.sources.read_positions`."""

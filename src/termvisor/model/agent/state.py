@@ -1,22 +1,14 @@
 """The state of an agent: its value by precedence, flags, and the evidence behind it."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 from termvisor.model.ids import PaneId, RuntimeId, SignalId
 
 StateName = Literal["error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown"]
-PRECEDENCE: tuple[StateName, ...] = (
-    "error",
-    "waiting_approval",
-    "waiting_input",
-    "running",
-    "completed",
-    "idle",
-    "unknown",
-)
+PRECEDENCE: tuple[StateName, ...] = get_args(StateName)
 """If several states hold, the first is shown."""
 
 UnknownReason = Literal[
@@ -33,12 +25,10 @@ Presence = Literal["managed", "unmanaged"]
 Binding = Literal["unmanaged", "managed_heuristic", "managed_deterministic_fresh", "managed_deterministic_stale"]
 Confidence = Literal["high", "medium", "low"]
 
-_PRECEDENCE_RANK: dict[StateName, int] = {name: rank for rank, name in enumerate(PRECEDENCE)}
-
 
 def get_precedence(state: StateName) -> int:
     """Return the rank of a state; 0 is the most important."""
-    return _PRECEDENCE_RANK[state]
+    return PRECEDENCE.index(state)
 
 
 def select_top_state(states: Iterable[StateName]) -> StateName:

@@ -4,15 +4,19 @@ A detection is stored as an event whose kind is the detection's type, plus its o
 run, a person or a mute, it stays handled.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
 
 from termvisor.model.detection.rule import Severity
-from termvisor.model.event import Scalar
+from termvisor.model.event import ONE_PER_AGENT_TYPES, Scalar
 from termvisor.model.ids import EventId, PaneId, RuntimeId
 
 DetectionSource = Literal["stream", "screen", "transcript", "mark", "signal", "user_var"]
+_MAX_KEY_CHARS = 200
+_VOLATILE_CAPTURES = ("resets_at", "try_again_at")
+"""Captures of end times: a repeated text words them differently, so they are not part of the key."""
 
 
 class DetectionHandling(Struct, frozen=True, kw_only=True):
@@ -95,3 +99,11 @@ class DetectionMute(Struct, frozen=True, kw_only=True):
     at: int
     until: int | None = None
     by: str = ""
+
+
+def build_detection_key(kind: str, subject: str, runtime: RuntimeId | None, captures: Mapping[str, str]) -> str:
+    """Return the key that identifies repeated detections; ``subject`` is the agent that it is about, or the rule."""
+    if kind in ONE_PER_AGENT_TYPES:
+        return kind if runtime is None else f"{kind} runtime:{runtime}"
+    stable = " ".join(f"{name}={value}" for name, value in sorted(captures.items()) if name not in _VOLATILE_CAPTURES)
+    return f"{kind} {subject} {stable}".strip()[:_MAX_KEY_CHARS]

@@ -7,14 +7,14 @@ from msgspec import Meta
 
 from termvisor.model.agent.account import SERVICES, Account
 from termvisor.model.did_you_mean import format_suggestion
-from termvisor.model.settings.events import EventSettings
+from termvisor.model.settings.detections import DetectionSettings
 
 ANY_ACCOUNT = "any"
 """As failover profile: the account with the most left."""
 
 
-class AccountSettings(EventSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Extends the event settings (a msgspec struct can have only one base)."""
+class AccountSettings(DetectionSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Extends the detection settings (a msgspec struct can have only one base)."""
 
     accounts: Annotated[
         tuple[Account, ...],

@@ -1,10 +1,22 @@
-"""Values of panes: identity, facts reported by the multiplexer, activity."""
+"""Values of panes: where they run (target, server), identity, facts reported by the multiplexer, activity."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+
+TargetKind = Literal["local", "ssh", "docker", "podman", "wezterm", "kitty"]
+
+
+class Target(Struct, frozen=True):
+    """A machine, container or terminal that panes run in."""
+
+    name: TargetName
+    kind: TargetKind
+
+
+LOCAL = Target(TargetName("local"), "local")
 
 
 class ServerInstance(Struct, frozen=True):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from termvisor.model.agent.transcript_message import MessageRole
+from termvisor.model.agent.session import MessageRole
 from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.terminal.output import Line
 

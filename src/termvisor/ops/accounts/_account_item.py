@@ -11,6 +11,7 @@ from termvisor.clock import format_timestamp
 from termvisor.errors import NotFound
 from termvisor.model.agent.account import Account, AccountStatus, Allowance, Service, UsageType, find_account
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import copy_fields, format_optional_timestamp
 from termvisor.redaction import redact
 
 ServiceFilter = Annotated[
@@ -58,17 +59,15 @@ class AccountItem(Struct, frozen=True, kw_only=True):
 
 def build_account_item(account_status: AccountStatus, now: int) -> AccountItem:
     account = account_status.account
-    return AccountItem(
-        service=account.service,
-        name=account.name,
+    return copy_fields(
+        AccountItem,
+        account,
         email=redact(account.email),
-        active=account.active,
         in_use=account_status.is_in_use,
-        priority=account.priority,
         percent_remaining=account_status.compute_remaining_percent(now),
-        resets_at=_format_time(account_status.find_reset_time(now)),
-        last_check=_format_time(account_status.checked_at),
-        last_used=_format_time(account_status.last_used_at),
+        resets_at=format_optional_timestamp(account_status.find_reset_time(now)),
+        last_check=format_optional_timestamp(account_status.checked_at),
+        last_used=format_optional_timestamp(account_status.last_used_at),
         browser_profile=redact(account.browser_profile),
         credentials=describe_credentials(account),
         trouble=redact(account_status.trouble),
@@ -81,6 +80,7 @@ def describe_credentials(account: Account) -> str:
     if account.env_file:
         return redact(f"env_file {account.env_file}")
     if account.command:
+        # Arguments of the command may be secrets themselves.
         return redact(f"command {account.command[0]}")
     return redact(f"config_dir {account.config_dir}") if account.config_dir else "the agent's own login"
 
@@ -99,17 +99,12 @@ def format_percent(value: float | None) -> str:
 
 
 def _build_allowance_item(allowance: Allowance, now: int) -> AllowanceItem:
-    return AllowanceItem(
+    return copy_fields(
+        AllowanceItem,
+        allowance,
         span=redact(allowance.span),
-        usage_type=allowance.usage_type,
-        limit=allowance.limit,
-        current=allowance.current,
         percent_remaining=allowance.compute_remaining_percent(now),
-        resets_at=_format_time(allowance.resets_at),
+        resets_at=format_optional_timestamp(allowance.resets_at),
         checked_at=format_timestamp(allowance.checked_at),
         source=redact(allowance.source),
     )
-
-
-def _format_time(timestamp: int | None) -> str | None:
-    return None if timestamp is None else format_timestamp(timestamp)

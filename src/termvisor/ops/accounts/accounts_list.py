@@ -8,7 +8,7 @@ from termvisor.model.agent.account import Service
 from termvisor.ops.accounts._account_item import AccountItem, ServiceFilter, build_account_item, format_percent
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import BaseListing, build_filters, count_values
+from termvisor.ops.render.results import BaseListing, build_filters, count_values
 from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
 
 

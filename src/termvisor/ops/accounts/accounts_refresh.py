@@ -1,13 +1,13 @@
 """The operation `accounts_refresh`: query the usage tracker for the remaining usage of accounts."""
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from termvisor.ops.accounts import accounts_list
 from termvisor.ops.accounts._account_item import ServiceFilter
 from termvisor.ops.accounts.accounts_list import AccountListing, build_account_listing
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
@@ -26,8 +26,9 @@ class AccountsRefreshResult(AccountListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: AccountsRefreshArgs) -> AccountsRefreshResult:
     problem = await services.accounts.refresh_usage(args.service)
+    # Also if the tracker failed: what was known before is still useful.
     listing = await build_account_listing(services, args.service)
-    return AccountsRefreshResult(**asdict(listing), told=redact(problem))
+    return copy_fields(AccountsRefreshResult, listing, told=redact(problem))
 
 
 def render_text(result: AccountsRefreshResult, options: RenderOptions) -> str:

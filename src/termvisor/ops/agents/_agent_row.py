@@ -7,14 +7,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from termvisor.clock import NS
+from termvisor.clock import NS, compute_seconds_between, format_timestamp
+from termvisor.model.agent.agent_process import AgentSignature, SignatureClass, SignatureInputs, SignatureReason
 from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.attention import NeedKind
-from termvisor.model.agent.identification import AgentSignature, SignatureClass, SignatureInputs, SignatureReason
 from termvisor.model.agent.session import TokenUsage
 from termvisor.model.agent.state import AgentFlags, Confidence, EvidenceMode, Presence, StateName, UnknownReason
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.panes._listing import PaneIdentity, compute_age, format_optional_timestamp, identify_pane
+from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane
+from termvisor.ops.render.results import compute_age, copy_fields, copy_values, format_optional_timestamp
 from termvisor.ops.render.text import TableColumn, format_age, pluralize
 from termvisor.redaction import redact
 
@@ -27,6 +28,7 @@ STATE_STYLES: dict[StateName, str] = {
     "idle": "dim",
     "unknown": "dim",
 }
+# Predicates that follow the agent's name.
 NEED_DESCRIPTIONS: dict[NeedKind, str] = {
     "approve": "asks for permission",
     "answer": "asks a question",
@@ -36,7 +38,6 @@ NEED_DESCRIPTIONS: dict[NeedKind, str] = {
     "wait_for_limit": "waits for its usage limit to reset",
     "review": "has finished",
 }
-"""Predicates that follow the agent's name."""
 
 
 class ContradictionItem(Struct, frozen=True, kw_only=True):
@@ -123,14 +124,8 @@ def build_agent_fields(view: AgentView, now: int) -> dict[str, Any]:
     state, session = view.state, view.session
     usage = session.usage if session is not None else TokenUsage()
     return {
-        "presence": state.presence,
-        "agent": state.agent,
-        "runtime": state.runtime,
+        **copy_values(state, "presence", "agent", "runtime", "reason", "evidence_mode", "source", "confidence"),
         "state": state.value,
-        "reason": state.reason,
-        "evidence_mode": state.evidence_mode,
-        "source": state.source,
-        "confidence": state.confidence,
         "state_since": format_optional_timestamp(state.since),
         "state_age": compute_age(state.since, now),
         "state_version": view.version,
@@ -150,9 +145,10 @@ def build_agent_fields(view: AgentView, now: int) -> dict[str, Any]:
 
 
 def _build_signature_fields(signature: AgentSignature) -> dict[str, Any]:
-    return {name: getattr(signature, name) for name in AgentSignature.__struct_fields__ if name != "agent"}
+    return copy_values(signature, *(name for name in AgentSignature.__struct_fields__ if name != "agent"))
 
 
+# Derived from the struct, so that a new field cannot be forgotten here.
 _NO_AGENT_FIELDS: dict[str, Any] = {
     name: None for name in AgentRow.__struct_fields__ if name not in ("identity", "presence", "evidence_mode")
 } | {
@@ -169,22 +165,19 @@ _NO_AGENT_FIELDS: dict[str, Any] = {
 
 def build_flag_item(state_flags: AgentFlags, now: int) -> FlagItem:
     contradiction = state_flags.contradicted
-    return FlagItem(
-        usage_limited=state_flags.usage_limited,
+    return copy_fields(
+        FlagItem,
+        state_flags,
         resets_at=format_optional_timestamp(state_flags.resets_at),
         resets_in=None if state_flags.resets_at is None else round(max(0, state_flags.resets_at - now) / NS, 3),
-        compacting=state_flags.compacting,
-        auth_needed=state_flags.auth_needed,
-        subtasks=state_flags.subtasks,
         contradicted=None
         if contradiction is None
-        else ContradictionItem(
-            since=format_optional_timestamp(contradiction.since) or "",
-            age=compute_age(contradiction.since, now) or 0.0,
-            by=contradiction.by,
-            state=contradiction.state,
+        else copy_fields(
+            ContradictionItem,
+            contradiction,
+            since=format_timestamp(contradiction.since),
+            age=compute_seconds_between(contradiction.since, now),
         ),
-        ambiguous=state_flags.ambiguous,
     )
 
 
@@ -237,8 +230,8 @@ def format_dollars(dollars: float | None, *, is_estimated: bool = False) -> str:
 
 
 AGENT_COLUMN = TableColumn("AGENT", lambda item: item.agent or "-")
+# Keep a state readable in full on narrow terminals.
 MIN_STATE_WIDTH = len("! waiting approval")
-"""Keep a state readable in full on narrow terminals."""
 STATE_COLUMN = TableColumn(
     "STATE", format_state_cell, can_shrink=True, choose_style=get_state_style, min_width=MIN_STATE_WIDTH
 )
@@ -255,5 +248,5 @@ CONTEXT_COLUMN = TableColumn(
     is_optional=True,
 )
 COST_COLUMN = TableColumn("COST", _format_cost, is_right_aligned=True, is_optional=True)
+# Model, usage and evidence tier, shown if the terminal is wide enough.
 USAGE_COLUMNS = (MODEL_COLUMN, TOKENS_COLUMN, CONTEXT_COLUMN, COST_COLUMN, TIER_COLUMN)
-"""Model, usage and evidence tier, shown if the terminal is wide enough."""

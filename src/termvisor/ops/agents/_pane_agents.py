@@ -9,11 +9,13 @@ from termvisor.errors import BadRequest
 from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.attention import list_needs
 from termvisor.model.agent.state import PRECEDENCE, AgentState, StateName
-from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import ListingFilters, SessionFilter, TargetFilter, build_filters, filter_panes
+from termvisor.ops.panes._pane_reference import SessionFilter, TargetFilter, filter_panes
+from termvisor.ops.render.results import ListingFilters, build_filters
+from termvisor.ops.render.text import suggest_name
 
+# The filter `waiting` stands for both.
 _WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
 
 
@@ -55,8 +57,10 @@ async def select_panes_with_agents(
     """Return the panes that pass these filters, by id. Raises BadRequest for an unknown state or agent name."""
     allowed_states = parse_state_filter(str(active_filters["state"])) if "state" in active_filters else None
     panes, views = await filter_panes(services, active_filters, include_gone=gone), await services.agents.list_views()
+    # A name that matches nothing may be misspelled; an empty list would not tell.
     if "agent" in active_filters and all(view.state.agent != active_filters["agent"] for view in views.values()):
         await check_agent_name(services, str(active_filters["agent"]))
+    # The last state of an agent is known for a while after its pane was closed.
     members = [PaneWithAgent(pane, views.get(pane.id) if pane.gone_at is None else None) for pane in panes]
     return [member for member in members if _matches_filters(member.view, active_filters, allowed_states)]
 
@@ -65,8 +69,7 @@ async def check_agent_name(services: Services, agent: str) -> None:
     """Raise BadRequest if no adapter has this name."""
     names = [kind.name for kind in await services.agents.list_kinds()]
     if agent not in names:
-        near = find_close_matches(agent, names)
-        hint = f"Did you mean {near[0]}?" if near else f"Known agents: {', '.join(names)}."
+        hint = suggest_name(agent, names, f"Known agents: {', '.join(names)}.")
         raise BadRequest(f"unknown agent {agent!r}", hint=hint, details={"agents": names})
 
 
@@ -89,8 +92,7 @@ def parse_state_filter(text: str) -> frozenset[StateName]:
         name = word.strip().replace("-", "_")
         matching = _WAITING_STATES if name == "waiting" else tuple(state for state in PRECEDENCE if state == name)
         if not matching:
-            near = find_close_matches(name, ("waiting", *PRECEDENCE))
-            hint = f"Did you mean {near[0]}?" if near else f"Known states: {', '.join(PRECEDENCE)}."
+            hint = suggest_name(name, ("waiting", *PRECEDENCE), f"Known states: {', '.join(PRECEDENCE)}.")
             raise BadRequest(f"unknown state {word.strip()!r}", hint=hint, details={"states": list(PRECEDENCE)})
         states.update(matching)
     return frozenset(states)

@@ -21,11 +21,11 @@ from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.services import Services
 
 ResumePlace = Literal["pane", "window", "session", ""]
+# End reasons of sessions that were not closed on purpose.
 INTERRUPTED_END_REASONS = ("pane_gone", "manual", "error")
-"""End reasons of sessions that were not closed on purpose."""
 MAX_SESSIONS_SEARCHED = 10_000
+# An agent that ends this close to the exit of its tmux server is taken to have been killed by it.
 _SERVER_EXIT_WINDOW_NS = 60 * NS
-"""An agent that ends this close to the exit of its tmux server is taken to have been killed by it."""
 
 
 class ResumePlan(Struct, frozen=True, kw_only=True):
@@ -45,6 +45,7 @@ async def find_session(services: Services, reference: str) -> AgentSession:
     matching = [session for session in sessions if reference in (str(session.id), session.external_id)]
     if not matching:
         raise NotFound(f"session {reference!r} not found", hint="`visor agents sessions` lists them.")
+    # A resumed conversation keeps the id that its agent gave it; the newest session is the current one.
     return matching[-1]
 
 
@@ -84,6 +85,7 @@ def find_running_pane(session: AgentSession, views: dict[PaneId, AgentView]) -> 
     return None
 
 
+# A window beside its old neighbours is where the user looks for the agent.
 def find_pane_beside(former_pane: PaneView, live_panes: Iterable[PaneView]) -> PaneView | None:
     """Return a live pane of the tmux session in which the former pane was."""
     place = (former_pane.instance.server.socket, former_pane.facts.session_name)
@@ -92,6 +94,7 @@ def find_pane_beside(former_pane: PaneView, live_panes: Iterable[PaneView]) -> P
 
 def find_interrupted_sessions(sessions: Iterable[AgentSession], panes: Sequence[PaneView] = ()) -> list[AgentSession]:
     """Return the last session of each conversation that ended without being closed on purpose."""
+    # Later sessions of a conversation replace the earlier ones.
     last = {(session.agent, session.external_id): session for session in sessions if session.external_id}
     lost_panes = _find_lost_panes(panes)
     return [session for session in last.values() if _is_interrupted(session, lost_panes)]
@@ -109,6 +112,7 @@ def find_unresumable_sessions(sessions: Iterable[AgentSession], panes: Sequence[
 
 def _find_lost_panes(panes: Sequence[PaneView]) -> dict[PaneId, int]:
     """Map the panes that ended together with their tmux server to the time of that."""
+    # A server without a live pane has exited: tmux ends with its last session.
     running = {pane.instance.server for pane in panes if pane.gone_at is None}
     return {pane.id: pane.gone_at for pane in panes if pane.gone_at and pane.instance.server not in running}
 
@@ -123,6 +127,7 @@ def _is_interrupted(session: AgentSession, lost_panes: dict[PaneId, int]) -> boo
 
 
 def _is_free_prompt(pane: PaneView, views: dict[PaneId, AgentView]) -> bool:
+    # Anywhere else the command line would be typed into a running program.
     return pane.activity.kind == "prompt" and pane.id not in views and not pane.facts.dead
 
 
@@ -139,6 +144,7 @@ def _plan_new_window(
         return ResumePlan(session=session, skip_reason="no tmux server is running; start one first", command=command)
     beside = None if former_pane is None else find_pane_beside(former_pane, live_panes)
     if beside is not None:
+        # A window that failed stays open, so that `revive` can point to the error on its screen.
         action = Spawn(where="window", beside=beside.id, command=command, cwd=session.cwd, keeps_failure=True)
         return ResumePlan(session=session, where="window", action=action, nearby_pane=beside, command=command)
     sockets = [pane.instance.server.socket for pane in live_panes]

@@ -8,7 +8,7 @@ from termvisor.clock import format_timestamp
 from termvisor.model.agent.agent_view import AgentView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import BaseListing, count_values
+from termvisor.ops.render.results import BaseListing, copy_fields, count_values
 from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
 from termvisor.redaction import redact
 
@@ -52,16 +52,12 @@ async def run(services: Services, _args: AgentsListArgs) -> AgentProgramListing:
     views = await services.agents.list_views()
     agent_by_pane = {pane: view.state.agent for pane, view in views.items()}
     items = tuple(
-        AgentProgramItem(
-            name=kind.name,
+        copy_fields(
+            AgentProgramItem,
+            kind,
             version=".".join(map(str, kind.contract_version)),
-            is_enabled=kind.is_enabled,
-            capabilities=kind.capabilities,
-            sources=kind.sources,
             panes=tuple(pane for pane, name in agent_by_pane.items() if name == kind.name),
             alive=_list_versions(views[pane] for pane, name in agent_by_pane.items() if name == kind.name),
-            recorded=kind.recorded,
-            failures=kind.failures,
         )
         for kind in await services.agents.list_kinds()
     )

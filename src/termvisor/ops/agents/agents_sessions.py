@@ -1,33 +1,44 @@
-"""The operation `agents_sessions`: list agent sessions with model, usage, cost and resume command."""
+"""The operation `agents_sessions`: list agent sessions with model, usage, cost and resume command.
+
+`--history` also looks them up in `cass`, an optional program that indexes the histories of coding agents: by their
+own session id, else by the directory. A missing program is a status, not an error.
+"""
 
 import shlex
-from collections.abc import Iterable
-from typing import Annotated, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from termvisor.clock import compute_seconds_between, format_timestamp
+from termvisor.errors import Refused
+from termvisor.model.action.action import RunProgram
+from termvisor.model.action.outcome import ProgramRunner, explain_missing_output
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.session import AgentSession, EndReason, TokenCounts, TokenUsage
 from termvisor.ops.agents._agent_row import format_dollars
-from termvisor.ops.agents._cass_history import CassHistory, fetch_histories
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.panes._listing import (
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
+from termvisor.ops.render.action_text import redact_fields
+from termvisor.ops.render.results import (
     BaseListing,
-    PaneFilter,
-    PaneIdentity,
     build_filters,
-    build_unknown_identity,
+    copy_fields,
     count_values,
     format_optional_timestamp,
-    identify_all_panes,
     parse_time_filter,
 )
-from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
 from termvisor.redaction import redact
+from termvisor.system.subprocesses import is_installed
+
+CASS_PROGRAM = "cass"
+# Only the newest sessions of a listing are looked up: each lookup starts a process.
+MAX_SESSIONS_LOOKED_UP = 10
+CassLookupStatus = Literal["found", "nothing", "not_installed", "failed", "not_asked"]
 
 
 class AgentsSessionsArgs(Struct, frozen=True, kw_only=True):
@@ -43,6 +54,17 @@ class AgentsSessionsArgs(Struct, frozen=True, kw_only=True):
     ] = None
 
     history: Annotated[bool, Meta(description="Also look up each session in `cass`, if it is installed.")] = False
+
+
+class CassHistory(Struct, frozen=True, kw_only=True):
+    """``key`` is the key that the session was looked up by; ``answer`` is the output of `cass`, redacted; ``detail`` is
+    the error.
+    """
+
+    status: CassLookupStatus
+    key: Literal["session_id", "path", ""] = ""
+    answer: Any = None
+    detail: str = ""
 
 
 class AgentSessionItem(Struct, frozen=True, kw_only=True):
@@ -91,7 +113,7 @@ class AgentSessionListing(BaseListing, frozen=True, kw_only=True):
     items: tuple[AgentSessionItem, ...]
 
 
-async def run(services: ActingServices, args: AgentsSessionsArgs) -> AgentSessionListing:
+async def run(services: Services, args: AgentsSessionsArgs) -> AgentSessionListing:
     now, identities = services.clock.now(), await identify_all_panes(services)
     sessions = await services.agents.list_sessions(
         pane=await resolve_pane_id(services, args.pane),
@@ -99,10 +121,7 @@ async def run(services: ActingServices, args: AgentsSessionsArgs) -> AgentSessio
         since=parse_time_filter(args.since, now),
         limit=args.limit,
     )
-    items = tuple(
-        _build_item(session, identities.get(session.pane) or build_unknown_identity(session.pane), now)
-        for session in sessions
-    )
+    items = tuple(_build_item(session, identities[session.pane], now) for session in sessions)
     if args.history:
         histories = await fetch_histories(sessions, lambda action: services.gate.run(action, Preconditions()))
         items = tuple(replace(item, history=history) for item, history in zip(items, histories, strict=True))
@@ -118,10 +137,10 @@ async def run(services: ActingServices, args: AgentsSessionsArgs) -> AgentSessio
 
 
 def _build_item(session: AgentSession, pane_identity: PaneIdentity, now: int) -> AgentSessionItem:
-    return AgentSessionItem(
-        id=session.id,
+    return copy_fields(
+        AgentSessionItem,
+        session,
         identity=pane_identity,
-        agent=session.agent,
         external_id=redact(session.external_id),
         title=redact(session.title),
         model=redact(session.model),
@@ -129,14 +148,60 @@ def _build_item(session: AgentSession, pane_identity: PaneIdentity, now: int) ->
         cwd=redact(session.cwd),
         started_at=format_timestamp(session.started_at),
         ended_at=format_optional_timestamp(session.ended_at),
-        end_reason=session.end_reason,
         seconds=compute_seconds_between(session.started_at, session.ended_at or now),
         tokens=session.usage.total,
         cost=session.usage.cost,
-        usage=session.usage,
         by_model={redact(model): spent for model, spent in session.by_model.items()},
         resume=redact(shlex.join(session.resume)),
     )
+
+
+async def fetch_histories(sessions: Sequence[AgentSession], run_program: ProgramRunner) -> list[CassHistory]:
+    """Return one history for each session, in the same order."""
+    if not is_installed(CASS_PROGRAM):
+        return [CassHistory(status="not_installed") for _ in sessions]
+    # Sessions are ordered oldest first.
+    older = len(sessions) - MAX_SESSIONS_LOOKED_UP
+    return [
+        await _look_up_session(session, run_program)
+        if number >= older
+        else CassHistory(status="not_asked", detail=f"only the newest {MAX_SESSIONS_LOOKED_UP} sessions are looked up")
+        for number, session in enumerate(sessions)
+    ]
+
+
+async def _look_up_session(session: AgentSession, run_program: ProgramRunner) -> CassHistory:
+    history = CassHistory(status="nothing")
+    # The id comes from the agent: one that starts with a dash would be read as an option of cass.
+    if session.external_id and not session.external_id.startswith("-"):
+        history = await _query_cass(("query", "--session-id", session.external_id), "session_id", run_program)
+    if history.status == "nothing" and session.cwd.startswith("/"):
+        return await _query_cass(("search", "--path", session.cwd, "--agent", session.agent), "path", run_program)
+    return history
+
+
+async def _query_cass(
+    arguments: tuple[str, ...], key: Literal["session_id", "path"], run_program: ProgramRunner
+) -> CassHistory:
+    try:
+        outcome = await run_program(RunProgram(argv=(CASS_PROGRAM, *arguments, "--format", "json")))
+    # The policy may forbid to run cass; the listing is useful without it.
+    except Refused as error:
+        return CassHistory(status="not_asked", detail=redact(error.message)[:500])
+    output = outcome.answered
+    if output is None:
+        status: CassLookupStatus = "not_asked" if outcome.status == "suppressed" else "failed"
+        return CassHistory(status=status, detail=redact(explain_missing_output(outcome, CASS_PROGRAM))[:500])
+    if output.exit_status:
+        last_line = output.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        detail = redact(last_line or f"exit status {output.exit_status}")[:500]
+        return CassHistory(status="failed", key=key, detail=detail)
+    try:
+        answer = msgspec.json.decode(output.out) if output.out.strip() else None
+    # cass is not ours: a change of its output must not make the listing fail.
+    except msgspec.DecodeError:
+        return CassHistory(status="failed", key=key, detail="its output is not JSON")
+    return CassHistory(status="found" if answer else "nothing", key=key, answer=redact_fields(answer) or None)
 
 
 N = TypeVar("N", int, float)

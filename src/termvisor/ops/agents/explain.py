@@ -1,5 +1,6 @@
 """The operation `explain`: show the evidence for an agent's state, the other sources, and what would change it."""
 
+import os
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -7,8 +8,8 @@ from msgspec.structs import replace
 
 from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.errors import AgentNotFound, BadRequest
-from termvisor.model.agent.explanation import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation
-from termvisor.model.agent.replay_result import RecordingKind, ReplayResult
+from termvisor.model.agent.agent_view import RecordingKind, ReplayResult
+from termvisor.model.agent.evidence import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation
 from termvisor.model.agent.signal import Signal, SignalKind
 from termvisor.model.agent.state import EvidenceTier, StateName
 from termvisor.model.event import Scalar
@@ -24,17 +25,17 @@ from termvisor.ops.agents._agent_row import (
     get_state_style,
     list_flag_labels,
 )
-from termvisor.ops.agents._replay_worker import replay_recording
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import PaneIdentity, compute_age, format_optional_timestamp
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneIdentity, resolve_pane
 from termvisor.ops.render.action_text import redact_fields
+from termvisor.ops.render.results import compute_age, copy_fields, format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize, shorten
 from termvisor.redaction import redact
+from termvisor.system.worker import call_worker
 
+# Truncate values of the evidence to this many columns if the terminal width is unknown.
 _MAX_VALUE_WIDTH = 100
-"""Truncate values of the evidence to this many columns if the terminal width is unknown."""
 ROLE_MEANINGS: dict[EvidenceRole, str] = {
     "decides": "the state comes from this source",
     "agrees": "reports the same state",
@@ -142,7 +143,15 @@ async def run(services: Services, args: ExplainArgs) -> ExplainResult:
     if args.file is not None:
         if args.pane is not None:
             raise BadRequest("both a pane and --file were given", hint="Pass only one of them.")
-        return _explain_recording(args.file, await replay_recording(args.file, args.agent or "", args.at or ""))
+        # In a worker process: only it has to load the adapters of all agents.
+        replayed = await call_worker(
+            "termvisor.agents.recordings.open_recording:explain_recording",
+            (os.path.abspath(args.file), args.agent or "", args.at or ""),
+            returns=ReplayResult,
+            timeout_s=120.0,
+            name="replay",
+        )
+        return _explain_recording(args.file, replayed)
     if args.pane is None:
         raise BadRequest("no pane was given", hint="Name a pane, or a recording with --file.")
     if args.at is not None or args.agent is not None:
@@ -159,14 +168,14 @@ def _explain_recording(path: str, replay_result: ReplayResult) -> ExplainResult:
         pane_id=place.mux_pane,
         id=replay_result.runtime.pane,
     )
-    recording = RecordingItem(
+    recording = copy_fields(
+        RecordingItem,
+        replay_result,
         path=path,
-        kind=replay_result.kind,
         version=redact(replay_result.version),
         began_at=format_timestamp(replay_result.began_at),
         ended_at=format_timestamp(replay_result.ended_at),
         at=format_timestamp(replay_result.at),
-        moments=replay_result.moments,
     )
     explained = _build_result(
         AgentRow(identity=identity, **build_agent_fields(replay_result.view, replay_result.at)),
@@ -181,6 +190,7 @@ async def _explain_live_agent(services: Services, reference: str) -> ExplainResu
     pane = await resolve_pane(services, reference)
     views, explanation = await services.agents.list_views(), await services.agents.explain_state(pane.id)
     view, now = views.get(pane.id), services.clock.now()
+    # The agent may end between the two reads.
     if explanation is None or view is None:
         raise _build_no_agent_error(pane)
     signals = await services.agents.find_signals(_collect_signal_ids(explanation))
@@ -208,16 +218,15 @@ def _build_no_agent_error(pane: PaneView) -> AgentNotFound:
 
 def _collect_signal_ids(explanation: StateExplanation) -> list[SignalId]:
     ids = [explanation.state.evidence, *(source.evidence for source in explanation.testimonies)]
+    # The deciding signal is also the evidence of its own source.
     return [signal_id for signal_id in dict.fromkeys(ids) if signal_id is not None]
 
 
 def _build_evidence_item(signal: Signal, now: int) -> EvidenceItem:
-    return EvidenceItem(
+    return copy_fields(
+        EvidenceItem,
+        signal,
         signal=signal.id,
-        source=signal.source,
-        tier=signal.tier,
-        kind=signal.kind,
-        state=signal.state,
         session=redact(signal.session),
         event_id=redact(signal.source_event_id),
         event_at=format_optional_timestamp(signal.event_at) or "",
@@ -230,13 +239,10 @@ def _build_evidence_item(signal: Signal, now: int) -> EvidenceItem:
 
 def _build_source_item(source: SourceEvidence, signals: dict[SignalId, Signal], now: int) -> SourceReadingItem:
     signal = signals.get(source.evidence) if source.evidence is not None else None
-    return SourceReadingItem(
-        source=source.source,
-        tier=source.tier,
-        rank=source.rank,
-        role=source.role,
+    return copy_fields(
+        SourceReadingItem,
+        source,
         meaning=ROLE_MEANINGS[source.role],
-        said=source.said,
         since=format_optional_timestamp(source.since),
         age=compute_seconds_between(0, source.age),
         evidence=None if signal is None else _build_evidence_item(signal, now),
@@ -293,6 +299,7 @@ def _format_evidence(evidence: EvidenceItem | None, options: RenderOptions) -> l
     pairs = {"session": evidence.session, "event": evidence.event_id, "title": evidence.title, **evidence.payload}
     fields = [(name, value) for name, value in pairs.items() if value not in ("", None)]
     widest = max((len(name) for name, _ in fields), default=0)
+    # A value keeps at least 20 columns, however narrow the terminal is.
     room = max(20, options.width - widest - 4) if options.width else _MAX_VALUE_WIDTH
     return [
         sanitize(head),

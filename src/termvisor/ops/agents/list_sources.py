@@ -5,18 +5,20 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.model.agent.evidence_source import SourceHealth
+from termvisor.model.agent.evidence import SourceHealth
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import (
+from termvisor.ops.render.results import (
     BaseListing,
     build_filters,
     compute_age,
+    copy_fields,
     count_values,
+    format_empty_listing,
     format_optional_timestamp,
-    render_empty_listing,
+    render_listing,
 )
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
 from termvisor.redaction import redact
 
 SourceStatus = Literal["well", "quiet", "absent", "down"]
@@ -66,6 +68,7 @@ class SourceListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: ListSourcesArgs) -> SourceListing:
     now = services.clock.now()
+    # The order in which sources were found says nothing to the user.
     sources = sorted(
         await services.agents.list_sources(), key=lambda source: (source.agent, source.source, source.where)
     )
@@ -84,18 +87,13 @@ async def run(services: Services, args: ListSourcesArgs) -> SourceListing:
 
 
 def build_source_item(source: SourceHealth, now: int) -> SourceItem:
-    return SourceItem(
-        agent=source.agent,
-        source=source.source,
+    return copy_fields(
+        SourceItem,
+        source,
         where=redact(source.where),
-        status=source.status,
         detail=redact(source.detail),
         heard_at=format_optional_timestamp(source.heard_at),
         heard_age=compute_age(source.heard_at, now),
-        records=source.records,
-        signals=source.signals,
-        dropped=source.dropped,
-        lag=source.lag,
     )
 
 
@@ -113,12 +111,9 @@ COLUMNS = (
 
 
 def render_text(result: SourceListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options)
-    if options.is_quiet:
-        return rows
-    if result.filters and not result.items:
-        return render_empty_listing("source", result)
-    return f"{rows}\n\n{pluralize(result.summary.sources, 'source')}" if result.items else "No sources yet."
+    empty = format_empty_listing("source", result) if result.filters else "No sources yet."
+    footer = pluralize(result.summary.sources, "source")
+    return render_listing(COLUMNS, result.items, options, empty=empty, footer=footer)
 
 
 OP = Operation(

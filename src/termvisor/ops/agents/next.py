@@ -14,11 +14,11 @@ from termvisor.ops.agents._agent_row import (
     format_state,
     get_state_style,
 )
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import ActionArgs
-from termvisor.ops.input._execute_action import ActionRequest
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import ActionArgs, ActionRequest
 from termvisor.ops.panes import attach
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, format_age, sanitize
 
 
@@ -39,17 +39,21 @@ class NextResult(Struct, frozen=True, kw_only=True):
     attached: attach.AttachResult | None = None
 
 
-async def run(services: ActingServices, args: NextArgs) -> NextResult:
+async def run(services: Services, args: NextArgs) -> NextResult:
     waiting = await _list_waiting(services, args)
     if len(waiting) <= args.skip:
         return NextResult(found=None, waiting=len(waiting))
     member = waiting[args.skip]
     row = build_agent_row(member.pane, member.view, services.clock.now())
-    attached = await attach.run(services, _build_attach_args(args, member)) if args.go else None
+    attached = await _attach(services, _build_attach_args(args, member)) if args.go else None
     return NextResult(found=row, waiting=len(waiting), attached=attached)
 
 
-async def build_request(services: ActingServices, args: NextArgs) -> ActionRequest:
+async def _attach(services: Services, args: attach.AttachArgs) -> attach.AttachResult:
+    return await attach.execute(services, args, await attach.build_request(services, args))
+
+
+async def build_request(services: Services, args: NextArgs) -> ActionRequest:
     """Build the action of `--go`."""
     waiting = await _list_waiting(services, args)
     if len(waiting) <= args.skip:
@@ -57,7 +61,7 @@ async def build_request(services: ActingServices, args: NextArgs) -> ActionReque
     return await attach.build_request(services, _build_attach_args(args, waiting[args.skip]))
 
 
-async def _list_waiting(services: ActingServices, args: NextArgs) -> list[_pane_agents.PaneWithAgent]:
+async def _list_waiting(services: Services, args: NextArgs) -> list[_pane_agents.PaneWithAgent]:
     filter_args = _pane_agents.AgentFilterArgs(session=args.session, agent=args.agent, needs_action=True)
     return _pane_agents.list_agents_needing_action(
         await _pane_agents.select_panes_with_agents(services, _pane_agents.collect_agent_filters(filter_args))
@@ -65,8 +69,8 @@ async def _list_waiting(services: ActingServices, args: NextArgs) -> list[_pane_
 
 
 def _build_attach_args(args: NextArgs, member: _pane_agents.PaneWithAgent) -> attach.AttachArgs:
-    action_args = {name: getattr(args, name) for name in ActionArgs.__struct_fields__}
-    return attach.AttachArgs(pane=str(member.pane.id), **action_args)
+    # Approval, owner and dry run apply to attaching as well.
+    return copy_fields(attach.AttachArgs, args, pane=str(member.pane.id))
 
 
 def render_text(result: NextResult, options: RenderOptions) -> str:

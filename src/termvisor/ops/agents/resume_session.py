@@ -9,11 +9,10 @@ from termvisor.model.action.action import Spawn
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.agents._resume_plan import find_pane_beside, find_running_pane, find_session, get_resume_command
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import ActionArgs, build_preconditions
-from termvisor.ops.input._execute_action import ActionRequest
-from termvisor.ops.panes.spawn import SpawnResult, render_text, resolve_account_ref, start_program
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import ActionArgs, ActionRequest, build_preconditions
+from termvisor.ops.panes.spawn import declare_program_start, resolve_account_ref
 
 
 class ResumeSessionArgs(ActionArgs, frozen=True, kw_only=True):
@@ -31,7 +30,7 @@ class ResumeSessionArgs(ActionArgs, frozen=True, kw_only=True):
     account: Annotated[str, Meta(description="Run under this account: `name` or `service/name`.", max_length=200)] = ""
 
 
-async def build_request(services: ActingServices, args: ResumeSessionArgs) -> ActionRequest:
+async def build_request(services: Services, args: ResumeSessionArgs) -> ActionRequest:
     session = await find_session(services, args.session)
     if running_in := find_running_pane(session, await services.agents.list_views()):
         raise Conflict(
@@ -53,7 +52,7 @@ async def build_request(services: ActingServices, args: ResumeSessionArgs) -> Ac
     return ActionRequest(action=action, preconditions=build_preconditions(args), pane=beside)
 
 
-async def _find_nearby_pane(services: ActingServices, session: AgentSession) -> PaneView | None:
+async def _find_nearby_pane(services: Services, session: AgentSession) -> PaneView | None:
     """Return the pane that the session was in, or a live one of the same tmux session."""
     panes = await services.panes.list_panes(include_gone=True)
     former_pane = next((pane for pane in panes if pane.id == session.pane), None)
@@ -62,11 +61,7 @@ async def _find_nearby_pane(services: ActingServices, session: AgentSession) -> 
     return find_pane_beside(former_pane, (pane for pane in panes if pane.gone_at is None))
 
 
-async def run(services: ActingServices, args: ResumeSessionArgs) -> SpawnResult:
-    return await start_program(services, args, await build_request(services, args))
-
-
-OP = Operation(
+OP = declare_program_start(
     name="resume_session",
     aliases=("resume",),
     robot_name="resume",
@@ -75,11 +70,7 @@ OP = Operation(
 session where it was. The setting `agent_resume` overrides the command. A session that is already running is not started
 a second time.""",
     args_type=ResumeSessionArgs,
-    result_type=SpawnResult,
-    run=run,
-    render_text=render_text,
     build_request=build_request,
-    effect="change",
     exit_statuses=(
         (4, "Session not found."),
         (75, "The session is already running in a pane."),

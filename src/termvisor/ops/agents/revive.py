@@ -21,11 +21,17 @@ from termvisor.ops.agents._resume_plan import (
     find_unresumable_sessions,
     plan_resume,
 )
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import ActionArgs, build_preconditions, get_approval_mode
-from termvisor.ops.input._execute_action import ActionRequest, dry_run_action, execute_with_approval
-from termvisor.ops.panes._listing import parse_time_filter
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import (
+    ActionArgs,
+    ActionRequest,
+    build_preconditions,
+    dry_run_action,
+    execute_with_approval,
+    get_approval_mode,
+)
+from termvisor.ops.render.results import parse_time_filter
 from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 from termvisor.redaction import redact
 
@@ -80,7 +86,7 @@ class ReviveResult(Struct, frozen=True, kw_only=True):
     items: tuple[RevivedSessionItem, ...]
 
 
-async def run(services: ActingServices, args: ReviveArgs) -> ReviveResult:
+async def run(services: Services, args: ReviveArgs) -> ReviveResult:
     if args.all == bool(args.session):
         raise BadRequest("name one session or pass --all", hint="`visor agents sessions` lists them.")
     if not args.all:
@@ -91,6 +97,7 @@ async def run(services: ActingServices, args: ReviveArgs) -> ReviveResult:
     panes = await services.panes.list_panes(include_gone=True)
     interrupted = find_interrupted_sessions(sessions, panes)
     unresumable = [_build_item(plan, "skipped") for plan in find_unresumable_sessions(sessions, panes)]
+    # Without an interrupted session there is nothing to confirm.
     if not args.dry_run and (args.yes or not interrupted):
         revived = [await _try_revive_session(services, args, session) for session in interrupted]
         return ReviveResult(items=(*revived, *unresumable))
@@ -102,7 +109,7 @@ async def run(services: ActingServices, args: ReviveArgs) -> ReviveResult:
     return ReviveResult(items=items)
 
 
-async def build_request(services: ActingServices, args: ReviveArgs) -> ActionRequest:
+async def build_request(services: Services, args: ReviveArgs) -> ActionRequest:
     """Build the action for one session; `--all` has no single action, its plan lists them."""
     return _build_plan_request(args, await plan_resume(services, await find_session(services, args.session)))
 
@@ -114,10 +121,11 @@ def _build_plan_request(args: ReviveArgs, plan: ResumePlan) -> ActionRequest:
     return ActionRequest(action=plan.action, preconditions=build_preconditions(args), pane=plan.nearby_pane)
 
 
-async def _revive_session(services: ActingServices, args: ReviveArgs, session: AgentSession) -> RevivedSessionItem:
+async def _revive_session(services: Services, args: ReviveArgs, session: AgentSession) -> RevivedSessionItem:
     plan = await plan_resume(services, session)
     if args.dry_run:
         return await _preview_plan(services, args, plan)
+    # The plan was made just now: the pane may have changed since the user confirmed the first one.
     outcome = await execute_with_approval(services, _build_plan_request(args, plan), get_approval_mode(args))
     if outcome.status not in ("done", "delivered"):
         return _build_item(
@@ -134,33 +142,34 @@ async def _revive_session(services: ActingServices, args: ReviveArgs, session: A
     return _build_item(plan, "started", why=why, correlation=outcome.correlation)
 
 
-async def _try_revive_session(services: ActingServices, args: ReviveArgs, session: AgentSession) -> RevivedSessionItem:
+async def _try_revive_session(services: Services, args: ReviveArgs, session: AgentSession) -> RevivedSessionItem:
     """Revive one of many; a failure becomes its item, so that the others are still tried."""
     plan = await plan_resume(services, session)
     if plan.action is None:
         return _build_item(plan, "skipped")
     try:
         return await _revive_session(services, args, session)
+    # Policy, preconditions and tmux can refuse one session; the others are independent of it.
     except VisorError as error:
         return _build_item(plan, "failed", why=error.message)
 
 
-async def _preview_plan(services: ActingServices, args: ReviveArgs, plan: ResumePlan) -> RevivedSessionItem:
+async def _preview_plan(services: Services, args: ReviveArgs, plan: ResumePlan) -> RevivedSessionItem:
     if plan.action is None:
         return _build_item(plan, "skipped")
     preview = await dry_run_action(services, _build_plan_request(args, plan))
     return replace(_build_item(plan, "planned", why=preview.refused_why), verdict=preview.answer)
 
 
-async def _wait_for_session(
-    services: ActingServices, plan: ResumePlan, outcome: Outcome, seconds: float
-) -> PaneId | None:
+async def _wait_for_session(services: Services, plan: ResumePlan, outcome: Outcome, seconds: float) -> PaneId | None:
     """Return the pane in which the agent reports this session; None on timeout or if the new pane failed."""
     deadline = services.clock.monotonic() + seconds
+    # Subscribed before the first look: a fast agent may report its session at once.
     with services.agents.subscribe_state_changes() as changes:
         while True:
             for pane, view in (await services.agents.list_views()).items():
                 current = view.session
+                # An empty id would match every agent that has not reported its session yet.
                 is_resumed = current is not None and current.external_id == plan.session.external_id != ""
                 if is_resumed and await _is_expected_pane(services, pane, plan, outcome):
                     return pane
@@ -170,7 +179,7 @@ async def _wait_for_session(
             await wait_for_update(services.clock, min(remaining, _POLL_INTERVAL_S), changes)
 
 
-async def _find_failed_pane(services: ActingServices, outcome: Outcome) -> PaneId | None:
+async def _find_failed_pane(services: Services, outcome: Outcome) -> PaneId | None:
     """Return the new pane if its program has exited with an error."""
     # A pane id is unique only within one tmux server: the pid proves that it is the pane that was just made.
     new = (outcome.mux_pane, outcome.pid)
@@ -178,7 +187,7 @@ async def _find_failed_pane(services: ActingServices, outcome: Outcome) -> PaneI
     return next((pane.id for pane in panes if pane.facts.dead and (pane.facts.mux_id, pane.facts.pid) == new), None)
 
 
-async def _is_expected_pane(services: ActingServices, pane: PaneId, plan: ResumePlan, outcome: Outcome) -> bool:
+async def _is_expected_pane(services: Services, pane: PaneId, plan: ResumePlan, outcome: Outcome) -> bool:
     if isinstance(plan.action, SendText):
         return pane == plan.action.pane
     view = await services.panes.find_pane(pane)

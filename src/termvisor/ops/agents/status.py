@@ -21,11 +21,11 @@ from termvisor.ops.agents.list_sources import SourceItem, build_source_item
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
-from termvisor.ops.panes._listing import BaseListing, count_values
+from termvisor.ops.render.results import BaseListing, count_values
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
 
+# Rows of each table in the text output.
 _MAX_ROWS = 10
-"""Rows of each table in the text output."""
 
 
 class StatusArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
@@ -116,11 +116,13 @@ _GROUP_COLUMNS = (
 
 
 def render_text(result: StatusReport, options: RenderOptions) -> str:
+    # Agents that only finished are listed apart: nothing is blocked by them.
     blocked = [item for item in result.items if item.needs_action]
     others = [item for item in result.items if not item.needs_action]
     parts = [_format_head(result, options)]
     parts += _append_omitted_count(render_table(_WAITING_COLUMNS, blocked[:_MAX_ROWS], options), len(blocked))
     parts += ["\n".join(_format_unblocked_agent(item) for item in others[:_MAX_ROWS])] if others else []
+    # A single group would only repeat the first line.
     if not options.is_quiet and len(result.groups) > 1:
         parts += _append_omitted_count(
             render_table(_GROUP_COLUMNS, result.groups[:_MAX_ROWS], options), len(result.groups)

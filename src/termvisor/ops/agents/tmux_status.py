@@ -10,14 +10,13 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, Unavailable
-from termvisor.model.agent.rollup import summarize_states
+from termvisor.model.agent.agent_view import summarize_states
 from termvisor.model.agent.state import PRECEDENCE, AgentState
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.ops.agents import _pane_agents
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import SessionFilter
-from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.panes._pane_reference import SessionFilter
 
 _FIELD_PATTERN = re.compile(r"\{([A-Za-z_]*)\}")
 TEMPLATE_FIELDS = ("agents", "waiting", "needs_action", "limited", *PRECEDENCE)
@@ -45,11 +44,13 @@ class TmuxStatusLine(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: TmuxStatusArgs) -> TmuxStatusLine:
+    # Also without a daemon: a misspelled field should fail when it is written into tmux.conf.
     check_template(args.template)
     try:
         members = await _pane_agents.select_panes_with_agents(
             services, _pane_agents.collect_agent_filters(_pane_agents.AgentFilterArgs(session=args.session))
         )
+    # tmux runs this periodically: an error would be shown in the status line again and again.
     except Unavailable:
         return TmuxStatusLine(text="", numbers={})
     numbers = count_by_field(_pane_agents.list_agent_states(members))
@@ -84,10 +85,6 @@ def fill_template(template: str | None, numbers: dict[str, int]) -> str:
     return _FIELD_PATTERN.sub(lambda match: str(numbers[match[1]]), template)
 
 
-def render_text(result: TmuxStatusLine, options: RenderOptions) -> str:
-    return result.text
-
-
 OP = Operation(
     name="tmux_status",
     summary="Print agent counts in one short line, for tmux's status line.",
@@ -98,7 +95,7 @@ without one, or without agents, it prints nothing and exits with 0.""",
     args_type=TmuxStatusArgs,
     result_type=TmuxStatusLine,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: result.text,
     works_without_daemon=True,
     examples=(
         OperationExample("tmux-status", "the short form"),

@@ -23,15 +23,15 @@ from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 
 WatchScope = Literal["panes", "windows", "sessions"]
 WatchItemKind = Literal["state", "state_changed", "agent_began", "agent_ended", "summary_changed"]
+# Stored event kinds that are reported, with the item kind of each.
 _REPORTED_EVENTS: dict[str, WatchItemKind] = {
     "state_changed": "state_changed",
     "agent_began": "agent_began",
     "agent_ended": "agent_ended",
 }
-"""Stored event kinds that are reported, with the item kind of each."""
 _SCOPE_GROUPINGS: dict[WatchScope, _rollup.Grouping] = {"windows": "window", "sessions": "target-session"}
+# The place of the total over all agents.
 ALL_PLACES = ""
-"""The place of the total over all agents."""
 
 
 class WatchArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
@@ -85,6 +85,7 @@ async def run(services: Services, args: WatchArgs) -> AsyncIterator[WatchItem]:
         async for events in pages:
             for item in await reporter.build_change_items(events):
                 yield item
+            # Changes that happen meanwhile are stored, and the next page returns all of them.
             if args.interval:
                 await services.clock.sleep(args.interval)
 
@@ -99,6 +100,7 @@ class _ChangeReporter:
         self._last_sums: dict[str, _rollup.AgentTotals] = {}
 
     async def build_initial_items(self, cursor: str) -> list[WatchItem]:
+        # The cursor was taken before, so a later change leads to one more item and is not lost.
         members = await _pane_agents.select_panes_with_agents(self._services, self._active_filters)
         now = self._services.clock.now()
         rows = [
@@ -121,6 +123,7 @@ class _ChangeReporter:
     async def _build_change_item(self, event: Event) -> WatchItem | None:
         pane = None if event.pane is None else await self._services.panes.find_pane(event.pane)
         after = _parse_state_name(event.data.get("after"))
+        # Retention may have deleted the pane of an old event.
         if pane is None or not self._matches_filters(event, after):
             return None
         place = {"session": pane.facts.session_name, "target": pane.instance.server.target}
@@ -146,6 +149,7 @@ class _ChangeReporter:
 
     def _build_summary_items(self, members: list[_pane_agents.PaneWithAgent], at: str, cursor: str) -> list[WatchItem]:
         sums = self._sum_by_place(members)
+        # A place whose last agent ended is reported once more, with zeros.
         empty = _rollup.AgentTotals(**_rollup.sum_agents([]))
         changed = {
             place: sums.get(place, empty)

@@ -2,6 +2,7 @@
 
 Supports positionals, `--flag value`, `--flag=value`, `--switch`, short flags, repeated flags for tuples, and `--`,
 which ends the flags. Invariant: `parse_arguments(type(args), render_arguments(args)) == args`.
+Options that every command accepts, anywhere before a `--`, are split off first: `GlobalOptions`.
 """
 
 import os
@@ -16,8 +17,19 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
 from termvisor.model.did_you_mean import find_close_matches
+from termvisor.ops.render.text import OutputFormat
 
 S = TypeVar("S", bound=Struct)
+OUTPUT_FORMATS = ("auto", *get_args(OutputFormat))
+_FORMAT_ALIASES = {"table": "plain", "jsonl": "json"}
+"""Names that other tools use for these formats."""
+GLOBAL_OPTIONS_HELP = (
+    ("--format <auto|json|markdown|plain>", "Output format; auto means json for `visor robot`, else plain."),
+    ("--json", "Short for --format json."),
+    ("-q, --quiet", "Print only the result: no headings, notes or hints."),
+    ("-h, --help", "Show help."),
+)
+_SWITCH_FIELDS = {"-q": "is_quiet", "--quiet": "is_quiet", "-h": "wants_help", "--help": "wants_help"}
 
 
 class CommandArgument(Struct, frozen=True, kw_only=True):
@@ -103,6 +115,7 @@ def parse_arguments(args_type: type[S], words: Sequence[str]) -> S:
 
 def convert_arguments(args_type: type[S], values: dict[str, Any]) -> S:
     """Convert and validate plain values. Raises BadRequest."""
+    # msgspec ignores unknown fields by default: a misspelled parameter would be dropped silently.
     unknown = [name for name in values if name not in args_type.__struct_fields__]
     if unknown:
         raise BadRequest(f"unknown parameter {unknown[0]!r}", details={"parameters": list(args_type.__struct_fields__)})
@@ -121,6 +134,7 @@ def make_paths_absolute(args: S, cwd: str) -> S:
 
 def _format_validation_error(args_type: type[Struct], message: str) -> str:
     """Rewrite a message of msgspec: prefix the option's name, and list the valid choices."""
+    # msgspec has no structured errors: the path of the field is only in the text of the message.
     parts = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
     if parts is None:
         return message
@@ -134,6 +148,7 @@ def _format_validation_error(args_type: type[Struct], message: str) -> str:
 
 def _tokenize(known: Sequence[CommandArgument], words: Sequence[str]) -> Iterator[tuple[CommandArgument | None, str]]:
     """Yield each option with its value, and each positional word with None."""
+    # Reversed, because taking the last item of a list is cheap and taking the first is not.
     queue = list(reversed(words))
     while queue:
         word = queue.pop()
@@ -166,6 +181,7 @@ def _find_argument(known: Sequence[CommandArgument], flag: str) -> CommandArgume
     flags = [name for argument in known if not argument.is_positional for name in argument.flags]
     near = find_close_matches(flag, flags)
     hint = f"Did you mean {near[0]}?" if near else f"Valid options: {', '.join(flags) or 'none'}."
+    # A text such as `send 1 --help me` looks like an option.
     if not near and any(argument.takes_rest for argument in known):
         hint = f"If {flag} is part of the text, put -- before the text. {hint}"
     raise BadRequest(f"unknown option {flag}", hint=hint, details={"options": flags})
@@ -195,6 +211,7 @@ def _assign_positionals(positionals: Sequence[CommandArgument], words: list[str]
     if len(words) > len(positionals):
         if not positionals or not positionals[-1].takes_rest:
             raise BadRequest(f"unexpected argument {words[len(positionals)]!r}")
+        # The shell has already split the text; its words are joined with single spaces again.
         words = [*words[: len(positionals) - 1], " ".join(words[len(positionals) - 1 :])]
     return {
         positional.field: _parse_value(positional, word) for positional, word in zip(positionals, words, strict=False)
@@ -249,3 +266,43 @@ def _describe_argument(argument: CommandArgument) -> str:
         return argument.doc
     default = f"{argument.default:g}" if isinstance(argument.default, float) else argument.default
     return f"{argument.doc} (default {default})"
+
+
+class GlobalOptions(Struct, frozen=True, kw_only=True):
+    format: str = "auto"
+    is_quiet: bool = False
+    wants_help: bool = False
+
+    def resolve_format(self, *, is_robot: bool) -> OutputFormat:
+        """Return the format, with `auto` resolved."""
+        formats: dict[str, OutputFormat] = {"json": "json", "markdown": "markdown", "plain": "plain"}
+        return formats.get(self.format) or ("json" if is_robot else "plain")
+
+
+def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]:
+    """Return the global options and the remaining words. Raises BadRequest."""
+    switches: set[str] = set()
+    output_format, rest, queue = "auto", [], list(argv)
+    # Words after `--` belong to the command: `spawn -- ls --json` must not become JSON output.
+    while queue and queue[0] != "--":
+        word = queue.pop(0)
+        if word == "--json":
+            output_format = "json"
+        elif word in _SWITCH_FIELDS:
+            switches.add(_SWITCH_FIELDS[word])
+        elif word.partition("=")[0] == "--format":
+            output_format = _parse_format(word, queue)
+        else:
+            rest.append(word)
+    return GlobalOptions(
+        format=output_format, is_quiet="is_quiet" in switches, wants_help="wants_help" in switches
+    ), rest + queue
+
+
+def _parse_format(word: str, queue: list[str]) -> str:
+    _, sign, value = word.partition("=")
+    value = value if sign else (queue.pop(0) if queue else "")
+    value = _FORMAT_ALIASES.get(value, value)
+    if value not in OUTPUT_FORMATS:
+        raise BadRequest(f"--format: {value!r} is not one of {', '.join(OUTPUT_FORMATS)}")
+    return value

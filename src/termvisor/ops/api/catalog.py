@@ -9,7 +9,7 @@ from importlib import import_module
 
 from termvisor.errors import UnknownCommand
 from termvisor.model.did_you_mean import find_close_matches
-from termvisor.ops.api.global_options import split_global_options
+from termvisor.ops.api.arguments import split_global_options
 from termvisor.ops.api.operation import CLI_ONLY_COMMANDS, COMMAND_GROUPS, Operation
 
 OPERATION_PATHS: dict[str, tuple[str, ...]] = {
@@ -209,6 +209,7 @@ STREAM_OPERATIONS = ("watch", "export", "replay", "watch_events", "audit_export"
 
 def load_operation(name: str) -> Operation:
     """Import the operation with this exact name."""
+    # Every operation module names its declaration OP; a test compares the tables here with it.
     operation: Operation = import_module(f"termvisor.ops.{TOPIC_BY_OPERATION[name]}.{name}").OP
     return operation
 
@@ -236,6 +237,7 @@ def find_operation(argv: Sequence[str], is_robot: bool) -> tuple[Operation, list
     _, words = split_global_options(argv)
     if not words:
         return load_operation("quick_start"), []
+    # Two words win over one in a command group, so that `events ack` is not `events` with an argument.
     two_words = _resolve_name(f"{words[0]}_{words[1]}", is_robot) if len(words) > 1 else None
     if two_words and words[0] in COMMAND_GROUPS:
         return load_operation(two_words), words[2:]

@@ -13,9 +13,14 @@ from msgspec import Struct
 
 from termvisor.errors import BadRequest, ConfirmationRequired, VisorError
 from termvisor.ops.api import catalog, envelope, text_input
-from termvisor.ops.api.arguments import convert_arguments, make_paths_absolute, parse_arguments
+from termvisor.ops.api.arguments import (
+    GlobalOptions,
+    convert_arguments,
+    make_paths_absolute,
+    parse_arguments,
+    split_global_options,
+)
 from termvisor.ops.api.catalog import find_operation
-from termvisor.ops.api.global_options import GlobalOptions, split_global_options
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, render_diff, sanitize
@@ -115,14 +120,18 @@ class _CommandReply:
         op, words = find_operation(words, self._context.is_robot)
         args = parse_arguments(op.args_type, words)
         if op.accepts_text_input:
+            # The daemon opens no file for a client and cannot read its stdin: the client is asked for the text and
+            # sends its command line again, with it.
             source = text_input.find_text_source(args)
             if source and self._context.input_text is None:
                 yield InputPathChunk(os.fsencode(text_input.make_path_absolute(source, self._context.cwd)))
                 yield 0
                 return
             args = self._insert_input_text(args)
+        # After the text was inserted: `--file` is read by the client and must not count as a path of the daemon.
         args = make_paths_absolute(args, self._context.cwd)
         if op.is_stream_for(args):
+            # The client writes the file, with its own permissions; only a snapshot is written by the operation itself.
             file = None if op.is_writing_file(args) else getattr(args, "output", None)
             async with aclosing(self._redirect_to_file(self._render_stream(op, args), file)) as chunks:
                 async for chunk in chunks:
@@ -182,6 +191,7 @@ class _CommandReply:
             async for item in items:
                 text = envelope.encode_json_line(item) if self._is_json else op.render_text(item, options)
                 buffer += _encode_line(text)
+                # One frame for each line would cost the client one wake-up per line of an export.
                 if op.is_live or len(buffer) > _CHUNK_BYTES:
                     yield bytes(buffer)
                     buffer.clear()
@@ -192,6 +202,7 @@ class _CommandReply:
         self, chunks: AsyncGenerator[bytes, None], path: str | None
     ) -> AsyncGenerator[bytes, None]:
         """Name the client's file before the first chunk, so that an early error does not truncate it."""
+        # An empty stream still creates the file, hence the second place below.
         target = OutputPathChunk(os.fsencode(path)) if path else None
         async for chunk in chunks:
             if target:

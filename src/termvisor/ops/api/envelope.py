@@ -74,6 +74,7 @@ def encode_json_line(value: Struct) -> bytes:
 
 def _escape_invisible(data: bytes) -> bytes:
     """Escape DEL, C1 controls and invisible direction marks; JSON itself only requires C0 controls to be escaped."""
+    # Most answers are ASCII: this check saves them the search.
     if data.isascii() and b"\x7f" not in data:
         return data
     return _INVISIBLE_BYTES.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), data)
@@ -94,4 +95,5 @@ def convert_exception(error: Exception) -> VisorError:
     if isinstance(error, VisorError):
         return error
     get_logger("ops").error("unexpected %s", type(error).__name__, exc_info=error)
+    # The text of a foreign exception may quote terminal output, so it is redacted before a client sees it.
     return InternalError(f"internal error: {type(error).__name__}: {redact(str(error))}")

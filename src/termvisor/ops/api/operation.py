@@ -39,7 +39,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     args_type: type[Struct]
     result_type: type[Struct]
     run: Callable[[Any, Any], Awaitable[Any] | AsyncIterator[Any]]
-    """Called with `Services` (`ActingServices` if it acts) and an instance of ``args_type``."""
+    """Called with `Services` (`Services` if it acts) and an instance of ``args_type``."""
     render_text: Callable[[Any, RenderOptions], str | bytes]
     """Render a result for users. Bytes are written unchanged."""
     effect: OperationEffect = "read"
@@ -72,12 +72,14 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     def is_local(self, words: Sequence[str]) -> bool:
         """Return True if a call with these words needs no daemon."""
+        # The words are not parsed yet: that is done in the process that runs the call.
         has_option = bool(self.local_option) and any(word.partition("=")[0] == self.local_option for word in words)
         return self.effect == "local" or has_option
 
     @property
     def command(self) -> str:
         """Return the name on the command line: `list-panes`, `config init`."""
+        # Only the groups are written as two words: `config init`, but `list-panes`.
         group, _, rest = self.name.replace("_", "-").partition("-")
         return f"{group} {rest}" if rest and group in COMMAND_GROUPS else self.name.replace("_", "-")
 

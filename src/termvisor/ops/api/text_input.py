@@ -33,6 +33,7 @@ def find_text_source(args: Struct) -> str | None:
     Raises BadRequest if more than one source is given.
     """
     text, file, is_stdin = (getattr(args, name, None) for name in ("text", "file", "stdin"))
+    # A text of `-` is the usual name of stdin, as for `cat -`.
     sources = [*([STDIN_PATH] if is_stdin else []), *([file] if file else []), *([text] if text else [])]
     if len(sources) > 1:
         raise BadRequest("more than one text source given", hint="Pass either words, --stdin or --file.")
@@ -52,12 +53,14 @@ def insert_text(args: S, data: bytes, read_error: str = "") -> S:
         raise BadRequest(f"cannot read {source}: {read_error}", hint="Check the path.")
     cleared = {name: empty for name, empty in (("stdin", False), ("file", None)) if hasattr(args, name)}
     if isinstance(args, LenientTextInput):
+        # Captured terminal output may contain anything; a rule is tested on it nevertheless.
         data = data.replace(b"\0", b"").decode(errors="replace").encode()
     return structs.replace(args, text=decode_text(data, source), **cleared)
 
 
 def decode_text(data: bytes, source_name: str) -> str:
     """Decode UTF-8 text without the newline that ends a file. Raises BadRequest."""
+    # Editors end a file with a newline; typed into a pane it would be an extra Enter.
     data = data.removesuffix(b"\n")
     if len(data) > MAX_TEXT_BYTES:
         raise BadRequest(

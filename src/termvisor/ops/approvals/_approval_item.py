@@ -4,10 +4,11 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import compute_seconds_between, format_timestamp
+from termvisor.clock import format_timestamp
 from termvisor.model.action.action import Risk
 from termvisor.model.action.approval import Approval, ApprovalState
 from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
+from termvisor.ops.render.results import compute_remaining, copy_fields
 from termvisor.ops.render.text import format_age, sanitize
 from termvisor.redaction import redact
 
@@ -40,27 +41,23 @@ class ApprovalItem(Struct, frozen=True, kw_only=True):
 
 
 def build_approval_item(approval: Approval, now: int) -> ApprovalItem:
-    return ApprovalItem(
-        id=approval.id,
-        state=approval.state,
-        kind=approval.kind,
-        risk=approval.risk,
+    return copy_fields(
+        ApprovalItem,
+        approval,
         what=describe_action_fields(approval.kind, approval.shown),
         action=redact_fields(approval.shown),
         by=format_actor(approval.actor),
-        pane=approval.pane,
         place=sanitize(redact(approval.place)),
         why=tuple(
             sanitize(redact(f"{reason.id}: {reason.text}" if reason.text else reason.id))
             for reason in approval.reasons
+            # What allows the action does not explain why a person must decide.
             if reason.answer != "allow"
         ),
         answers=sum(vote.answer == "allow" for vote in approval.voices),
-        needs=approval.needs,
         asked_at=format_timestamp(approval.at),
         expires_at=format_timestamp(approval.expires_at),
-        left=max(0.0, compute_seconds_between(now, approval.expires_at)) if approval.state == "open" else None,
-        correlation=approval.correlation,
+        left=compute_remaining(approval.expires_at, now) if approval.state == "open" else None,
     )
 
 

@@ -1,17 +1,31 @@
-"""The operation `approve`: approve an approval request, or replace its text with an edited one."""
+"""The operation `approve`: approve an approval request, or replace its text with an edited one.
+
+An edited text closes the request and is sent as the person's own action, which passes the policy like any other. Both
+share one correlation id, which the requesting caller gets too.
+"""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest
-from termvisor.model.action.approval import Approval
-from termvisor.ops.api.gate_service import ActingServices
+from termvisor.errors import BadRequest, ConfirmationRequired, Conflict, Refused, VisorError
+from termvisor.model.action.action import SendText
+from termvisor.model.action.approval import MAX_SHOWN_CHARS, Approval
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.approvals._approval_item import ApprovalItem, ApprovalNumber, build_approval_item, format_answer
-from termvisor.ops.approvals._edited_approval import send_edited_text
-from termvisor.ops.input._execute_action import ActionResult
+from termvisor.ops.input._action_operation import (
+    ActionRequest,
+    ActionResult,
+    build_action_result,
+    execute_with_approval,
+)
+from termvisor.ops.panes._pane_reference import identify_pane, resolve_pane
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
+
+_REDACTION_MARKER = "[redacted:"
 
 
 class ApproveArgs(Struct, frozen=True, kw_only=True):
@@ -33,7 +47,7 @@ class ApproveResult(ApprovalItem, frozen=True, kw_only=True):
     instead: ActionResult | None = None
 
 
-async def run(services: ActingServices, args: ApproveArgs) -> ApproveResult:
+async def run(services: Services, args: ApproveArgs) -> ApproveResult:
     if args.edit:
         if args.session:
             raise BadRequest("--session and --edit exclude each other", hint="Pass only one of them.")
@@ -45,9 +59,77 @@ async def run(services: ActingServices, args: ApproveArgs) -> ApproveResult:
     return _build_result(services, approval)
 
 
-def _build_result(services: ActingServices, approval: Approval, instead: ActionResult | None = None) -> ApproveResult:
+def _build_result(services: Services, approval: Approval, instead: ActionResult | None = None) -> ApproveResult:
     item = build_approval_item(approval, services.clock.now())
-    return ApproveResult(**{name: getattr(item, name) for name in item.__struct_fields__}, instead=instead)
+    return copy_fields(ApproveResult, item, instead=instead)
+
+
+async def send_edited_text(services: Services, number: int, text: str) -> tuple[Approval, ActionResult]:
+    """Return the closed approval request and the outcome of the new text.
+
+    Raises BadRequest, Conflict or Refused, and leaves the request open, if the text cannot be sent.
+    """
+    approval = await _find_editable_approval(services, number)
+    _check_text(approval, text)
+    pane = await resolve_pane(services, str(approval.pane))
+    action = SendText(
+        pane=pane.id,
+        text=text,
+        enter=bool(approval.shown.get("enter", True)),
+        into_screen=bool(approval.shown.get("into_screen", False)),
+    )
+    preconditions = Preconditions(into=approval.into, owner=approval.owner, correlation=approval.correlation)
+    request = ActionRequest(action=action, preconditions=preconditions, pane=pane)
+    # Before the request is closed: if the policy denies the new text, the person can still answer otherwise.
+    await _check_policy(services, request, number)
+    closed = await services.gate.approvals.answer(number, "edit")
+    # The person who wrote the text needs no second request for it.
+    outcome = await execute_with_approval(services, request, "once")
+    return closed, build_action_result(outcome, identify_pane(pane))
+
+
+async def _find_editable_approval(services: Services, number: int) -> Approval:
+    if services.gate.actor.kind != "human":
+        raise Refused("approvals must come from an interactive terminal", hint=f"Run `visor approve {number}` there.")
+    approval = await services.gate.approvals.find(number)
+    if approval is None:
+        raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
+    if approval.state != "open":
+        raise Conflict(f"request {number} is already {approval.state}", hint="`visor inbox` lists the open requests.")
+    if approval.kind != "send_text" or approval.pane is None:
+        raise BadRequest(
+            f"request {number} is not for sending text and cannot be edited",
+            hint=f"Deny it with `visor deny {number}` and run your own command.",
+        )
+    return approval
+
+
+def _check_text(approval: Approval, text: str) -> None:
+    if not text:
+        raise _build_missing_text_error(approval)
+    # The editor shows the stored text, in which secrets are redacted; the marker would be typed literally.
+    if _REDACTION_MARKER in text:
+        raise BadRequest("the text contains a redacted secret", hint="Replace [redacted:…] with its real value.")
+
+
+def _build_missing_text_error(approval: Approval) -> VisorError:
+    """Ask the client to open its editor with the stored text.
+
+    A long text is stored only up to MAX_SHOWN_CHARS: editing that would silently cut it.
+    """
+    text = str(approval.shown.get("text", ""))
+    hint = f"Pass the full text: `visor approve {approval.id} --edit <text>`."
+    if len(text) > MAX_SHOWN_CHARS:
+        return BadRequest("the text is too long to edit here", hint=hint)
+    return ConfirmationRequired("the new text is missing", hint=hint, details={"editable": text})
+
+
+async def _check_policy(services: Services, request: ActionRequest, number: int) -> None:
+    preview = await services.gate.preview(request.action, request.preconditions)
+    is_denied = preview.verdict.answer == "deny"
+    if is_denied or preview.refused:
+        why = f"denied by policy: {preview.verdict.why}" if is_denied else preview.refused_text
+        raise Refused(f"your text was not sent: {why}", hint=f"Request {number} is still open.")
 
 
 def render_text(result: ApproveResult, options: RenderOptions) -> str:

@@ -5,10 +5,9 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.model.action.approval import ApprovalAnswer
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.approvals._approval_item import ApprovalItem, ApprovalNumber, build_approval_item, format_answer
-from termvisor.ops.render.text import RenderOptions
 
 
 class DenyArgs(Struct, frozen=True, kw_only=True):
@@ -18,13 +17,10 @@ class DenyArgs(Struct, frozen=True, kw_only=True):
     edited: Annotated[bool, Meta(description="Close it as edited: you run another command yourself.")] = False
 
 
-async def run(services: ActingServices, args: DenyArgs) -> ApprovalItem:
+async def run(services: Services, args: DenyArgs) -> ApprovalItem:
+    # `edit` tells the waiting caller that the user acts instead of it.
     answer: ApprovalAnswer = "edit" if args.edited else "deny"
     return build_approval_item(await services.gate.approvals.answer(args.id, answer), services.clock.now())
-
-
-def render_text(result: ApprovalItem, options: RenderOptions) -> str:
-    return format_answer(result)
 
 
 OP = Operation(
@@ -35,7 +31,7 @@ OP = Operation(
     args_type=DenyArgs,
     result_type=ApprovalItem,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: format_answer(result),
     effect="change",
     exit_statuses=((75, "The request is no longer open."),),
     examples=(OperationExample("deny 3", "deny request 3"),),

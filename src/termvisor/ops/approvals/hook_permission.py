@@ -4,38 +4,44 @@ The agent's own dialog stays open meanwhile; whichever is answered first wins, a
 """
 
 import asyncio
+import os
+import shlex
 from collections.abc import Coroutine
 from typing import Annotated, Any, Literal, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.errors import Conflict, InternalError, Unsupported, VisorError
+from termvisor.errors import BadRequest, Conflict, InternalError, Unsupported, VisorError
 from termvisor.model.action.action import AnswerAgent
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.agent.tool_finished import encode_tool_input
+from termvisor.model.agent.hooks import encode_tool_input
 from termvisor.model.ids import PaneId
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.approvals._permission_request import (
-    POLICY_ONLY_AGENTS,
-    PermissionHookAgent,
-    PermissionPayload,
-    build_answer_action,
-    parse_permission_payload,
-)
-from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.api.services import Services
 from termvisor.redaction import redact
 
 T = TypeVar("T")
+# Agents kill their hooks after 600 s.
 MAX_WAIT_S = 590.0
-"""Agents kill their hooks after 600 s."""
+# Hooks report times in milliseconds.
 _HOOK_CLOCK_RESOLUTION_NS = 1_000_000
-"""Hooks report times in milliseconds."""
 SimpleCoroutine = Coroutine[Any, Any, T]
 _ASKING_STATES = ("waiting_approval", "unknown")
+# An agent in one of these has no dialog open, even if its `waiting_approval` was too short to be observed.
 _FINISHED_STATES = ("completed", "idle", "error")
-"""An agent in one of these has no dialog open, even if its `waiting_approval` was too short to be observed."""
+# Agents whose hook can answer in place of their dialog.
+PermissionHookAgent = Literal["claude_code", "codex", "copilot"]
+# Agents whose hook also runs for tools that are allowed anyway and blocks the dialog while it runs. Only the policy
+# answers it; otherwise the dialog opens, and that is detected and put into the inbox.
+POLICY_ONLY_AGENTS = frozenset({"copilot"})
+# Tools whose dialog has more answers than yes and no.
+DIALOG_ONLY_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+_SNAKE_CASE_NAMES = {"toolName": "tool_name", "toolInput": "tool_input", "sessionId": "session_id"}
+# Argument names of the agents' tools that write files; the policy checks these paths.
+_PATH_FIELDS = ("file_path", "notebook_path")
+_WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 
 class HookPermissionArgs(Struct, frozen=True, kw_only=True):
@@ -56,7 +62,16 @@ class PermissionAnswer(Struct, frozen=True, kw_only=True):
     correlation: str
 
 
-async def run(services: ActingServices, args: HookPermissionArgs) -> PermissionAnswer:
+class PermissionPayload(Struct, frozen=True, kw_only=True):
+    """The payload of a `PermissionRequest` hook; none of it is verified."""
+
+    tool_name: str
+    tool_input: dict[str, Any] = {}
+    session_id: str = ""
+    cwd: str = ""
+
+
+async def run(services: Services, args: HookPermissionArgs) -> PermissionAnswer:
     payload = parse_permission_payload(args.text)
     action = build_answer_action(args.agent, payload, await _find_pane(services, args, payload))
     if args.agent in POLICY_ONLY_AGENTS:
@@ -76,15 +91,17 @@ async def run(services: ActingServices, args: HookPermissionArgs) -> PermissionA
     return PermissionAnswer(decision=decision, text=outcome.text, correlation=outcome.correlation)
 
 
-async def _find_pane(services: ActingServices, args: HookPermissionArgs, payload: PermissionPayload) -> PaneId | None:
+async def _find_pane(services: Services, args: HookPermissionArgs, payload: PermissionPayload) -> PaneId | None:
     """Find the agent's pane by its session id, else by its tmux environment.
 
     Codex runs hooks in a process of another pane, so its environment is not used.
     """
     views = await services.agents.list_views()
+    # The session id is exact; a hook may run in a tmux environment that is not the agent's.
     for pane, view in views.items():
         if payload.session_id and view.session is not None and view.session.external_id == payload.session_id:
             return pane
+    # A wrong pane is worse than none: the user would see the request beside another agent.
     if args.agent == "codex" or not args.tmux_pane:
         return None
     place = (args.tmux.partition(",")[0], args.tmux_pane)
@@ -103,6 +120,7 @@ async def _wait_for_first_answer(
         approval_task = group.create_task(approval)
         tasks = [approval_task, *(group.create_task(watcher) for watcher in elsewhere)]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        # Cancelling the call of the gate withdraws its approval request.
         for task in tasks:
             task.cancel()
     if approval_task.cancelled():
@@ -114,7 +132,7 @@ async def _wait_for_first_answer(
 
 
 async def _request_permission(
-    services: ActingServices, agent_action: AnswerAgent, preconditions: Preconditions
+    services: Services, agent_action: AnswerAgent, preconditions: Preconditions
 ) -> Outcome | VisorError:
     """Run the action; return errors as values, since the task group would wrap them in an ExceptionGroup."""
     try:
@@ -123,21 +141,23 @@ async def _request_permission(
         return error
 
 
-async def _wait_for_dialog_answer(services: ActingServices, pane: PaneId | None) -> None:
+async def _wait_for_dialog_answer(services: Services, pane: PaneId | None) -> None:
     """Return once the agent's state shows that it no longer waits for permission."""
     with services.agents.subscribe_state_changes() as changes:
+        # Read after subscribing, so that a change in between is seen as an update.
         view = None if pane is None else (await services.agents.list_views(pane)).get(pane)
         was_asking = view is not None and view.state.value == "waiting_approval"
         while True:
             state = (change := await changes.get()).after.value
             if change.after.pane != pane:
                 continue
+            # A state that is unknown for a moment does not prove that the dialog was answered.
             if state in _FINISHED_STATES or (was_asking and state not in _ASKING_STATES):
                 return
             was_asking = was_asking or state == "waiting_approval"
 
 
-async def _wait_for_tool_end(services: ActingServices, payload: PermissionPayload) -> None:
+async def _wait_for_tool_end(services: Services, payload: PermissionPayload) -> None:
     """Return once the agent reports the end of this tool call: with several dialogs waiting, its state tells nothing.
 
     The end of one of two identical calls withdraws both requests; the agent's dialog for the other stays open.
@@ -151,8 +171,49 @@ async def _wait_for_tool_end(services: ActingServices, payload: PermissionPayloa
                 return
 
 
-def render_text(result: PermissionAnswer, options: RenderOptions) -> str:
-    return result.text
+def parse_permission_payload(text: str) -> PermissionPayload:
+    """Parse the hook's JSON.
+
+    Raises BadRequest if it is not a permission request, Unsupported if only the agent's dialog can answer it.
+    """
+    try:
+        payload = msgspec.json.decode(_convert_field_names(text), type=PermissionPayload)
+    # The text comes from an agent: lone surrogates and deeply nested JSON must not become an internal error.
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise BadRequest(
+            f"not a permission request: {error}", hint="The agent's hook passes it as JSON on stdin."
+        ) from error
+    if payload.tool_name in DIALOG_ONLY_TOOLS:
+        raise Unsupported(
+            f"{payload.tool_name} has more answers than yes and no", hint="Answer it in the agent's dialog."
+        )
+    return payload
+
+
+def _convert_field_names(text: str) -> bytes:
+    """Convert Copilot's camel case field names to those of the other agents."""
+    payload = msgspec.json.decode(text)
+    if not isinstance(payload, dict):
+        return text.encode("utf-8", "replace")
+    return msgspec.json.encode({_SNAKE_CASE_NAMES.get(name, name): value for name, value in payload.items()})
+
+
+def build_answer_action(agent: PermissionHookAgent, payload: PermissionPayload, pane: PaneId | None) -> AnswerAgent:
+    rest = dict(payload.tool_input)
+    command = rest.pop("command", "")
+    paths = [rest.pop(name) for name in _PATH_FIELDS if name in rest] if payload.tool_name in _WRITING_TOOLS else []
+    return AnswerAgent(
+        agent=agent,
+        tool=payload.tool_name,
+        command=shlex.join(map(str, command)) if isinstance(command, list) else str(command),
+        writes=tuple(map(str, paths)),
+        given=msgspec.json.encode(rest).decode() if rest else "",
+        cwd=payload.cwd,
+        session=payload.session_id,
+        pane=pane,
+        # Makes the action unique: an approval must not answer a later request for the same tool.
+        request=os.urandom(8).hex(),
+    )
 
 
 OP = Operation(
@@ -167,7 +228,7 @@ or its dialog opens and appears in the inbox.""",
     args_type=HookPermissionArgs,
     result_type=PermissionAnswer,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: result.text,
     effect="change",
     accepts_text_input=True,
     exit_statuses=((0, "Always, as a hook; the answer is in the output."),),

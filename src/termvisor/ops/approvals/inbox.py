@@ -6,10 +6,10 @@ from msgspec import Meta, Struct
 
 from termvisor.bus import wait_for_update
 from termvisor.clock import format_timestamp
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item, format_approval_lines
-from termvisor.ops.panes._listing import BaseListing, build_filters
+from termvisor.ops.render.results import BaseListing, build_filters
 from termvisor.ops.render.text import RenderOptions, pluralize
 
 
@@ -35,7 +35,7 @@ class InboxListing(BaseListing, frozen=True, kw_only=True):
     items: tuple[ApprovalItem, ...]
 
 
-async def run(services: ActingServices, args: InboxArgs) -> InboxListing:
+async def run(services: Services, args: InboxArgs) -> InboxListing:
     await _wait_until_open(services, args.wait)
     approvals = await services.gate.approvals.list(is_open=not args.all, limit=args.limit)
     now = services.clock.now()
@@ -46,9 +46,10 @@ async def run(services: ActingServices, args: InboxArgs) -> InboxListing:
     )
 
 
-async def _wait_until_open(services: ActingServices, seconds: float) -> None:
+async def _wait_until_open(services: Services, seconds: float) -> None:
     """Return once there is an open request, or on timeout."""
     approvals, deadline = services.gate.approvals, services.clock.monotonic() + seconds
+    # Subscribed before the first look, so that a request opened in between is not missed.
     with approvals.subscribe() as updates:
         while not await approvals.list(is_open=True, limit=1):
             if (remaining := deadline - services.clock.monotonic()) <= 0:

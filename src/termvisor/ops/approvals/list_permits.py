@@ -2,12 +2,12 @@
 
 from msgspec import Struct
 
-from termvisor.clock import compute_seconds_between, format_timestamp
+from termvisor.clock import format_timestamp
 from termvisor.model.action.approval import Permit
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.panes._listing import BaseListing
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, render_table
+from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import BaseListing, compute_remaining, render_listing
+from termvisor.ops.render.text import TableColumn, format_age
 from termvisor.redaction import redact
 
 
@@ -39,7 +39,7 @@ class PermitListing(BaseListing, frozen=True, kw_only=True):
     items: tuple[PermitItem, ...]
 
 
-async def run(services: ActingServices, _args: ListPermitsArgs) -> PermitListing:
+async def run(services: Services, _args: ListPermitsArgs) -> PermitListing:
     now = services.clock.now()
     items = tuple(_build_item(permit, now) for permit in await services.gate.approvals.list_permits())
     return PermitListing(generated_at=format_timestamp(now), summary=PermitsSummary(permits=len(items)), items=items)
@@ -56,7 +56,7 @@ def _build_item(permit: Permit, now: int) -> PermitItem:
         given_by=redact(permit.who),
         given_at=format_timestamp(permit.at),
         expires_at=format_timestamp(permit.expires_at),
-        left=max(0.0, compute_seconds_between(now, permit.expires_at)),
+        left=compute_remaining(permit.expires_at, now),
     )
 
 
@@ -70,11 +70,6 @@ COLUMNS = (
 )
 
 
-def render_text(result: PermitListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options)
-    return rows if rows or options.is_quiet else "No permits."
-
-
 OP = Operation(
     name="list_permits",
     aliases=("permits",),
@@ -83,6 +78,6 @@ OP = Operation(
     args_type=ListPermitsArgs,
     result_type=PermitListing,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, options: render_listing(COLUMNS, result.items, options, empty="No permits."),
     examples=(OperationExample("permits", "all permits in force"),),
 )

@@ -5,9 +5,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.api.services import Services
 
 
 class RevokePermitArgs(Struct, frozen=True, kw_only=True):
@@ -20,14 +19,10 @@ class RevokePermitResult(Struct, frozen=True, kw_only=True):
     permit_id: int
 
 
-async def run(services: ActingServices, args: RevokePermitArgs) -> RevokePermitResult:
+async def run(services: Services, args: RevokePermitArgs) -> RevokePermitResult:
     if not await services.gate.approvals.revoke_permit(args.id):
         raise BadRequest(f"permit {args.id} not found", hint="`visor permits` lists the permits in force.")
     return RevokePermitResult(permit_id=args.id)
-
-
-def render_text(result: RevokePermitResult, options: RenderOptions) -> str:
-    return f"permit {result.permit_id} revoked"
 
 
 OP = Operation(
@@ -37,7 +32,7 @@ OP = Operation(
     args_type=RevokePermitArgs,
     result_type=RevokePermitResult,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: f"permit {result.permit_id} revoked",
     effect="change",
     examples=(OperationExample("revoke-permit 2", "revoke permit 2"),),
 )

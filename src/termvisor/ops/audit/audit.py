@@ -11,26 +11,27 @@ from msgspec import Meta, Struct, structs
 from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest, NotFound
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
+from termvisor.model.action.approval import PolicyAnswer
 from termvisor.model.action.audit import AuditEntry, AuditFilter, AuditOutcome, AuditStage
-from termvisor.model.action.verdict import PolicyAnswer
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.panes._listing import (
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
+from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
+from termvisor.ops.render.results import (
     BaseListing,
-    ListingFilters,
-    PaneFilter,
     build_filters,
+    copy_fields,
     count_values,
     parse_time_filter,
+    render_listing,
 )
-from termvisor.ops.panes._pane_reference import resolve_pane_id
-from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
+from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
 from termvisor.redaction import redact
 
+# Entries of one batch while following.
 _PAGE_SIZE = 200
 
 
@@ -95,13 +96,13 @@ class AuditListing(BaseListing, frozen=True, kw_only=True):
     is_continued: bool = False
 
 
-async def run(services: ActingServices, args: AuditArgs) -> AuditListing:
+async def run(services: Services, args: AuditArgs) -> AuditListing:
     filters = await _build_filter(services, args)
     entries = await services.gate.audit.list(after=args.after, filters=filters, limit=args.limit)
     return _build_listing(services, args, entries, args.after or 0)
 
 
-async def follow(services: ActingServices, args: AuditArgs) -> AsyncIterator[AuditListing]:
+async def follow(services: Services, args: AuditArgs) -> AsyncIterator[AuditListing]:
     """Yield the newest entries, or those after the cursor; then new ones as they are logged."""
     if args.until is not None:
         raise BadRequest("--until cannot be combined with --follow")
@@ -113,6 +114,7 @@ async def follow(services: ActingServices, args: AuditArgs) -> AsyncIterator[Aud
         while True:
             entries = await services.gate.audit.list(after=listing.cursor, filters=filters, limit=_PAGE_SIZE)
             if entries:
+                # Later listings continue the table of the first one, without its header.
                 listing = structs.replace(_build_listing(services, args, entries, listing.cursor), is_continued=True)
                 yield listing
             else:
@@ -120,7 +122,7 @@ async def follow(services: ActingServices, args: AuditArgs) -> AsyncIterator[Aud
                 updates.drain()
 
 
-async def _build_filter(services: ActingServices, args: AuditArgs) -> AuditFilter:
+async def _build_filter(services: Services, args: AuditArgs) -> AuditFilter:
     if args.kind is not None and args.kind not in RISK_BY_ACTION_KIND:
         near = find_close_matches(args.kind, tuple(RISK_BY_ACTION_KIND))
         names = " or ".join(near) if near else ", ".join(RISK_BY_ACTION_KIND)
@@ -137,10 +139,11 @@ async def _build_filter(services: ActingServices, args: AuditArgs) -> AuditFilte
     )
 
 
-async def _resolve_pane(services: ActingServices, reference: str | None) -> PaneId | None:
+async def _resolve_pane(services: Services, reference: str | None) -> PaneId | None:
     """Resolve a pane; one that was deleted is still found by its number if the audit log has entries for it."""
     try:
         return await resolve_pane_id(services, reference)
+    # The audit log keeps its entries when retention deletes their pane.
     except NotFound:
         # Longer numbers do not fit into SQLite's 64-bit integers.
         number = PaneId(int(reference)) if reference and reference.isdecimal() and len(reference) < 19 else None
@@ -149,35 +152,26 @@ async def _resolve_pane(services: ActingServices, reference: str | None) -> Pane
         return number
 
 
-def _build_listing(
-    services: ActingServices, args: AuditArgs, entries: Sequence[AuditEntry], cursor: int
-) -> AuditListing:
+def _build_listing(services: Services, args: AuditArgs, entries: Sequence[AuditEntry], cursor: int) -> AuditListing:
     items = tuple(build_audit_item(entry) for entry in entries)
     return AuditListing(
         generated_at=format_timestamp(services.clock.now()),
-        filters=_collect_filters(args),
+        filters=build_filters(
+            **{name: value for name, value in structs.asdict(args).items() if name not in ("limit", "follow")}
+        ),
         summary=AuditSummary(entries=len(items), by_stage=count_values(item.stage for item in items)),
         items=items,
         cursor=items[-1].id if items else cursor,
     )
 
 
-def _collect_filters(args: AuditArgs) -> ListingFilters:
-    return build_filters(
-        **{name: value for name, value in structs.asdict(args).items() if name not in ("limit", "follow")}
-    )
-
-
 def build_audit_item(entry: AuditEntry) -> AuditItem:
     verdict = entry.verdict
-    return AuditItem(
-        id=entry.id,
+    return copy_fields(
+        AuditItem,
+        entry,
         at=format_timestamp(entry.at),
-        correlation=entry.correlation,
-        stage=entry.stage,
-        kind=entry.kind,
         by=format_actor(entry.actor),
-        pane=entry.pane,
         place=sanitize(redact(entry.place)),
         what=describe_action_fields(entry.kind, entry.action) if entry.action else entry.kind,
         action=redact_fields(entry.action),
@@ -186,8 +180,6 @@ def build_audit_item(entry: AuditEntry) -> AuditItem:
         observed=redact_fields(entry.observed),
         outcome=redact(entry.outcome),
         why=redact(entry.why),
-        undoes=entry.undoes,
-        hash=entry.hash,
     )
 
 
@@ -214,13 +206,8 @@ COLUMNS = (
 def render_text(result: AuditListing, options: RenderOptions) -> str:
     if result.is_continued:
         return render_table(COLUMNS, result.items, structs.replace(options, is_quiet=True))
-    rows = render_table(COLUMNS, result.items, options)
-    if options.is_quiet:
-        return rows
-    if not result.items:
-        return "No audit entries."
-    entries = result.summary.entries
-    return f"{rows}\n\n{pluralize(entries, 'entry') if entries == 1 else f'{entries} entries'}"
+    footer = "1 entry" if len(result.items) == 1 else f"{len(result.items)} entries"
+    return render_listing(COLUMNS, result.items, options, empty="No audit entries.", footer=footer)
 
 
 OP = Operation(

@@ -9,12 +9,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.model.action.hash_chain import HashChainEntry
+from termvisor.model.action.audit import HashChainEntry
 from termvisor.ops.api.envelope import encode_json_line
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.render.action_text import redact_fields
-from termvisor.ops.render.text import RenderOptions
 
 
 class AuditExportArgs(Struct, frozen=True, kw_only=True):
@@ -40,8 +39,9 @@ class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     entries: int | None = None
 
 
-async def run(services: ActingServices, _args: AuditExportArgs) -> AsyncGenerator[AuditLine, None]:
+async def run(services: Services, _args: AuditExportArgs) -> AsyncGenerator[AuditLine, None]:
     last, newest = 0, ""
+    # In pages, because the log can be long.
     while links := await services.gate.audit.list_chain_entries(last):
         for link in links:
             yield _build_line(link)
@@ -57,10 +57,6 @@ def _build_line(link: HashChainEntry) -> AuditLine:
     return AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=text, is_masked=redacted != fields)
 
 
-def render_text(result: AuditLine, _options: RenderOptions) -> bytes:
-    return encode_json_line(result)
-
-
 OP = Operation(
     name="audit_export",
     summary="Export the audit log with its hashes.",
@@ -70,7 +66,7 @@ marked `is_masked`.""",
     args_type=AuditExportArgs,
     result_type=AuditLine,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: encode_json_line(result),
     is_stream=True,
     examples=(
         OperationExample("audit export --output audit.jsonl", "into a private file"),

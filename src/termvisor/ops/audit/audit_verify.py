@@ -1,23 +1,30 @@
-"""The operation `audit_verify`: verify the hash chain of the audit log or of an exported file."""
+"""The operation `audit_verify`: verify the hash chain of the audit log or of an exported file.
+
+Verifying a file needs only its lines, no daemon and no database.
+"""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import Unavailable
-from termvisor.ops.api.gate_service import ActingServices
+from termvisor.model.action.audit import ChainBreak, HashChainEntry, HashChainVerifier
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.audit._chain_check import ChainProof, verify_lines
+from termvisor.ops.api.services import Services
+from termvisor.ops.audit.audit_export import AuditLine
 from termvisor.ops.render.text import RenderOptions
+
+_LINE_DECODER = msgspec.json.Decoder(AuditLine)
 
 
 class AuditVerifyArgs(Struct, frozen=True, kw_only=True):
     """Choose what to verify."""
 
     file: Annotated[
-        str | None,
-        Meta(description="Verify a file from `audit export`; needs no daemon.", extra={"is_path": True}),
+        str | None, Meta(description="Verify a file from `audit export`; needs no daemon.", extra={"is_path": True})
     ] = None
     kept: Annotated[
         str, Meta(description="A `hash` that you saved elsewhere; it must be in the log.", max_length=64)
@@ -37,8 +44,18 @@ class AuditVerifyResult(Struct, frozen=True, kw_only=True):
     masked: int = 0
 
 
-async def run(services: ActingServices, args: AuditVerifyArgs) -> AuditVerifyResult:
+class ChainProof(Struct, frozen=True, kw_only=True):
+    """``masked`` are the entries that were redacted: their position is proven, not their content."""
+
+    entries: int
+    hash: str
+    masked: tuple[int, ...] = ()
+    broken: ChainBreak | None = None
+
+
+async def run(services: Services, args: AuditVerifyArgs) -> AuditVerifyResult:
     if args.file is not None:
+        # Hashing a long file would block the event loop.
         return _build_file_result(await asyncio.to_thread(_verify_file, args.file, args.kept))
     broken = await services.gate.audit.verify(args.kept)
     if broken is None:
@@ -65,6 +82,43 @@ def _build_file_result(proof: ChainProof) -> AuditVerifyResult:
         hash=proof.hash,
         masked=len(proof.masked),
     )
+
+
+def verify_lines(lines: Iterable[bytes], known_hash: str = "") -> ChainProof:
+    """Verify lines in order, up to the first one that breaks the chain."""
+    chain, masked, is_ended = HashChainVerifier(known_hash), [], False
+    broken: ChainBreak | None = None
+    for data in lines:
+        line = _decode_line(data)
+        if line is None or is_ended:
+            broken = ChainBreak(chain.last_id + 1, "not an audit entry")
+        elif line.entry is None:
+            is_ended = True
+            broken = _check_end(chain, line)
+        else:
+            link = HashChainEntry(id=line.id, previous=line.previous, hash=line.hash, entry=line.entry)
+            broken = chain.check_entry(link, is_redacted=line.is_masked)
+            masked += [line.id] if line.is_masked else []
+        if broken is not None:
+            break
+    if broken is None:
+        # Without its last line a shortened file would look intact.
+        broken = chain.check_end() if is_ended else ChainBreak(chain.last_id + 1, "the end of the file is missing")
+    return ChainProof(entries=chain.last_id, hash=chain.last_hash, masked=tuple(masked), broken=broken)
+
+
+def _decode_line(data: bytes) -> AuditLine | None:
+    try:
+        return _LINE_DECODER.decode(data)
+    # A line that is no entry breaks the chain at its position; the caller reports which one that is.
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _check_end(chain: HashChainVerifier, line: AuditLine) -> ChainBreak | None:
+    """Compare the count and hash of the last line with the chain: a difference means that entries were cut off."""
+    is_intact = (line.entries, line.hash) == (chain.last_id, chain.last_hash)
+    return None if is_intact else ChainBreak(chain.last_id + 1, "it was removed")
 
 
 def render_text(result: AuditVerifyResult, options: RenderOptions) -> str:

@@ -6,18 +6,19 @@ from msgspec import Meta, structs
 
 from termvisor.errors import ConfirmationRequired, NotUndoable
 from termvisor.model.action.action import Action, assess_risk, find_action_pane
-from termvisor.model.action.undo import UndoAction
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import ActionArgs, build_preconditions
-from termvisor.ops.input._execute_action import (
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import (
+    ActionArgs,
     ActionRequest,
     ActionResult,
-    dry_run_action,
-    execute_action,
+    build_preconditions,
+    declare_action,
+    execute_and_report,
     extend_result,
+    get_exit_status,
+    preview_for_confirmation,
     render_action_result,
-    render_dry_run_lines,
 )
 from termvisor.ops.render.action_text import describe_action
 from termvisor.ops.render.text import RenderOptions, sanitize
@@ -43,26 +44,23 @@ class UndoResult(ActionResult, frozen=True, kw_only=True):
     what: str
 
 
-async def build_request(services: ActingServices, args: UndoArgs) -> ActionRequest:
-    return (await _build_undo_request(services, args))[0]
-
-
-async def _build_undo_request(services: ActingServices, args: UndoArgs) -> tuple[ActionRequest, UndoAction]:
+async def build_request(services: Services, args: UndoArgs) -> ActionRequest:
     panes = await services.panes.list_panes(include_gone=True)
     inverse = await services.gate.audit.find_inverse(args.which, panes)
     pane = next((view for view in panes if view.id == find_action_pane(inverse.action)), None)
     preconditions = structs.replace(build_preconditions(args), undoes=inverse.undoes)
-    return ActionRequest(action=inverse.action, preconditions=preconditions, pane=pane), inverse
+    return ActionRequest(action=inverse.action, preconditions=preconditions, pane=pane)
 
 
-async def run(services: ActingServices, args: UndoArgs) -> UndoResult:
-    request, inverse = await _build_undo_request(services, args)
-    correlation, description = inverse.undoes.correlation, _describe_action(request.action)
+async def execute(services: Services, args: UndoArgs, request: ActionRequest) -> UndoResult:
+    undone, description = request.preconditions.undoes, _describe_action(request.action)
+    correlation = "" if undone is None else undone.correlation
     is_confirmed = args.yes or args.yes_for_session or args.dry_run
+    # The inverse can do more harm than the action: a started program is undone by closing its pane.
     if assess_risk(request.action) == "destructive" and not is_confirmed:
-        shown = render_dry_run_lines(await dry_run_action(services, request), RenderOptions(), is_brief=True)
-        raise ConfirmationRequired(f"undo {correlation}: {description}?", shown="\n".join(shown))
-    result, _ = await execute_action(services, args, request)
+        shown = await preview_for_confirmation(services, request)
+        raise ConfirmationRequired(f"undo {correlation}: {description}?", shown=shown)
+    result = await execute_and_report(services, args, request)
     return extend_result(result, UndoResult, undoes=correlation, what=description)
 
 
@@ -76,11 +74,7 @@ def render_text(result: UndoResult, options: RenderOptions) -> str:
     return render_action_result(result, options, sanitize(f"{status}: {result.what}"))
 
 
-def get_exit_status(result: UndoResult) -> int:
-    return 6 if result.status == "unknown" else 0
-
-
-OP = Operation(
+OP = declare_action(
     name="undo",
     robot_name="undo",
     summary="Undo an action, if that is proven to be safe.",
@@ -96,11 +90,10 @@ reservation. Text that was typed into a shell but not submitted is cleared. All 
 Nothing is done if the state has changed since: another title, another active pane, another program in the pane, a
 running command in the shell, edited input, or an action that was already undone.""",
     args_type=UndoArgs,
-    result_type=UndoResult,
-    run=run,
-    render_text=render_text,
     build_request=build_request,
-    effect="change",
+    execute=execute,
+    result_type=UndoResult,
+    render_text=render_text,
     get_exit_status=get_exit_status,
     exit_statuses=(
         (2, "Nothing was done: it has no inverse, or closing a pane was not confirmed."),

@@ -1,4 +1,4 @@
-"""Helpers of the config operations: paths, settings by name, values as TOML, and merging on reload."""
+"""Helpers of the config operations: settings by name, values as TOML, and merging on reload."""
 
 from typing import Any
 
@@ -7,15 +7,8 @@ from msgspec.structs import replace
 
 from termvisor.errors import BadRequest
 from termvisor.model.did_you_mean import find_close_matches
-from termvisor.model.reload import ReloadResult
-from termvisor.ops.api.local_services import LocalServices
-from termvisor.ops.api.services import Services
-from termvisor.settings import Paths, SettingInfo, Settings, list_settings
-
-
-def get_paths(services: Services) -> Paths:
-    """Return the paths of this instance; works without a daemon even if the config file is invalid."""
-    return services.paths if isinstance(services, LocalServices) else services.configuration[0]
+from termvisor.model.maintenance import ReloadResult
+from termvisor.settings import SettingInfo, Settings, list_settings
 
 
 def format_toml_value(value: Any) -> str:
@@ -42,6 +35,7 @@ def find_setting(name: str) -> SettingInfo:
 
 def merge_settings(old: Settings, new: Settings) -> tuple[Settings, ReloadResult]:
     """Return the old settings with all changes that need no restart, and the names of all changed ones."""
+    # Settings that need a restart keep their old value, so that the daemon never runs with half of a change.
     changed = [row for row in list_settings() if getattr(old, row.name) != getattr(new, row.name)]
     applied = tuple(row.name for row in changed if not row.restart)
     needs_restart = tuple(row.name for row in changed if row.restart)

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from termvisor.errors import Conflict, Unavailable
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import format_toml_value, get_paths
+from termvisor.ops.config._settings import format_toml_value
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.settings import SettingInfo, list_settings, make_private_folder
 
@@ -26,7 +26,7 @@ class ConfigInitResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ConfigInitArgs) -> ConfigInitResult:
-    path = get_paths(services).config_file
+    path = services.paths.config_file
     if os.path.lexists(path) and not args.force:
         raise Conflict(f"{path} already exists", hint="Edit it, or pass --force to replace it.")
     return ConfigInitResult(path=path, kept=_write_template(path))
@@ -38,6 +38,7 @@ def _write_template(path: str) -> str | None:
     try:
         if kept is not None:
             os.replace(path, kept)
+        # O_EXCL fails if the file appeared meanwhile and never follows a symbolic link.
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(build_template())
     except OSError as error:

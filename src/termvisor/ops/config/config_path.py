@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
@@ -23,8 +23,7 @@ class ConfigPathResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, _args: ConfigPathArgs) -> ConfigPathResult:
-    paths = get_paths(services)
-    return ConfigPathResult(**{name: getattr(paths, name) for name in ConfigPathResult.__struct_fields__})
+    return copy_fields(ConfigPathResult, services.paths)
 
 
 def render_text(result: ConfigPathResult, options: RenderOptions) -> str:
@@ -43,8 +42,5 @@ directories are independent.""",
     run=run,
     render_text=render_text,
     effect="local",
-    examples=(
-        OperationExample("config path", "all paths"),
-        OperationExample("config path -q", "only the config file"),
-    ),
+    examples=(OperationExample("config path", "all paths"), OperationExample("config path -q", "only the config file")),
 )

@@ -51,10 +51,6 @@ def render_text(result: ConfigReloadResult, options: RenderOptions) -> str:
     return "\n".join(lines) or "Nothing has changed."
 
 
-def _get_exit_status(result: ConfigReloadResult) -> int:
-    return 78 if result.rule_troubles else 0
-
-
 OP = Operation(
     name="config_reload",
     summary="Make the running daemon reload its settings and rules.",
@@ -68,7 +64,7 @@ active. SIGHUP does the same. Environment variables are those with which the dae
     render_text=render_text,
     effect="change",
     works_without_daemon=True,
-    get_exit_status=_get_exit_status,
+    get_exit_status=lambda result: 78 if result.rule_troubles else 0,
     exit_statuses=(
         (69, "No daemon is running; it reads the settings when it starts."),
         (78, "The config file or a rule is invalid."),

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import find_setting, format_toml_value, get_paths
+from termvisor.ops.config._settings import find_setting, format_toml_value
 from termvisor.ops.config.config_validate import find_config_warnings
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
@@ -49,7 +49,7 @@ class ConfigChangeResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: ConfigSetArgs) -> ConfigChangeResult:
     row = find_setting(args.name)
-    path = get_paths(services).config_file
+    path = services.paths.config_file
     before = toml_edit.read_toml_file(path)
     value = _parse_value(row, args.value, _read_kept_entries(row, before, path))
     return write_change(path, row, before, toml_edit.set_value(before, row.name, value))
@@ -72,8 +72,10 @@ def _parse_value(row: SettingInfo, text: str, kept_entries: tuple[str, ...]) -> 
             {row.name: value}, row.name
         ):
             raise BadRequest(f"{row.name}: {text!r} cannot be written to the file")
+    # The value came with the call; the config file itself is still valid.
     except ConfigError as error:
         raise BadRequest(error.message, hint=f"{row.name} is {row.type}: {row.doc}") from error
+    # Lone surrogates, for example, have no representation in TOML.
     except (UnicodeEncodeError, tomllib.TOMLDecodeError, msgspec.MsgspecError) as error:
         raise BadRequest(f"{row.name}: {text!r} cannot be written to the file") from error
     return toml
@@ -82,6 +84,7 @@ def _parse_value(row: SettingInfo, text: str, kept_entries: tuple[str, ...]) -> 
 def write_change(path: str, row: SettingInfo, before: str, after: str) -> ConfigChangeResult:
     """Write the changed file if it differs. Raises ConfigError, and writes nothing, if it is invalid."""
     values = flatten_tables(tomllib.loads(after), path)
+    # The whole file, because another line of it may be invalid or contradict the new value.
     settings = validate_settings(values, path)
     if after != before:
         toml_edit.replace_toml_file(path, after)

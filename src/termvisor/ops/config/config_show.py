@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import format_toml_value, get_paths
+from termvisor.ops.config._settings import format_toml_value
 from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
 from termvisor.redaction import redact
 from termvisor.settings import list_settings, load_settings, read_config_file
@@ -34,7 +34,8 @@ class ConfigShowResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ConfigShowArgs) -> ConfigShowResult:
-    paths = get_paths(services)
+    paths = services.paths
+    # Loaded twice: only the comparison tells which values the environment overrides.
     effective, without_environment = load_settings(paths), load_settings(paths, {})
     names_in_file = read_config_file(paths.config_file)
     items = []

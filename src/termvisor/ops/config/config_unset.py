@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import find_setting, get_paths
+from termvisor.ops.config._settings import find_setting
 from termvisor.ops.config.config_set import ConfigChangeResult, render_text, write_change
 from termvisor.setup import toml_edit
 
@@ -19,7 +19,7 @@ class ConfigUnsetArgs(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: ConfigUnsetArgs) -> ConfigChangeResult:
     row = find_setting(args.name)
-    path = get_paths(services).config_file
+    path = services.paths.config_file
     before = toml_edit.read_toml_file(path)
     return write_change(path, row, before, toml_edit.unset_value(before, row.name))
 

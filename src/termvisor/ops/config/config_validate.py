@@ -9,7 +9,6 @@ from msgspec import Struct
 from termvisor.model.settings.notifications import find_missing_settings
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.settings import Settings, load_settings, read_config_file
 
@@ -28,8 +27,8 @@ class ConfigValidateResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, _args: ConfigValidateArgs) -> ConfigValidateResult:
-    path = get_paths(services).config_file
-    settings = load_settings(get_paths(services))
+    path = services.paths.config_file
+    settings = load_settings(services.paths)
     return ConfigValidateResult(
         path=path,
         exists=os.path.exists(path),

@@ -1,16 +1,19 @@
 """Stream the progress of a maintenance run: one item per finished step, and one per second while a step runs."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import cast
+from typing import Any, cast
 
 from msgspec import Struct
 
 from termvisor.clock import format_timestamp
 from termvisor.model.maintenance import MaintenanceRun
+from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, format_bytes, sanitize
 
+# A step reports each slice; one line a second is enough for a person and cheap for a script.
 _PROGRESS_INTERVAL_S = 1.0
 
 
@@ -34,6 +37,7 @@ async def stream_steps(
 ) -> AsyncIterator[MaintenanceStep]:
     """Yield finished steps at once, and progress of a running step at most once per interval."""
     reported_at = services.clock.monotonic()
+    # Closes the run if the client disconnects before its last step.
     async with aclosing(cast("AsyncGenerator[MaintenanceRun, None]", runs)) as open_runs:
         async for run in open_runs:
             now = services.clock.monotonic()
@@ -43,14 +47,11 @@ async def stream_steps(
 
 
 def build_step(run: MaintenanceRun, *, is_dry_run: bool = False) -> MaintenanceStep:
-    return MaintenanceStep(
-        operation=run.operation,
+    return copy_fields(
+        MaintenanceStep,
+        run,
         started_at=format_timestamp(run.started_at),
         duration_secs=round(run.duration, 3),
-        rows=run.rows,
-        bytes=run.bytes,
-        detail=run.detail,
-        is_done=run.is_done,
         is_foretold=is_dry_run,
     )
 
@@ -64,3 +65,22 @@ def render_text(result: MaintenanceStep, options: RenderOptions) -> str:
         return f"{result.operation:<13} would: {detail}{size}"
     duration = f"  {result.duration_secs:.1f} s" if result.is_done and (result.rows or result.bytes) else ""
     return f"{result.operation:<13} {'' if result.is_done else '… '}{detail}{size}{duration}"
+
+
+def declare_maintenance(
+    *, start: Callable[[Services, Any], AsyncIterator[MaintenanceRun]], **declaration: Any
+) -> Operation:
+    """Declare an operation that streams the steps of the maintenance which ``start`` begins."""
+
+    def run(services: Services, args: Any) -> AsyncIterator[MaintenanceStep]:
+        return stream_steps(services, start(services, args), is_dry_run=getattr(args, "dry_run", False))
+
+    return Operation(
+        result_type=MaintenanceStep,
+        run=run,
+        render_text=render_text,
+        effect="change",
+        is_stream=True,
+        is_live=True,
+        **declaration,
+    )

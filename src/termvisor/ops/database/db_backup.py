@@ -9,6 +9,7 @@ from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sanitize
 
 
@@ -33,17 +34,16 @@ class DbBackupResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: DbBackupArgs) -> DbBackupResult:
+    # The daemon writes the file, and its working directory is not that of the client.
     if not os.path.isabs(args.file):
         raise BadRequest(f"not an absolute path: {args.file}")
     backup = await services.maintenance.backup_database(args.file)
-    return DbBackupResult(
+    return copy_fields(
+        DbBackupResult,
+        backup.contents,
         path=backup.path,
         bytes=backup.bytes,
         taken_at=format_timestamp(backup.taken_at),
-        version=backup.contents.version,
-        panes=backup.contents.panes,
-        lines=backup.contents.lines,
-        events=backup.contents.events,
     )
 
 

@@ -13,8 +13,7 @@ class DbCheckArgs(Struct, frozen=True, kw_only=True):
     """Choose how thorough the check is."""
 
     thorough: Annotated[
-        bool,
-        Meta(description="Read every row and compare the search index with the text; needs space for a copy."),
+        bool, Meta(description="Read every row and compare the search index with the text; needs space for a copy.")
     ] = False
 
 

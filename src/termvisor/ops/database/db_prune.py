@@ -1,13 +1,11 @@
 """The operation `db_prune`: run maintenance now: apply the retention, then redact and compress raw segments."""
 
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.api.services import Services
-from termvisor.ops.database._maintenance_progress import MaintenanceStep, render_text, stream_steps
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.database._maintenance_progress import declare_maintenance
 
 
 class DbPruneArgs(Struct, frozen=True, kw_only=True):
@@ -16,11 +14,7 @@ class DbPruneArgs(Struct, frozen=True, kw_only=True):
     dry_run: Annotated[bool, Meta(description="Show what would be done without doing it.")] = False
 
 
-def run(services: Services, args: DbPruneArgs) -> AsyncIterator[MaintenanceStep]:
-    return stream_steps(services, services.maintenance.run_maintenance(dry_run=args.dry_run), is_dry_run=args.dry_run)
-
-
-OP = Operation(
+OP = declare_maintenance(
     name="db_prune",
     summary="Apply the retention settings now; redact and compress raw segments.",
     doc="""Runs the same maintenance as the daemon every `maintenance_interval` seconds: deletes by age (`retention`,
@@ -28,12 +22,7 @@ OP = Operation(
 `total_bytes`. Complete raw segments are redacted (`mask_raw`) and compressed (`compress`). Bytes that are not yet
 stored as text, and the segment that is being written, are never touched. Prints progress, a line per operation.""",
     args_type=DbPruneArgs,
-    result_type=MaintenanceStep,
-    run=run,
-    render_text=render_text,
-    effect="change",
-    is_stream=True,
-    is_live=True,
+    start=lambda services, args: services.maintenance.run_maintenance(dry_run=args.dry_run),
     examples=(
         OperationExample("db prune --dry-run", "show what would be deleted"),
         OperationExample("db prune", "run maintenance now"),

@@ -1,17 +1,21 @@
 """The operation `db_restore`: replace the database with a backup while no daemon is running."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import format_timestamp
-from termvisor.errors import ConfirmationRequired
-from termvisor.model.maintenance import DatabaseContents
+from termvisor.clock import SystemClock, format_timestamp
+from termvisor.errors import ConfirmationRequired, Conflict, StorageError
+from termvisor.model.maintenance import DatabaseContents, RestoreSummary
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
-from termvisor.ops.database._restore_worker import exchange_database, hold_daemon_lock
 from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sanitize
+from termvisor.settings import Paths, make_instance_folders
+from termvisor.system import files
+from termvisor.system.worker import call_worker
 
 
 class DbRestoreArgs(Struct, frozen=True, kw_only=True):
@@ -41,15 +45,17 @@ class DbRestoreResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: DbRestoreArgs) -> DbRestoreResult:
-    paths = get_paths(services)
+    paths = services.paths
     file = args.file or paths.snapshot_file
+    # Held until the exchange is done: a daemon that starts in between would open the old database.
     with hold_daemon_lock(paths):
-        summary = await exchange_database(paths, file, is_dry_run=True)
+        # Compare first, so that the user sees both contents before confirming.
+        summary = await _run_restore_worker("inspect_restore", file, paths.database)
         if not args.dry_run and not args.yes:
             changes = f"- {_format_contents(summary.present)}\n+ {_format_contents(summary.backup)}"
             raise ConfirmationRequired("replace the database with this backup?", shown=changes)
         if not args.dry_run:
-            summary = await exchange_database(paths, file)
+            summary = await _run_restore_worker("restore_backup", file, paths.database, SystemClock().now())
     return DbRestoreResult(
         path=paths.database,
         restored_from=file,
@@ -58,6 +64,32 @@ async def run(services: Services, args: DbRestoreArgs) -> DbRestoreResult:
         present=summary.present,
         kept=summary.kept,
         is_dry_run=args.dry_run,
+    )
+
+
+@contextmanager
+def hold_daemon_lock(paths: Paths) -> Iterator[None]:
+    """Hold the daemon's lock, so that no daemon starts meanwhile. Raises Conflict if one is running."""
+    make_instance_folders(paths)
+    lock = files.acquire_lock(paths.daemon_lock)
+    if lock is None:
+        pid = files.read_lock_holder(paths.daemon_lock)
+        raise Conflict(f"the daemon is running (pid {pid})", hint="Stop it with `visor down`, then restore.")
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+async def _run_restore_worker(function: str, *args: str | int) -> RestoreSummary:
+    # In a worker process, so that a client never loads the database library. An hour suffices for the largest database.
+    return await call_worker(
+        f"termvisor.store.maintenance.restore:{function}",
+        args,
+        returns=RestoreSummary,
+        timeout_s=3600.0,
+        name="restore",
+        failure=StorageError,
     )
 
 

@@ -6,7 +6,7 @@ from termvisor.clock import compute_seconds_between
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
-from termvisor.ops.panes._listing import format_optional_timestamp
+from termvisor.ops.render.results import format_optional_timestamp
 from termvisor.ops.render.text import (
     RenderOptions,
     TableColumn,
@@ -37,6 +37,7 @@ class DbStatusResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, _args: DbStatusArgs) -> DbStatusResult:
     health = await services.maintenance.get_health()
+    # A write-ahead log that is never checkpointed grows without limit, so its age is shown.
     checkpoint_at = health.last_checkpoint_at
     return DbStatusResult(
         path=services.configuration[0].database,

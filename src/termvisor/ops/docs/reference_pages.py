@@ -3,9 +3,9 @@
 `python -m termvisor.ops.docs.reference_pages [--check] <root>` writes them below the root, or lists stale ones.
 """
 
-import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,18 +14,11 @@ from termvisor.detection.packs import load_packs
 from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.errors import list_error_classes
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
-from termvisor.model.action.policy import (
-    COMMAND_CLASSES,
-    DEFAULT_ALLOWED_RISKS,
-    EXAMPLE_POLICY,
-    list_policy_keys,
-)
+from termvisor.model.action.policy import COMMAND_CLASSES, DEFAULT_ALLOWED_RISKS, EXAMPLE_POLICY, list_policy_keys
 from termvisor.model.action.readonly_program import READONLY_PROGRAMS
-from termvisor.model.event import EVENT_KINDS
-from termvisor.model.event_types import EVENT_TYPES
+from termvisor.model.event import EVENT_KINDS, EVENT_TYPES
 from termvisor.ops.api import catalog, schema
-from termvisor.ops.api.arguments import describe_arguments, render_usage
-from termvisor.ops.api.global_options import GLOBAL_OPTIONS_HELP
+from termvisor.ops.api.arguments import GLOBAL_OPTIONS_HELP, describe_arguments, render_usage
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.config._settings import format_toml_value
 from termvisor.ops.docs.typescript import render_types
@@ -35,11 +28,7 @@ from termvisor.settings import list_settings
 
 GENERATED_DIRS = ("docs/reference", "docs/json-schema")
 _RELOAD_COMMAND = "visor config reload"
-_EFFECT_TEXTS = {
-    "read": "Read-only.",
-    "change": "Changes something.",
-    "local": "Runs in the client, without a daemon.",
-}
+_EFFECT_TEXTS = {"read": "Read-only.", "change": "Changes something.", "local": "Runs in the client, without a daemon."}
 
 
 def build_pages() -> dict[str, str]:
@@ -93,7 +82,10 @@ def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
             "Errors",
             "Codes never change their meaning. Programs read `error.code`, shells the exit status.",
             ("code", "exit status", "meaning", "what to do"),
-            [(_format_code(e.code), str(e.exit_status), _join_lines(e.__doc__), e.hint) for e in _list_errors()],
+            [
+                (_format_code(e.code), str(e.exit_status), " ".join((e.__doc__ or "").split()), e.hint)
+                for e in _list_errors()
+            ],
         ),
     }
 
@@ -133,6 +125,7 @@ def _build_list_pages() -> dict[str, str]:
 def _build_rules_page() -> dict[str, str]:
     """Render the built-in rules, one table per pack."""
     packs = load_packs()
+    # Packs of the user who generates the pages must not appear in them.
     builtin = [pack for pack in packs.packs if pack.origin == "builtin"]
     intro = (
         "The rules of the built-in packs. `visor rules show <id>` shows a rule with its pattern and test cases;"
@@ -271,48 +264,33 @@ def _format_readonly_programs() -> str:
     return ", ".join(_format_code(program.usage) for program in READONLY_PROGRAMS)
 
 
-def _join_lines(doc: str | None) -> str:
-    return " ".join((doc or "").split())
-
-
 def _encode_json(value: dict[str, Any]) -> str:
+    # Sorted, because the generated files are compared with the committed ones byte by byte.
     return msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=2).decode() + "\n"
 
 
 def find_stale_pages(root: str) -> list[str]:
     """Return the paths of pages that are missing, differ, or are no longer generated."""
     pages = build_pages()
-    changed = [path for path, text in pages.items() if _read_file(os.path.join(root, path)) != text]
-    return sorted([*changed, *(path for path in _list_existing_pages(root) if path not in pages)])
+    changed = [path for path, text in pages.items() if _read_page(Path(root, path)) != text]
+    existing = [page for folder in GENERATED_DIRS for page in Path(root, folder).rglob("*") if page.is_file()]
+    return sorted([*changed, *{str(page.relative_to(root)) for page in existing} - pages.keys()])
+
+
+def _read_page(page: Path) -> str | None:
+    return page.read_text(encoding="utf-8") if page.exists() else None
 
 
 def write_pages(root: str) -> None:
     """Update the pages below the root, and remove those that are no longer generated."""
     pages = build_pages()
     for path in find_stale_pages(root):
-        full = os.path.join(root, path)
+        page = Path(root, path)
         if path not in pages:
-            os.unlink(full)
+            page.unlink()
             continue
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full, "w", encoding="utf-8") as file:
-            file.write(pages[path])
-
-
-def _list_existing_pages(root: str) -> list[str]:
-    paths = []
-    for folder in GENERATED_DIRS:
-        for subfolder, _, names in os.walk(os.path.join(root, folder)):
-            paths += [os.path.relpath(os.path.join(subfolder, name), root) for name in names]
-    return paths
-
-
-def _read_file(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(pages[path], encoding="utf-8")
 
 
 def main(argv: Sequence[str]) -> int:

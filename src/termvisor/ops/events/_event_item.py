@@ -12,12 +12,12 @@ from termvisor.model.action.action import Actor
 from termvisor.model.detection.detection import Detection, DetectionFilter
 from termvisor.model.detection.rule import Rule, Severity
 from termvisor.model.did_you_mean import find_close_matches
-from termvisor.model.event import EVENT_KINDS, Event, Scalar
-from termvisor.model.event_types import EVENT_TYPES, is_event_type
+from termvisor.model.event import EVENT_KINDS, EVENT_TYPES, Event, Scalar, is_event_type
 from termvisor.model.ids import EventId
 from termvisor.ops.agents._pane_agents import check_agent_name
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import format_optional_timestamp
+from termvisor.ops.render.results import copy_fields, format_optional_timestamp
+from termvisor.ops.render.text import suggest_name
 from termvisor.redaction import redact
 
 TypeFilter = Annotated[
@@ -31,13 +31,13 @@ KindFilter = Annotated[
     str | None, Meta(description="Only this kind, for example gap_recorded.", extra={"names": "event"})
 ]
 
+# Meaning of detections that come from a signal of the agent instead of a rule.
 SIGNAL_DESCRIPTIONS = {
     "signal.usage_limited": "The agent reported that it reached a usage limit.",
     "signal.compacting": "The agent reported that it compacted its conversation.",
     "signal.auth_needed": "The agent reported that it requires a login.",
     "signal.session_ended": "The agent's session ended.",
 }
-"""Meaning of detections that come from a signal of the agent instead of a rule."""
 
 
 class HandlingItem(Struct, frozen=True, kw_only=True):
@@ -72,18 +72,12 @@ class DetectionItem(Struct, frozen=True, kw_only=True):
 
 def build_detection_item(detection: Detection, remedy: str | None = None) -> DetectionItem:
     handling = detection.handling
-    return DetectionItem(
-        rule=detection.rule,
-        agent=detection.agent,
-        runtime=detection.runtime,
-        severity=detection.severity,
+    return copy_fields(
+        DetectionItem,
+        detection,
         captures={redact(name): redact(value) for name, value in detection.captures.items()},
-        source=detection.source,
-        confidence=detection.confidence,
         context=redact(detection.context),
-        seen_again=detection.seen_again,
         last_seen=format_optional_timestamp(detection.last_at),
-        correlation=detection.correlation,
         proven=detection.can_start_workflow,
         handled=None
         if handling is None
@@ -100,6 +94,7 @@ def matches_filter(detection: Detection | None, detection_filter: DetectionFilte
         return detection_filter == DetectionFilter()
     ranks = get_args(Severity)
     return (
+        # The same conditions as the query of the store, for events that are streamed.
         fnmatchcase(detection.type, detection_filter.type or "*")
         and fnmatchcase(detection.rule, detection_filter.rule or "*")
         and detection_filter.agent in (None, detection.agent)
@@ -114,6 +109,7 @@ def check_rule_or_type(text: str, rules: Iterable[Rule]) -> None:
     known = sorted({*names, *EVENT_TYPES, *SIGNAL_DESCRIPTIONS, "user_var"})
     if any(fnmatchcase(name, text) for name in known) or text.startswith("user_var."):
         return
+    # Programs set `visor-…` variables; their detections have the type `user_var.visor-…`.
     near = [f"user_var.{text}"] if text.startswith("visor-") else find_close_matches(text, known)
     hint = f"Did you mean {' or '.join(near)}?" if near else "`visor rules list` shows the rules and their types."
     raise BadRequest(f"{text!r} matches no active rule and no event type", hint=hint, details={"nearest": near})
@@ -195,8 +191,7 @@ def parse_event_cursor(text: str) -> int:
 def check_event_kind(kind: str | None) -> None:
     known = {**EVENT_KINDS, **EVENT_TYPES}
     if kind is not None and kind not in known and not is_event_type(kind):
-        near = find_close_matches(kind, list(known))
-        hint = f"Did you mean {near[0]}?" if near else "`docs/reference/events.md` lists them."
+        hint = suggest_name(kind, list(known), "`docs/reference/events.md` lists them.")
         raise BadRequest(f"unknown event kind {kind!r}", hint=hint, details={"kinds": list(known)})
 
 

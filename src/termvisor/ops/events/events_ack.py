@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from termvisor.model.detection.detection import Detection, DetectionHandling
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import DetectionItem, build_detection_item, find_detection, format_caller
-from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.ops.render.text import sanitize
 from termvisor.redaction import redact
 
 AckStatus = Literal["handled", "already", "would_be"]
@@ -38,7 +38,7 @@ class EventsAckResult(Struct, frozen=True, kw_only=True):
     items: tuple[EventAckItem, ...]
 
 
-async def run(services: ActingServices, args: EventsAckArgs) -> EventsAckResult:
+async def run(services: Services, args: EventsAckArgs) -> EventsAckResult:
     detections = [await find_detection(services, text) for text in dict.fromkeys(args.ids)]
     handling = DetectionHandling(
         at=services.clock.now(), by=format_caller(services.gate.actor), action=redact(args.note)
@@ -49,7 +49,7 @@ async def run(services: ActingServices, args: EventsAckArgs) -> EventsAckResult:
 
 
 async def _acknowledge(
-    services: ActingServices, detection: Detection, handling: DetectionHandling, *, is_dry: bool
+    services: Services, detection: Detection, handling: DetectionHandling, *, is_dry: bool
 ) -> EventAckItem:
     if detection.handling is not None:
         return _build_item(detection, "already")
@@ -67,10 +67,6 @@ def _build_item(detection: Detection, status: AckStatus) -> EventAckItem:
     )
 
 
-def render_text(result: EventsAckResult, options: RenderOptions) -> str:
-    return "\n".join(sanitize(_format_item(item)) for item in result.items)
-
-
 def _format_item(item: EventAckItem) -> str:
     handling, event = item.detection.handled, f"event {item.cursor} ({item.kind})"
     if item.status == "already" and handling is not None:
@@ -86,7 +82,7 @@ marking it again changes nothing. Nothing is sent to any pane.""",
     args_type=EventsAckArgs,
     result_type=EventsAckResult,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: "\n".join(sanitize(_format_item(item)) for item in result.items),
     effect="change",
     exit_statuses=((4, "Detection not found."),),
     examples=(

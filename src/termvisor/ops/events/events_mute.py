@@ -8,14 +8,15 @@ from msgspec import Meta, Struct
 from termvisor.clock import parse_timestamp
 from termvisor.errors import BadRequest
 from termvisor.model.detection.detection import DetectionMute
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import check_rule_or_type, format_caller
-from termvisor.ops.panes._listing import PaneFilter, format_optional_timestamp
-from termvisor.ops.panes._pane_reference import resolve_pane_id
+from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
+from termvisor.ops.render.results import format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
+# A mute is stored and matched as a glob against every detection, so it must be short and plain.
 _NAME_PATTERN = re.compile(r"[\w.*?\[\]!-]{1,120}", re.ASCII)
 _DURATION_PATTERN = re.compile(r"\d+(?:\.\d+)?[smhdw]", re.ASCII)
 
@@ -26,8 +27,7 @@ class EventsMuteArgs(Struct, frozen=True, kw_only=True):
     what: Annotated[
         str,
         Meta(
-            description="A rule, an event type, or a glob: codex.usage.*, usage.warning.",
-            extra={"positional": "one"},
+            description="A rule, an event type, or a glob: codex.usage.*, usage.warning.", extra={"positional": "one"}
         ),
     ]
     pane: PaneFilter = None
@@ -48,10 +48,11 @@ class MuteItem(Struct, frozen=True, kw_only=True):
     by: str
 
 
-async def run(services: ActingServices, args: EventsMuteArgs) -> MuteItem:
+async def run(services: Services, args: EventsMuteArgs) -> MuteItem:
     if not _NAME_PATTERN.fullmatch(args.what):
         raise BadRequest(f"{args.what[:80]!r} is not a rule, event type or glob", hint="For example `usage.warning`.")
     pane, now = await resolve_pane_id(services, args.pane), services.clock.now()
+    # A glob of wildcards alone would hide every problem of every agent.
     if not args.what.strip("*?.") and pane is None:
         raise BadRequest("this would mute all events in all panes", hint="Name a rule or a type, or pass --pane.")
     check_rule_or_type(args.what, services.detections.rules.values())
@@ -70,7 +71,8 @@ def _compute_mute_end(text: str | None, now: int) -> int | None:
         return None
     if not _DURATION_PATTERN.fullmatch(text):
         raise BadRequest(f"{text[:40]!r} is not a duration", hint="For example --for 2h.")
-    return 2 * now - parse_timestamp(text, now)  # parse_timestamp reads `2h` as two hours ago
+    # `parse_timestamp` reads `2h` as two hours ago.
+    return 2 * now - parse_timestamp(text, now)
 
 
 def build_mute_item(mute: DetectionMute) -> MuteItem:

@@ -6,8 +6,8 @@ from termvisor.clock import format_timestamp
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events.events_mute import MuteItem, build_mute_item
-from termvisor.ops.panes._listing import BaseListing
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
+from termvisor.ops.render.results import BaseListing, render_listing
+from termvisor.ops.render.text import TableColumn
 
 
 class EventsMutesArgs(Struct, frozen=True, kw_only=True):
@@ -41,11 +41,6 @@ COLUMNS = (
 )
 
 
-def render_text(result: MuteListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options)
-    return rows if rows or options.is_quiet else "Nothing is muted."
-
-
 OP = Operation(
     name="events_mutes",
     summary="List active mutes.",
@@ -53,6 +48,6 @@ OP = Operation(
     args_type=EventsMutesArgs,
     result_type=MuteListing,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, options: render_listing(COLUMNS, result.items, options, empty="Nothing is muted."),
     examples=(OperationExample("events mutes", "all active mutes"),),
 )

@@ -5,9 +5,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import EventNotFound
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.api.services import Services
 
 
 class EventsUnmuteArgs(Struct, frozen=True, kw_only=True):
@@ -20,14 +19,10 @@ class EventsUnmuteResult(Struct, frozen=True, kw_only=True):
     mute_id: int
 
 
-async def run(services: ActingServices, args: EventsUnmuteArgs) -> EventsUnmuteResult:
+async def run(services: Services, args: EventsUnmuteArgs) -> EventsUnmuteResult:
     if not await services.detections.mutes.end_mute(args.id):
         raise EventNotFound(f"mute {args.id} not found", hint="`visor events mutes` lists them.")
     return EventsUnmuteResult(mute_id=args.id)
-
-
-def render_text(result: EventsUnmuteResult, options: RenderOptions) -> str:
-    return f"mute {result.mute_id} removed"
 
 
 OP = Operation(
@@ -37,7 +32,7 @@ OP = Operation(
     args_type=EventsUnmuteArgs,
     result_type=EventsUnmuteResult,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: f"mute {result.mute_id} removed",
     effect="change",
     exit_statuses=((4, "Mute not found."),),
     examples=(OperationExample("events unmute 3", "remove mute 3"),),

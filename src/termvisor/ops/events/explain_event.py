@@ -5,13 +5,13 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.model.detection.detection import Detection
-from termvisor.model.detection.match_trace import MatchTrace
-from termvisor.model.detection.rule import Rule
+from termvisor.model.detection.rule import MatchTrace, Rule
 from termvisor.model.event import Scalar
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import SIGNAL_DESCRIPTIONS, EventItem, build_item_of_detection, find_detection
 from termvisor.ops.render.action_text import redact_fields
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
@@ -81,23 +81,14 @@ def _build_rule_item(detection: Detection, rule: Rule | None) -> DetectionRuleIt
             "A program set this user variable." if detection.source == "user_var" else ""
         )
         return DetectionRuleItem(id=detection.rule, is_in_force=detection.source in ("signal", "user_var"), why=why)
-    return DetectionRuleItem(
-        id=rule.id,
-        is_in_force=True,
-        why=rule.why,
-        pack=rule.pack,
-        scope=rule.scope,
-        agent=rule.agent,
-        pattern=rule.pattern,
-        cooldown=rule.cooldown,
-        remedy=rule.remedy,
-    )
+    return copy_fields(DetectionRuleItem, rule, is_in_force=True)
 
 
 async def _read_lines(services: Services, detection: Detection) -> tuple[EvidenceLineItem, ...]:
     number = detection.evidence.get("line")
     if not isinstance(number, int):
         return ()
+    # A few lines around the match show in which output it was printed.
     low, high = max(0, number - _LINES_ABOVE - 1), number + _LINES_BELOW + 1
     lines = await services.history.list_lines(
         detection.pane, after=low, before=high, limit=_LINES_ABOVE + _LINES_BELOW + 1
@@ -142,6 +133,7 @@ def _format_evidence(result: ExplainEventResult, options: RenderOptions) -> str:
     if result.lines:
         shown = [f"{'>' if line.is_it else ' '} {line.number:>6}  {sanitize(line.text)}" for line in result.lines]
     else:
+        # The lines were deleted by retention, or the match was on a screen; the stored context remains.
         context = result.event.detection.context if result.event.detection is not None else ""
         shown = [f"  {sanitize(text)}" for text in context.splitlines()]
     return "\n".join([sanitize(f"Evidence: {where}" if where else "Evidence:"), *shown])
@@ -177,8 +169,5 @@ how often it was seen again, and who handled it. `visor explain event:120` does 
     run=run,
     render_text=render_text,
     exit_statuses=((4, "Detection not found."),),
-    examples=(
-        OperationExample("explain event:120", "as text"),
-        OperationExample("robot explain-event 120", "as JSON"),
-    ),
+    examples=(OperationExample("explain event:120", "as text"), OperationExample("robot explain-event 120", "as JSON")),
 )

@@ -26,9 +26,9 @@ from termvisor.ops.events._event_item import (
     parse_event_cursor,
     read_newest_cursor,
 )
-from termvisor.ops.panes._listing import BaseListing, PaneFilter, build_filters, count_values, parse_time_filter
-from termvisor.ops.panes._pane_reference import resolve_pane_id
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
+from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
+from termvisor.ops.render.results import BaseListing, build_filters, count_values, parse_time_filter, render_listing
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize
 
 
 class ListEventsArgs(Struct, frozen=True, kw_only=True):
@@ -76,10 +76,12 @@ async def run(services: Services, args: ListEventsArgs) -> EventListing:
     check_event_kind(args.kind)
     check_detection_type(args.type)
     after = None if args.since_cursor is None else parse_event_cursor(args.since_cursor)
-    reached = await read_newest_cursor(services)  # before the list: events stored meanwhile lie beyond it
+    # Before the list: events stored meanwhile lie beyond it.
+    reached = await read_newest_cursor(services)
     items = tuple(
         await (_read_detection_items if _needs_detections(args) else _read_event_items)(services, args, after, now)
     )
+    # A full page may have left out matching events, so the cursor stays at its last one.
     has_more = after is not None and len(items) == args.limit
     cursor = max(after or 0, int(items[-1].cursor) if items else 0, 0 if has_more else reached)
     return EventListing(
@@ -117,7 +119,8 @@ async def _read_detection_items(
     services: Services, args: ListEventsArgs, after: int | None, now: int
 ) -> list[EventItem]:
     if after is not None:
-        await services.history.list_events(after=after, limit=1)  # raises InvalidCursor, which detections do not check
+        # Raises InvalidCursor, which detections do not check.
+        await services.history.list_events(after=after, limit=1)
     detection_filter = DetectionFilter(
         type=args.type,
         rule=args.rule,
@@ -171,10 +174,8 @@ def format_event_data(data: dict[str, Scalar]) -> str:
 
 
 def render_text(result: EventListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options)
-    if options.is_quiet:
-        return rows
-    return f"{rows}\n\n{pluralize(result.summary.events, 'event')}" if result.items else "No events."
+    footer = pluralize(result.summary.events, "event")
+    return render_listing(COLUMNS, result.items, options, empty="No events.", footer=footer)
 
 
 OP = Operation(

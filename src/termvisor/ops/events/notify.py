@@ -12,11 +12,10 @@ from termvisor.errors import BadRequest, Refused, VisorError
 from termvisor.model.action.action import NotificationWay, Notify
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._execute_action import ActionRequest, DryRunResult, dry_run_action, render_dry_run_lines
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import ActionRequest, DryRunResult, dry_run_action, render_dry_run_lines
+from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.redaction import redact
 
@@ -60,13 +59,13 @@ class NotifyResult(Struct, frozen=True, kw_only=True):
     ways: tuple[NotifyChannelResult, ...]
 
 
-async def build_request(services: ActingServices, args: NotifyArgs) -> ActionRequest:
+async def build_request(services: Services, args: NotifyArgs) -> ActionRequest:
     """Build the action for the first channel."""
     pane, ways = await _resolve_pane_and_channels(services, args)
     return ActionRequest(action=_build_action(args, pane, ways[0]), preconditions=Preconditions(), pane=pane)
 
 
-async def run(services: ActingServices, args: NotifyArgs) -> NotifyResult:
+async def run(services: Services, args: NotifyArgs) -> NotifyResult:
     pane, ways = await _resolve_pane_and_channels(services, args)
     async with asyncio.TaskGroup() as group:
         actions = [_build_action(args, pane, way) for way in ways]
@@ -75,7 +74,7 @@ async def run(services: ActingServices, args: NotifyArgs) -> NotifyResult:
 
 
 async def _resolve_pane_and_channels(
-    services: ActingServices, args: NotifyArgs
+    services: Services, args: NotifyArgs
 ) -> tuple[PaneView | None, list[NotificationWay]]:
     ways = args.way or services.configuration[1].notify_ways
     if not ways:
@@ -88,12 +87,13 @@ def _build_action(args: NotifyArgs, pane: PaneView | None, way: NotificationWay)
     return Notify(title=title, text=text, pane=None if pane is None else pane.id, way=way)
 
 
-async def _notify_channel(services: ActingServices, action: Notify, *, is_dry: bool) -> NotifyChannelResult:
+async def _notify_channel(services: Services, action: Notify, *, is_dry: bool) -> NotifyChannelResult:
     if is_dry:
         preview = await dry_run_action(services, ActionRequest(action=action, preconditions=Preconditions()))
         return NotifyChannelResult(way=action.way, status="foreseen", foreseen=preview)
     try:
         outcome = await services.gate.run(action, Preconditions())
+    # An exception would cancel the other channels in the task group.
     except VisorError as error:
         return NotifyChannelResult(
             way=action.way,
@@ -104,14 +104,11 @@ async def _notify_channel(services: ActingServices, action: Notify, *, is_dry: b
         )
     return NotifyChannelResult(
         way=action.way,
-        status=_OUTCOME_STATUSES.get(outcome.status, "unknown"),
+        status=outcome.status if outcome.status in ("done", "suppressed", "failed") else "unknown",
         why=outcome.why,
         text=redact(outcome.text),
         correlation=outcome.correlation,
     )
-
-
-_OUTCOME_STATUSES: dict[str, NotifyStatus] = {"done": "done", "suppressed": "suppressed", "failed": "failed"}
 
 
 def get_exit_status(result: NotifyResult) -> int:

@@ -8,8 +8,7 @@ from termvisor.errors import BadRequest
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import EventItem, build_event_item
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
@@ -62,8 +61,7 @@ stored); other reports start no workflow. More than 10 per second of one pane ar
     effect="change",
     examples=(
         OperationExample(
-            """event --from-uservar --pane 7 --name visor-ready --value '{"port":8080}'""",
-            "report a ready port",
+            """event --from-uservar --pane 7 --name visor-ready --value '{"port":8080}'""", "report a ready port"
         ),
         OperationExample(
             "event --from-uservar --pane %5 --name visor-checkpoint --value eyJzdGVwIjozfQ==", "in base64, from a hook"

@@ -33,10 +33,10 @@ from termvisor.ops.events._event_item import (
     read_newest_cursor,
 )
 from termvisor.ops.events.list_events import COLUMNS
-from termvisor.ops.panes._listing import PaneFilter
-from termvisor.ops.panes._pane_reference import resolve_pane_id
+from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, sanitize
 
+# Events of one read; a slow client holds no more than one page in memory.
 _PAGE_SIZE = 200
 
 
@@ -44,8 +44,7 @@ class WatchEventsArgs(Struct, frozen=True, kw_only=True):
     """Choose the start of the stream and the events."""
 
     since_cursor: Annotated[
-        str | None,
-        Meta(description="Start after this cursor; default: now.", extra={"also": ("--cursor",)}),
+        str | None, Meta(description="Start after this cursor; default: now.", extra={"also": ("--cursor",)})
     ] = None
     pane: PaneFilter = None
     kind: KindFilter = None
@@ -63,11 +62,7 @@ async def run(services: Services, args: WatchEventsArgs) -> AsyncIterator[EventI
     await check_rule_and_agent(services, args.rule, args.agent)
     pane = await resolve_pane_id(services, args.pane)
     detection_filter = DetectionFilter(
-        type=args.type,
-        rule=args.rule,
-        agent=args.agent,
-        severity=args.severity,
-        is_unhandled=args.unhandled,
+        type=args.type, rule=args.rule, agent=args.agent, severity=args.severity, is_unhandled=args.unhandled
     )
     async with aclosing(read_event_pages(services, args, pane)) as pages:
         async for events in pages:
@@ -83,16 +78,19 @@ async def read_event_pages(
     services: Services, args: WatchEventsArgs, pane: PaneId | None
 ) -> AsyncGenerator[list[Event], None]:
     """Yield stored events in pages, then new ones as they are stored."""
+    # Subscribed before the first page: an event stored in between wakes the loop instead of being missed.
     with services.updates.subscribe_events() as updates:
         cursor = await _resolve_start_cursor(services, args)
         while True:
-            reached = await read_newest_cursor(services)  # before the pages: events stored meanwhile lie beyond it
+            # Before the pages: events stored meanwhile lie beyond it.
+            reached = await read_newest_cursor(services)
             while events := await services.history.list_events(
                 after=cursor, pane=pane, kind=args.kind, limit=_PAGE_SIZE
             ):
                 cursor = events[-1].id
                 yield events
-            cursor = max(cursor, reached)  # a cursor kept behind filtered events could fall out of the retention
+            # A cursor kept behind filtered events could fall out of the retention.
+            cursor = max(cursor, reached)
             if args.once:
                 return
             await updates.get()

@@ -12,12 +12,13 @@ from msgspec import Struct
 from termvisor.clock import NS
 from termvisor.model.event import Event
 from termvisor.model.terminal.command import ShellCommand
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
 from termvisor.ops.render.text import sanitize, sanitize_keep_colours
 from termvisor.redaction import redact
 
+# Players shorten longer pauses to this many seconds.
 IDLE_TIME_LIMIT_S = 2.0
-"""Players shorten longer pauses to this many seconds."""
+# The frames show these, or they happen too often for a marker.
 _SKIPPED_EVENT_KINDS = ("gap_recorded", "pane_resized", "pane_renamed", "epoch_opened", "epoch_closed")
 
 
@@ -63,6 +64,7 @@ class AsciicastWriter:
 
         Times are rounded to milliseconds before the subtraction, so that rounding errors do not add up.
         """
+        # Frames, markers and the exit come from different tables; an interval is never negative.
         now = max(self._last_event_ms, at // 1_000_000)
         interval, self._last_event_ms = (now - self._last_event_ms) / 1000, now
         return _encode_json([interval, code, data])
@@ -71,6 +73,7 @@ class AsciicastWriter:
 def render_repaint(before: ReplayFrame | None, frame: ReplayFrame) -> str:
     """Return the escape sequences that turn one frame into another; without ``before`` the screen is cleared."""
     rows = before.rows if before else ()
+    # `?7l` turns automatic wrapping off: a row that fills the width must not scroll the screen.
     painted = "" if before else "\x1b[?7l\x1b[0m\x1b[2J"
     for index, row in enumerate(frame.rows):
         old = rows[index] if index < len(rows) else ""

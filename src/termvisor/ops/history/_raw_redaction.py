@@ -10,8 +10,8 @@ import re
 from termvisor.redaction import Redactor, redact
 from termvisor.redaction.raw_bytes import RawByteMasker
 
+# A longer line is cut at its last space, to bound the memory.
 _MAX_LINE_BYTES = 64 << 10
-"""A longer line is cut at its last space, to bound the memory."""
 
 _ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
@@ -48,6 +48,7 @@ class RawOutputRedactor:
     def _redact_lines(self, data: bytes) -> bytes:
         raws = data.split(b"\n")
         texts = [_decode_bytes(_ESCAPE_SEQUENCE.sub(b"", raw)) for raw in raws]
+        # The empty text after the last newline is not a line of the stream.
         masked = self._redactor.redact_lines(texts if raws[-1] else texts[:-1])
         masked += texts[len(masked) :]
         return b"\n".join(map(_choose_line, raws, texts, masked))
@@ -57,6 +58,7 @@ def _decode_bytes(data: bytes) -> str:
     """Decode as UTF-8, or as Latin-1 if it is not valid UTF-8."""
     try:
         return data.decode()
+    # Latin-1 has a character for every byte, so no line escapes the check.
     except UnicodeDecodeError:
         return data.decode("latin-1")
 
@@ -66,4 +68,5 @@ def _choose_line(raw: bytes, text: str, redacted: str) -> bytes:
     if redacted != text:
         return redacted.encode()
     whole = _decode_bytes(raw)
+    # Equal lengths mean that there are no escape sequences, so the whole line was checked.
     return raw if len(whole) == len(text) or redact(whole) == whole else redacted.encode()

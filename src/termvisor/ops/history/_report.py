@@ -13,25 +13,28 @@ from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.history._asciicast import format_event
+from termvisor.ops.render.results import format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
 from termvisor.redaction import redact
 
+# Maximum number of commands and events in a report; the newest are listed.
 MAX_REPORT_ITEMS = 10_000
-"""Maximum number of commands and events in a report; the newest are listed."""
 _MARKDOWN_OPTIONS = RenderOptions(width=0, format="markdown")
 
 
-class ReportPeriod(Struct, frozen=True, kw_only=True):
-    """A period; ``since`` None means from the beginning."""
+class TimeRange(Struct, frozen=True):
+    """A time range; None means unbounded."""
 
-    since: int | None
-    until: int
+    since: int | None = None
+    until: int | None = None
 
-    def contains(self, at: int | None) -> bool:
-        return at is not None and (self.since or 0) <= at <= self.until
+    def contains(self, at: int) -> bool:
+        return self.overlaps(at, at)
 
     def overlaps(self, start: int, end: int | None) -> bool:
-        return start <= self.until and (end is None or end >= (self.since or 0))
+        """Return True if the period has a part in this range; ``end`` None means that it has not ended."""
+        is_begun = self.until is None or start <= self.until
+        return is_begun and (self.since is None or end is None or end >= self.since)
 
 
 class ReportData(Struct, frozen=True, kw_only=True):
@@ -48,8 +51,8 @@ _PANE_COLUMNS = (
     TableColumn("Session", lambda pane: redact(pane.facts.session_name)),
     TableColumn("Program", lambda pane: redact(pane.facts.command)),
     TableColumn("First seen", lambda pane: format_timestamp(pane.first_seen_at)),
-    TableColumn("Last output", lambda pane: _format_timestamp(pane.last_output_at)),
-    TableColumn("Closed", lambda pane: _format_timestamp(pane.gone_at)),
+    TableColumn("Last output", lambda pane: format_optional_timestamp(pane.last_output_at) or ""),
+    TableColumn("Closed", lambda pane: format_optional_timestamp(pane.gone_at) or ""),
     TableColumn("Lines", lambda pane: str(pane.lines), is_right_aligned=True),
     TableColumn("Gaps", lambda pane: str(pane.gaps), is_right_aligned=True),
 )
@@ -81,7 +84,7 @@ _GAP_COLUMNS = (
 )
 
 
-def render_report(data: ReportData, period: ReportPeriod) -> str:
+def render_report(data: ReportData, period: TimeRange, now: int) -> str:
     """Return the report of a period; data outside of it is omitted."""
     panes = [pane for pane in data.panes if period.overlaps(pane.first_seen_at, pane.gone_at)]
     commands = [c for c in data.commands if period.overlaps(c.started_at, c.ended_at or c.started_at)]
@@ -89,8 +92,9 @@ def render_report(data: ReportData, period: ReportPeriod) -> str:
     gaps = [gap for gap in data.gaps if period.overlaps(gap.start_at, gap.end_at)]
     failed = sum(command.exit_code not in (None, 0) for command in commands)
     begin = "the beginning" if period.since is None else format_timestamp(period.since)
+    end = format_timestamp(now if period.until is None else period.until)
     parts = [
-        f"# Report from {begin} to {format_timestamp(period.until)}",
+        f"# Report from {begin} to {end}",
         f"{pluralize(len(panes), 'pane')}, {pluralize(len(commands), 'command')} ({failed} failed), "
         f"{pluralize(len(events), 'event')}, {pluralize(len(gaps), 'gap')}.",
         *_render_section("Panes", _PANE_COLUMNS, panes),
@@ -108,7 +112,3 @@ def _render_section(title: str, columns: Sequence[TableColumn], items: Sequence[
 
 def _format_seconds(start: int, end: int | None) -> str:
     return "" if end is None else f"{(end - start) / NS:.1f}"
-
-
-def _format_timestamp(at: int | None) -> str:
-    return "" if at is None else format_timestamp(at)

@@ -5,29 +5,33 @@ Everything is redacted again on export; only `--unredacted` returns raw bytes un
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, get_args
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest
 from termvisor.log import get_logger
-from termvisor.model.ids import PaneId
+from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.envelope import encode_json_line
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._asciicast import AsciicastWriter, build_markers, find_exit_status
-from termvisor.ops.history._export_chunks import ExportChunk, ExportFormat, TimeRange, export_lines, export_raw
-from termvisor.ops.history._report import MAX_REPORT_ITEMS, ReportData, ReportPeriod, render_report
-from termvisor.ops.panes._listing import parse_time_filter
+from termvisor.ops.history._raw_redaction import RawOutputRedactor
+from termvisor.ops.history._report import MAX_REPORT_ITEMS, ReportData, TimeRange, render_report
 from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._text_cursor import BEFORE_FIRST_LINE
+from termvisor.ops.render.results import parse_time_filter
 from termvisor.ops.render.text import RenderOptions, format_bytes, sanitize, sanitize_lines
+from termvisor.redaction import Redactor
 
 _SINGLE_PANE_FORMATS = {
     "raw": "bytes of several panes cannot be mixed in one file",
     "cast": "an asciicast shows one screen",
 }
+# A pane can have millions of lines; one page is in memory at a time.
+_LINES_PER_PAGE = 1000
 
 
 class ExportArgs(Struct, frozen=True, kw_only=True):
@@ -58,6 +62,21 @@ class ExportArgs(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+ExportFormat = Literal["text", "jsonl", "raw", "cast", "report", "snapshot"]
+
+
+class ExportChunk(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line, raw bytes (base64 in JSON), a line of an asciicast, a report, or the path of a snapshot."""
+
+    form: ExportFormat
+    pane: int | None = None
+    at: str
+    number: int | None = None
+    text: str | None = None
+    epoch: int | None = None
+    data: bytes | None = None
+
+
 async def run(services: Services, args: ExportArgs) -> AsyncGenerator[ExportChunk, None]:
     export_format = _choose_format(args)
     now = services.clock.now()
@@ -75,6 +94,7 @@ async def run(services: Services, args: ExportArgs) -> AsyncGenerator[ExportChun
         yield await _export_report(services, panes, span, args.pane)
         return
     if args.unredacted:
+        # These bytes leave without redaction, so the log keeps a trace of it.
         get_logger("ops").warning("exported raw bytes of pane %s without redaction", panes[0].id)
     for pane in panes:
         async with aclosing(_export_pane(services, pane, span, args)) as chunks:
@@ -122,7 +142,9 @@ async def _export_cast(services: Services, pane: PaneView, span: TimeRange) -> A
                 yield _build_cast_chunk(
                     pane.id, frame.at, cast.write_header(frame, f"pane {pane.id}: {pane.facts.command}")
                 )
+                # The recording begins with its first frame; earlier markers have no place in it.
                 markers = [marker for marker in markers if marker.at >= first]
+            # The lines of an asciicast must be in order of time.
             while markers and markers[0].at <= frame.at:
                 yield _build_cast_chunk(pane.id, markers[0].at, cast.write_marker(markers.pop(0)))
             for line in cast.write_frame(frame):
@@ -137,10 +159,6 @@ async def _export_cast(services: Services, pane: PaneView, span: TimeRange) -> A
         yield _build_cast_chunk(pane.id, ended[0], cast.write_exit(*ended))
 
 
-def _build_cast_chunk(pane: PaneId, at: int, text: str) -> ExportChunk:
-    return ExportChunk(form="cast", pane=pane, at=format_timestamp(at), text=text)
-
-
 async def _export_report(
     services: Services, panes: list[PaneView], span: TimeRange, pane_reference: str | None
 ) -> ExportChunk:
@@ -152,17 +170,59 @@ async def _export_report(
         events=await services.history.list_events(pane=pane, since=span.since, limit=MAX_REPORT_ITEMS),
         gaps=await services.history.list_gaps(pane=pane, since=span.since),
     )
-    text = render_report(data, ReportPeriod(since=span.since, until=now if span.until is None else span.until))
+    text = render_report(data, span, now)
     return ExportChunk(form="report", pane=pane, at=format_timestamp(now), text=text)
 
 
 async def _export_snapshot(services: Services, args: ExportArgs) -> ExportChunk:
+    # The daemon writes the copy, and its working directory is not that of the client.
     if not args.output or not args.output.startswith("/"):
         raise BadRequest("--snapshot requires --output with the path of a new file")
     copy = await services.maintenance.backup_database(args.output)
     return ExportChunk(
         form="snapshot", at=format_timestamp(copy.taken_at), text=f"{copy.path}: {format_bytes(copy.bytes)}"
     )
+
+
+async def export_lines(
+    services: Services, pane: PaneId, span: TimeRange, export_format: ExportFormat
+) -> AsyncGenerator[ExportChunk, None]:
+    after, redactor = BEFORE_FIRST_LINE, Redactor()
+    while lines := await services.history.list_lines(pane, after=after, limit=_LINES_PER_PAGE):
+        after = lines[-1].number
+        texts = redactor.redact_lines([line.text for line in lines])
+        for line, text in zip(lines, texts, strict=True):
+            if span.contains(line.at):
+                yield ExportChunk(
+                    form=export_format, pane=line.pane, at=format_timestamp(line.at), number=line.number, text=text
+                )
+
+
+async def export_raw(
+    services: Services, pane: PaneId, span: TimeRange, *, is_unredacted: bool
+) -> AsyncGenerator[ExportChunk, None]:
+    redactor, epoch, at = RawOutputRedactor(), EpochId(0), 0
+    async for delta in services.history.recording.read_raw(pane, since=span.since):
+        # Bytes are stored in order of time, and `since` was applied by the store.
+        if not span.contains(delta.at):
+            break
+        # A new epoch is a new stream: a line must not be joined across the gap.
+        if delta.epoch != epoch and (rest := redactor.finish()):
+            yield _build_raw_chunk(pane, epoch, at, rest)
+        epoch, at = delta.epoch, delta.at
+        data = delta.data if is_unredacted else redactor.feed(delta.data)
+        if data:
+            yield _build_raw_chunk(pane, epoch, at, data)
+    if rest := redactor.finish():
+        yield _build_raw_chunk(pane, epoch, at, rest)
+
+
+def _build_raw_chunk(pane: PaneId, epoch: EpochId, at: int, data: bytes) -> ExportChunk:
+    return ExportChunk(form="raw", pane=pane, at=format_timestamp(at), epoch=epoch, data=data)
+
+
+def _build_cast_chunk(pane: PaneId, at: int, text: str) -> ExportChunk:
+    return ExportChunk(form="cast", pane=pane, at=format_timestamp(at), text=text)
 
 
 def render_text(result: ExportChunk, options: RenderOptions) -> str | bytes:

@@ -2,25 +2,23 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct
 
 from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.terminal.command import ShellCommand
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.history._command_item import CommandFacts, build_command_facts, format_duration, format_exit_code
-from termvisor.ops.panes._listing import (
+from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, format_duration, format_exit_code
+from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
+from termvisor.ops.render.results import (
     BaseListing,
-    PaneFilter,
-    PaneIdentity,
     build_filters,
-    build_unknown_identity,
+    copy_fields,
     count_values,
-    identify_all_panes,
     parse_time_filter,
+    render_listing,
 )
-from termvisor.ops.panes._pane_reference import resolve_pane_id
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
 
 
 class ListCommandsArgs(Struct, frozen=True, kw_only=True):
@@ -61,6 +59,7 @@ class CommandListing(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ListCommandsArgs) -> CommandListing:
+    # A command that ended just now must be listed as ended.
     await services.panes.wait_until_stored()
     now = services.clock.now()
     commands = await services.history.commands.list(
@@ -71,10 +70,7 @@ async def run(services: Services, args: ListCommandsArgs) -> CommandListing:
         limit=args.limit,
     )
     identities = await identify_all_panes(services)
-    items = tuple(
-        _build_command_item(command, identities.get(command.pane) or build_unknown_identity(command.pane), now)
-        for command in commands
-    )
+    items = tuple(_build_command_item(command, identities[command.pane], now) for command in commands)
     summary = CommandsSummary(
         commands=len(items),
         failed=sum(item.exit_code not in (None, 0) for item in items),
@@ -86,7 +82,7 @@ async def run(services: Services, args: ListCommandsArgs) -> CommandListing:
 
 def _build_command_item(command: ShellCommand, identity: PaneIdentity, now: int) -> CommandItem:
     age = max(0.0, compute_seconds_between(command.started_at, now))
-    return CommandItem(**structs.asdict(build_command_facts(command, now)), identity=identity, age=age)
+    return copy_fields(CommandItem, build_command_facts(command, now), identity=identity, age=age)
 
 
 COLUMNS = (
@@ -101,12 +97,9 @@ COLUMNS = (
 
 
 def render_text(result: CommandListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options)
-    if options.is_quiet:
-        return rows
-    if not result.items:
-        return "No matching commands." if result.filters else "No commands. Run `visor setup shell` to record them."
-    return f"{rows}\n\n{pluralize(result.summary.commands, 'command')}, {result.summary.failed} failed"
+    empty = "No matching commands." if result.filters else "No commands. Run `visor setup shell` to record them."
+    footer = f"{pluralize(result.summary.commands, 'command')}, {result.summary.failed} failed"
+    return render_listing(COLUMNS, result.items, options, empty=empty, footer=footer)
 
 
 OP = Operation(

@@ -8,26 +8,23 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import BadRequest
-from termvisor.model.terminal.frame import ReplayFrame
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import parse_time_filter
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneReference, resolve_pane
+from termvisor.ops.render.results import copy_fields, parse_time_filter
 from termvisor.ops.render.text import RenderOptions
 
 
 class ReplayArgs(Struct, frozen=True, kw_only=True):
     """The pane, the period and the speed."""
 
-    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
+    pane: PaneReference
     at: Annotated[
-        str | None,
-        Meta(description="Start time: ISO 8601, today, or an age such as 10m. Default: the beginning."),
+        str | None, Meta(description="Start time: ISO 8601, today, or an age such as 10m. Default: the beginning.")
     ] = None
     until: Annotated[str | None, Meta(description="End time: ISO 8601, or an age such as 5m.")] = None
     speed: Annotated[
-        float,
-        Meta(description="Speed factor; 0 (the default for programs) means as fast as possible.", ge=0, le=1000),
+        float, Meta(description="Speed factor; 0 (the default for programs) means as fast as possible.", ge=0, le=1000)
     ] = 0.0
 
 
@@ -58,7 +55,7 @@ async def run(services: Services, args: ReplayArgs) -> AsyncIterator[FrameItem]:
     async with aclosing(services.history.recording.render_frames(pane, since=since, until=until)) as frames:
         async for frame in frames:
             await pacer.wait_until(frame.at)
-            yield build_frame_item(frame)
+            yield copy_fields(FrameItem, frame, at=format_timestamp(frame.at))
 
 
 class _ReplayPacer:
@@ -71,26 +68,10 @@ class _ReplayPacer:
     async def wait_until(self, at: int) -> None:
         if not self._speed:
             return
+        # Measured from the first frame, so that the delays of single frames do not add up.
         first_at, started_at = self._start = self._start or (at, self._clock.monotonic())
         elapsed = self._clock.monotonic() - started_at
         await self._clock.sleep(max(0.0, (at - first_at) / NS / self._speed - elapsed))
-
-
-def build_frame_item(frame: ReplayFrame) -> FrameItem:
-    return FrameItem(
-        pane=frame.pane,
-        at=format_timestamp(frame.at),
-        width=frame.width,
-        height=frame.height,
-        rows=frame.rows,
-        cursor_x=frame.cursor_x,
-        cursor_y=frame.cursor_y,
-        is_cursor_shown=frame.is_cursor_shown,
-        is_alternate=frame.is_alternate,
-        epoch=frame.epoch,
-        offset=frame.offset,
-        note=frame.note,
-    )
 
 
 def render_text(result: FrameItem, options: RenderOptions) -> str:

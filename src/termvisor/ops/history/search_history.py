@@ -5,28 +5,30 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.model.agent.transcript_message import MessageRole
+from termvisor.model.agent.session import MessageRole
 from termvisor.model.terminal.output import TextSource
 from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchRanking
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import (
-    BaseListing,
+from termvisor.ops.panes._pane_reference import (
     PaneFilter,
+    PaneIdentities,
     PaneIdentity,
+    identify_all_panes,
+    resolve_pane_id,
+)
+from termvisor.ops.render.results import (
+    BaseListing,
     build_filters,
-    build_unknown_identity,
     compute_age,
     format_optional_timestamp,
-    identify_all_panes,
     parse_time_filter,
 )
-from termvisor.ops.panes._pane_reference import resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
 from termvisor.redaction import Redactor
 
+# Characters before and after the first match of a snippet.
 _SNIPPET_CONTEXT_CHARS = 60
-"""Characters before and after the first match of a snippet."""
 
 
 class SearchHistoryArgs(Struct, frozen=True, kw_only=True):
@@ -113,15 +115,16 @@ async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
     return HitListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
-def _build_hit_item(hit: SearchHit, identities: dict[int, PaneIdentity], now: int, *, is_snippet: bool) -> HitItem:
+def _build_hit_item(hit: SearchHit, identities: PaneIdentities, now: int, *, is_snippet: bool) -> HitItem:
     line = hit.line
+    # As one text, because a secret may be wrapped over several lines.
     rows = Redactor().redact_lines([*hit.before, line.text, *hit.after])
     before, text, after = rows[: len(hit.before)], rows[len(hit.before)], rows[len(hit.before) + 1 :]
     # Redaction changed the line, so the offsets no longer apply.
     spans = hit.spans if text == line.text else ()
     text, spans = cut_snippet(text, spans) if is_snippet else (text, spans)
     return HitItem(
-        identity=identities.get(line.pane) or build_unknown_identity(line.pane),
+        identity=identities[line.pane],
         source=line.source,
         number=line.number if hit.screen is None and hit.utterance is None else None,
         at=format_timestamp(line.at),

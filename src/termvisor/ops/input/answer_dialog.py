@@ -4,19 +4,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from termvisor.model.action.action import AnswerDialog as Action
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference, PreconditionArgs
-from termvisor.ops.input._agent_commands import (
-    EXIT_STATUSES,
-    AgentCommandResult,
-    build_agent_request,
-    execute_agent_command,
-    get_exit_status,
-    render_text,
-)
-from termvisor.ops.input._execute_action import ActionRequest
+from termvisor.model.action.action import AnswerDialog
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.input._action_operation import PreconditionArgs
+from termvisor.ops.input._agent_commands import declare_agent_command
+from termvisor.ops.panes._pane_reference import PaneReference
 
 
 class AnswerDialogArgs(PreconditionArgs, frozen=True, kw_only=True):
@@ -33,17 +25,7 @@ class AnswerDialogArgs(PreconditionArgs, frozen=True, kw_only=True):
     ]
 
 
-async def build_request(services: ActingServices, args: AnswerDialogArgs) -> ActionRequest:
-    return await build_agent_request(
-        services, args, args.pane, lambda target: Action(pane=target.pane.id, agent=target.agent, choice=args.choice)
-    )
-
-
-async def run(services: ActingServices, args: AnswerDialogArgs) -> AgentCommandResult:
-    return await execute_agent_command(services, args, await build_request(services, args))
-
-
-OP = Operation(
+OP = declare_agent_command(
     name="answer_dialog",
     aliases=("answer",),
     robot_name="answer",
@@ -54,13 +36,7 @@ that dialog, including the selected choice, are on the screen, and the dialog mu
 pressed on an unverified choice. If nothing was executed, `details.why` is `no_such_choice` (not offered, or the effect
 of its keys is not certain) or `dialog_changed` (another dialog is shown).""",
     args_type=AnswerDialogArgs,
-    result_type=AgentCommandResult,
-    run=run,
-    render_text=render_text,
-    build_request=build_request,
-    effect="change",
-    get_exit_status=get_exit_status,
-    exit_statuses=EXIT_STATUSES,
+    build_action=lambda pane, agent, args: AnswerDialog(pane=pane.id, agent=agent, choice=args.choice),
     examples=(
         OperationExample("answer 7 allow", "allow once"),
         OperationExample("answer 7 deny", "deny"),

@@ -1,18 +1,10 @@
 """Operation `interrupt`: stop the current turn of an agent; the agent keeps running."""
 
-from termvisor.model.action.action import Interrupt as Action
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference, PreconditionArgs
-from termvisor.ops.input._agent_commands import (
-    EXIT_STATUSES,
-    AgentCommandResult,
-    build_agent_request,
-    execute_agent_command,
-    get_exit_status,
-    render_text,
-)
-from termvisor.ops.input._execute_action import ActionRequest
+from termvisor.model.action.action import Interrupt
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.input._action_operation import PreconditionArgs
+from termvisor.ops.input._agent_commands import declare_agent_command
+from termvisor.ops.panes._pane_reference import PaneReference
 
 
 class InterruptArgs(PreconditionArgs, frozen=True, kw_only=True):
@@ -21,17 +13,7 @@ class InterruptArgs(PreconditionArgs, frozen=True, kw_only=True):
     pane: PaneReference
 
 
-async def build_request(services: ActingServices, args: InterruptArgs) -> ActionRequest:
-    return await build_agent_request(
-        services, args, args.pane, lambda target: Action(pane=target.pane.id, agent=target.agent)
-    )
-
-
-async def run(services: ActingServices, args: InterruptArgs) -> AgentCommandResult:
-    return await execute_agent_command(services, args, await build_request(services, args))
-
-
-OP = Operation(
+OP = declare_agent_command(
     name="interrupt",
     robot_name="interrupt",
     summary="Interrupt the current turn of an agent.",
@@ -40,13 +22,7 @@ while the screen shows that it is working: when idle, the same key has another m
 agent was seen to stop. `details.why` is `not_at_work` if there is nothing to interrupt. For other programs use `visor
 kill`.""",
     args_type=InterruptArgs,
-    result_type=AgentCommandResult,
-    run=run,
-    render_text=render_text,
-    build_request=build_request,
-    effect="change",
-    get_exit_status=get_exit_status,
-    exit_statuses=EXIT_STATUSES,
+    build_action=lambda pane, agent, _args: Interrupt(pane=pane.id, agent=agent),
     examples=(
         OperationExample("interrupt 7", "interrupt the agent in pane 7"),
         OperationExample("robot interrupt 7 --dry-run", "show the policy decision only"),

@@ -1,18 +1,10 @@
 """Operation `quit_agent`: exit an idle agent with its own quit command."""
 
-from termvisor.model.action.action import QuitAgent as Action
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference, PreconditionArgs
-from termvisor.ops.input._agent_commands import (
-    EXIT_STATUSES,
-    AgentCommandResult,
-    build_agent_request,
-    execute_agent_command,
-    get_exit_status,
-    render_text,
-)
-from termvisor.ops.input._execute_action import ActionRequest
+from termvisor.model.action.action import QuitAgent
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.input._action_operation import PreconditionArgs
+from termvisor.ops.input._agent_commands import declare_agent_command
+from termvisor.ops.panes._pane_reference import PaneReference
 
 
 class QuitAgentArgs(PreconditionArgs, frozen=True, kw_only=True):
@@ -21,17 +13,7 @@ class QuitAgentArgs(PreconditionArgs, frozen=True, kw_only=True):
     pane: PaneReference
 
 
-async def build_request(services: ActingServices, args: QuitAgentArgs) -> ActionRequest:
-    return await build_agent_request(
-        services, args, args.pane, lambda target: Action(pane=target.pane.id, agent=target.agent)
-    )
-
-
-async def run(services: ActingServices, args: QuitAgentArgs) -> AgentCommandResult:
-    return await execute_agent_command(services, args, await build_request(services, args))
-
-
-OP = Operation(
+OP = declare_agent_command(
     name="quit_agent",
     aliases=("quit",),
     robot_name="quit",
@@ -41,13 +23,7 @@ once its process has exited. If nothing was executed, `details.why` is `at_work`
 `composer_not_empty`. The pane stays open if the agent was started from a shell. `visor resume` continues the
 conversation.""",
     args_type=QuitAgentArgs,
-    result_type=AgentCommandResult,
-    run=run,
-    render_text=render_text,
-    build_request=build_request,
-    effect="change",
-    get_exit_status=get_exit_status,
-    exit_statuses=EXIT_STATUSES,
+    build_action=lambda pane, agent, _args: QuitAgent(pane=pane.id, agent=agent),
     examples=(
         OperationExample("quit 7", "quit the agent; its session can be resumed"),
         OperationExample("robot quit 7", "as JSON"),

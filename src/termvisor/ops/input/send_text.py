@@ -12,24 +12,26 @@ from termvisor.model.action.action import SendText as Action
 from termvisor.model.action.outcome import AgentChannel, Outcome
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.api.text_input import StdinFlag, TextFileOption
-from termvisor.ops.input._action_args import PaneReference, PreconditionArgs, build_preconditions
-from termvisor.ops.input._execute_action import (
+from termvisor.ops.input._action_operation import (
     ActionRequest,
     ActionResult,
+    PreconditionArgs,
+    build_preconditions,
     execute_action,
     extend_result,
     render_action_result,
 )
 from termvisor.ops.panes import wait_for
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneReference, resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor
 from termvisor.ops.panes.wait_for import WaitForArgs, WaitForResult, build_matcher
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
+# The echo is expected within the first lines after the text was typed.
 _LINES_PER_PAGE = 1000
 
 
@@ -79,33 +81,30 @@ class SendTextResult(ActionResult, frozen=True, kw_only=True):
     waited: WaitForResult | None = None
 
 
-async def build_request(services: ActingServices, args: SendTextArgs) -> ActionRequest:
+async def build_request(services: Services, args: SendTextArgs) -> ActionRequest:
     return _build_pane_request(await resolve_pane(services, args.pane), args)
 
 
 def _build_pane_request(pane: PaneView, args: SendTextArgs) -> ActionRequest:
     if not args.text:
         raise BadRequest("missing argument: <text>", hint="Pass the text; on the command line also --stdin or --file.")
-    action = Action(
-        pane=pane.id,
-        text=args.text,
-        enter=not args.no_newline,
-        into_screen=args.into_screen,
-    )
+    action = Action(pane=pane.id, text=args.text, enter=not args.no_newline, into_screen=args.into_screen)
     preconditions = structs.replace(
         build_preconditions(args), key=args.key, into="program" if args.program else "prompt"
     )
     return ActionRequest(action=action, preconditions=preconditions, pane=pane)
 
 
-async def run(services: ActingServices, args: SendTextArgs) -> SendTextResult:
+async def run(services: Services, args: SendTextArgs) -> SendTextResult:
     view = await resolve_pane(services, args.pane)
     pane, request = view.id, _build_pane_request(view, args)
+    # Before typing: an invalid pattern must be an error as long as nothing has happened.
     wait_args = _build_wait_args(pane, args)
     result, outcome = await execute_action(services, args, request)
     if outcome is None:
         end = "" if args.no_newline else "\r"
         return extend_result(result, SendTextResult, would_type=repr(redact(args.text) + end))
+    # The gate counted the lines before it typed; output since then belongs to the answer.
     before = await find_last_line_number(services, pane) if outcome.lines is None else outcome.lines
     sent = extend_result(
         result,
@@ -135,11 +134,13 @@ def _build_wait_args(pane: PaneId, args: SendTextArgs) -> WaitForArgs | None:
 
 
 async def _find_echo_cursor(
-    services: ActingServices, pane: PaneId, last_line: int, text: str, outcome: Outcome
+    services: Services, pane: PaneId, last_line: int, text: str, outcome: Outcome
 ) -> str | None:
     """Return the cursor after which output counts as an answer: the line that echoes the text, if it is found."""
+    # An earlier call typed the text, so its echo is somewhere above: the wait searches the past lines instead.
     if outcome.is_repeated:
         return None
+    # The echo is found only after the pipeline has stored it.
     await services.panes.wait_until_stored(pane)
     first = text.strip().splitlines()[0] if text.strip() else text
     lines = await services.history.list_lines(pane, after=last_line, limit=_LINES_PER_PAGE)
@@ -148,10 +149,11 @@ async def _find_echo_cursor(
 
 
 async def _wait_for_answer(
-    services: ActingServices, result: SendTextResult, wait_args: WaitForArgs, since: str | None
+    services: Services, result: SendTextResult, wait_args: WaitForArgs, since: str | None
 ) -> SendTextResult:
     try:
         waited = await wait_for.run(services, structs.replace(wait_args, since=since))
+    # The text was delivered. That must not be hidden by an error, so the end of the wait is a part of the result.
     except TimedOut:
         return structs.replace(result, pattern_matched=False, wait_ended="timeout")
     except NotFound:
@@ -165,6 +167,7 @@ _WAIT_EXIT_STATUSES = {"timeout": 124, "pane_gone": 4}
 def get_exit_status(result: SendTextResult) -> int:
     if result.status == "unknown":
         return 6
+    # `as_wanted`: the caller asked not to press Enter.
     if result.status == "typed_not_submitted" and result.why != "as_wanted":
         return 5
     return _WAIT_EXIT_STATUSES.get(result.wait_ended or "", 0)

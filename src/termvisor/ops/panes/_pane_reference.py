@@ -1,19 +1,39 @@
-"""Resolve pane references.
+"""Resolve pane references, filter panes, and identify them in results.
 
-Forms: `7` · `runtime:<id>` · `pane:<target>/<session>/<window>/<pane>` · `%5` · `session`, `session:window`,
+A reference is `7`, `runtime:<id>`, `pane:<target>/<session>/<window>/<pane>`, `%5`, `session`, `session:window` or
 `session:window.pane`. Without a match NotFound is raised, with several AmbiguousReference: nothing is ever guessed.
 """
 
 import re
 from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from termvisor.errors import AmbiguousReference, NotFound
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import ListingFilters
 
+PaneReference = Annotated[
+    str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})
+]
+SessionFilter = Annotated[str | None, Meta(description="Only panes of this session.")]
+TargetFilter = Annotated[str | None, Meta(description="Only panes of this target.")]
+PaneFilter = Annotated[str | None, Meta(description="Only this pane: id, %id or session:window.pane.")]
+# At most 18 digits: larger numbers do not fit SQLite's 64-bit integers.
 _PANE_ID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
-"""At most 18 digits: larger numbers do not fit SQLite's 64-bit integers."""
+
+
+class PaneIdentity(Struct, frozen=True, kw_only=True):
+    """``id`` is assigned by Termvisor and never reused; ``pane_id`` is the multiplexer's id, such as `%5`."""
+
+    target: str
+    session_name: str
+    window_id: str
+    pane_id: str
+    id: int
 
 
 async def resolve_pane(services: Services, reference: str) -> PaneView:
@@ -44,6 +64,7 @@ def find_pane_by_reference(reference: str, panes: Sequence[PaneView]) -> PaneVie
             f"agent process {text.removeprefix('runtime:')!r} not found",
             hint="Use a pane id instead; `visor list-panes` shows them.",
         )
+    # An id is tried first: it is unique, while a session may be named with digits too.
     for pane in panes:
         if str(pane.id) == text:
             return pane
@@ -61,6 +82,7 @@ def _is_match(text: str, pane: PaneView) -> bool:
 
 def _is_path_match(path: str, pane: PaneView) -> bool:
     target, _, rest = path.partition("/")
+    # Split from the right: only a session name may contain slashes.
     session, window, index = (["", "", *rest.rsplit("/", 2)])[-3:]
     return (
         target == pane.instance.server.target
@@ -87,6 +109,7 @@ def _require_single_match(text: str, matches: Sequence[PaneView]) -> PaneView:
         raise NotFound(f"pane {text!r} not found")
     if len(matches) > 1:
         raise AmbiguousReference(
+            # The message names a few; the details name all.
             f"{text!r} matches {len(matches)} panes: {', '.join(str(pane.id) for pane in matches[:8])}",
             details={"candidates": [f"{pane.id} {format_pane_path(pane)}" for pane in matches]},
         )
@@ -97,3 +120,41 @@ def format_pane_path(pane: PaneView) -> str:
     """Return the full reference: `pane:local/work/@1/%5`."""
     facts = pane.facts
     return f"pane:{pane.instance.server.target}/{facts.session_name}/{facts.window_id}/{facts.mux_id}"
+
+
+def identify_pane(pane: PaneView) -> PaneIdentity:
+    return PaneIdentity(
+        target=pane.instance.server.target,
+        session_name=pane.facts.session_name,
+        window_id=pane.facts.window_id,
+        pane_id=pane.facts.mux_id,
+        id=pane.id,
+    )
+
+
+class PaneIdentities(dict[int, PaneIdentity]):
+    """Identities by pane id; of a pane that is no longer stored only the id is known."""
+
+    def __missing__(self, pane: int) -> PaneIdentity:
+        return PaneIdentity(target="", session_name="", window_id="", pane_id="", id=pane)
+
+
+async def identify_all_panes(services: Services) -> PaneIdentities:
+    """Return the identities of all panes ever seen, by id."""
+    panes = await services.panes.list_panes(include_gone=True)
+    return PaneIdentities((pane.id, identify_pane(pane)) for pane in panes)
+
+
+async def filter_panes(services: Services, filters: ListingFilters, *, include_gone: bool = False) -> list[PaneView]:
+    """Return the panes that match `session`, `target` and `pane` of the filters."""
+    # A pane that is named explicitly is also found after it was closed.
+    if "pane" in filters:
+        panes = [await resolve_pane(services, str(filters["pane"]))]
+    else:
+        panes = await services.panes.list_panes(include_gone=include_gone)
+    return [
+        pane
+        for pane in panes
+        if filters.get("session", pane.facts.session_name) == pane.facts.session_name
+        and filters.get("target", pane.instance.server.target) == pane.instance.server.target
+    ]

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from termvisor.model.agent.rollup import AgentRollup, summarize_states
+from termvisor.model.agent.agent_view import AgentRollup, summarize_states
 from termvisor.model.agent.state import StateName, select_top_state
 from termvisor.ops.agents import _pane_agents
 from termvisor.ops.agents._agent_row import (
@@ -19,14 +19,8 @@ from termvisor.ops.agents._agent_row import (
 )
 from termvisor.ops.agents._pane_agents import PaneWithAgent
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import (
-    ListingFilters,
-    PaneFilter,
-    compute_age,
-    count_values,
-    find_last_output_at,
-    format_optional_timestamp,
-)
+from termvisor.ops.panes._pane_reference import PaneFilter
+from termvisor.ops.render.results import ListingFilters, compute_age, count_values, format_optional_timestamp
 from termvisor.ops.render.text import TableColumn, format_age
 from termvisor.redaction import redact
 
@@ -87,13 +81,9 @@ def get_session_key(member: PaneWithAgent) -> GroupKey:
     return server.target, server.socket, member.pane.facts.session_name
 
 
-def get_session_name_key(member: PaneWithAgent) -> GroupKey:
-    return (member.pane.facts.session_name,)
-
-
 GROUP_KEY_FUNCTIONS: dict[Grouping, Callable[[PaneWithAgent], GroupKey]] = {
     "target-session": get_session_key,
-    "session-name": get_session_name_key,
+    "session-name": lambda member: (member.pane.facts.session_name,),
     "window": get_window_key,
     "target": lambda member: (member.pane.instance.server.target,),
     "agent": lambda member: (member.view.state.agent if member.view is not None else "",),
@@ -154,6 +144,7 @@ def _sum_usage(members: Sequence[PaneWithAgent], now: int) -> dict[str, Any]:
     states = _pane_agents.list_agent_states(members)
     top_state = select_top_state(state.value for state in states)
     since = [state.since for state in states if state.value == top_state and state.since is not None]
+    # An agent that reports no usage is left out: unknown is not zero.
     usages = [m.view.session.usage for m in members if m.view is not None and m.view.session is not None]
     tokens = [usage.total for usage in usages if usage.total is not None]
     costs = [usage.cost for usage in usages if usage.cost is not None]
@@ -169,10 +160,12 @@ def _sum_usage(members: Sequence[PaneWithAgent], now: int) -> dict[str, Any]:
 def build_group_fields(members: Sequence[PaneWithAgent], now: int) -> dict[str, Any]:
     """Return the fields of `PaneGroupRow`."""
     panes = [member.pane for member in members]
-    newest, servers = find_last_output_at(panes), {pane.instance.server.socket for pane in panes}
+    newest = max((pane.last_output_at for pane in panes if pane.last_output_at is not None), default=None)
+    servers = {pane.instance.server.socket for pane in panes}
     representative = pick_representative(members)
     agent_title = representative.view.title if representative.view is not None else ""
     return {
+        # Sessions of the same name can be merged over several servers; then there is none to name.
         "server": min(servers) if len(servers) == 1 else "",
         "panes": tuple(pane.id for pane in panes),
         "representative": representative.pane.id,

@@ -7,8 +7,8 @@ from termvisor.errors import InvalidCursor
 from termvisor.model.ids import PaneId
 from termvisor.ops.api.services import Services
 
+# Smaller than every line number.
 BEFORE_FIRST_LINE = -1
-"""Smaller than every line number."""
 
 
 def format_cursor(pane: PaneId, line_number: int) -> str:
@@ -19,13 +19,16 @@ async def parse_cursor(services: Services, pane: PaneId, cursor: str) -> int:
     """Return the line number after which to continue. Raises InvalidCursor."""
     owner, _, digits = cursor.partition(":")
     oldest = await _find_oldest_cursor(services, pane)
+    # `int` would also accept underscores and digits of other scripts, which no cursor of ours contains.
     number = int(digits) if digits.removeprefix("-").isdecimal() and digits.isascii() else None
     if owner != str(pane) or number is None:
         raise _build_invalid_cursor(f"{cursor!r} is not a cursor of pane {pane}", pane, oldest)
+    # An error instead of the next stored line: the caller must learn that it missed output.
     if number < oldest:
         raise _build_invalid_cursor(
             f"cursor {cursor} is too old: the lines after it were deleted by retention", pane, oldest
         )
+    # No call ever returned such a cursor; reading from it would skip lines silently.
     if number > await find_last_line_number(services, pane):
         raise _build_invalid_cursor(f"cursor {cursor} is beyond the last line of pane {pane}", pane, oldest)
     return number
@@ -34,6 +37,7 @@ async def parse_cursor(services: Services, pane: PaneId, cursor: str) -> int:
 async def find_last_line_number(services: Services, pane: PaneId) -> int:
     """Return the number of the last complete line, even if it is no longer stored; 0 before the first."""
     last = await services.history.list_lines(pane, limit=1)
+    # Retention may have deleted every line; the counter of the pane goes on.
     return last[-1].number if last else await _count_printed_lines(services, pane)
 
 

@@ -5,9 +5,10 @@ one that starts after it. The prompt line at which a cursor was taken is complet
 that started after the cursor has its output at least two lines behind it, and one that started earlier has not.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct
 
@@ -24,11 +25,12 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.panes._text_cursor import find_last_line_number
 
 WaitOutcome = Literal["matched", "finished", "lost", "quiet", "gone", "died", "state"]
+# Bounds the memory of a wait that starts far back.
 _LINES_PER_PAGE = 1000
+# Minimum seconds between two captures of a screen that keeps changing.
 _MIN_CAPTURE_INTERVAL_S = 0.25
-"""Minimum seconds between two captures of a screen that keeps changing."""
+# The condition changes only with an update; the delay is an upper bound in case one is missed.
 _NO_RETRY_S = 3600.0
-"""The condition changes only with an update; the delay is an upper bound in case one is missed."""
 
 
 class ConditionResult(Struct, frozen=True, kw_only=True):
@@ -42,15 +44,17 @@ class ConditionResult(Struct, frozen=True, kw_only=True):
     view: AgentView | None = None
 
 
-class WaitCondition(Protocol):
+class WaitCondition(ABC):
+    @abstractmethod
     async def check(self, pane: PaneView) -> ConditionResult | None:
         """Return how the condition is met, or None."""
 
     def get_retry_delay(self, pane: PaneView) -> float:
         """Return the seconds after which to check again even without an update."""
+        return _NO_RETRY_S
 
 
-class PatternCondition:
+class PatternCondition(WaitCondition):
     """A line after ``after_line``, the incomplete last line or a row of the alternate screen matches."""
 
     def __init__(self, services: Services, is_match: Callable[[str], bool], after_line: int):
@@ -58,11 +62,13 @@ class PatternCondition:
         self._screen = ScreenTextMatcher(services, is_match)
 
     async def check(self, pane: PaneView) -> ConditionResult | None:
+        # In pages, because the output after an old cursor can be long.
         while lines := await self._services.history.list_lines(pane.id, after=self._after_line, limit=_LINES_PER_PAGE):
             self._after_line = lines[-1].number
             for line in lines:
                 if self._is_match(line.text):
                     return ConditionResult(outcome="matched", line=line)
+        # A prompt or a progress bar has no newline yet, so it is not among the lines.
         pending = self._services.panes.get_pending_line(pane.id)
         if pending and self._is_match(pending):
             return ConditionResult(outcome="matched", pending=pending)
@@ -91,7 +97,8 @@ class ScreenTextMatcher:
         if self._is_early:
             return None
         self._next_capture_at = now + _MIN_CAPTURE_INTERVAL_S
-        with suppress(MuxError, NotFound):  # the pane is closing; the next update reports that
+        # The pane is closing; the next update reports that.
+        with suppress(MuxError, NotFound):
             screen = await self._services.panes.capture_screen(pane.id)
             return next(filter(self._is_match, screen.rows), None)
         return None
@@ -110,6 +117,7 @@ class AwaitedCommand(Struct, frozen=True):
 
 async def choose_awaited_command(services: Services, pane: PaneView, since: int | None) -> AwaitedCommand:
     """Choose the command to wait for; ``since`` is the line number of a cursor."""
+    # At a prompt nothing is running, even if the end of the last command was never reported.
     if since is None and pane.activity.kind != "prompt":
         last = await services.history.commands.find(pane.id, "last")
         if last is not None and last.status == "running":
@@ -117,7 +125,7 @@ async def choose_awaited_command(services: Services, pane: PaneView, since: int 
     return AwaitedCommand(None, await find_last_line_number(services, pane.id) if since is None else since)
 
 
-class CommandCondition:
+class CommandCondition(WaitCondition):
     """The awaited command has ended, or its end was missed (`lost`)."""
 
     def __init__(self, services: Services, target: AwaitedCommand):
@@ -126,6 +134,7 @@ class CommandCondition:
     async def check(self, pane: PaneView) -> ConditionResult | None:
         commands, target = self._services.history.commands, self._target
         command = await (
+            # One line further than the cursor: the prompt line itself is completed by the typed command.
             commands.find_after_line(pane.id, target.after + 1)
             if target.id is None
             else commands.find(pane.id, target.id)
@@ -133,9 +142,6 @@ class CommandCondition:
         if command is None or command.status == "running":
             return None
         return ConditionResult(outcome="finished" if command.status == "finished" else "lost", command=command)
-
-    def get_retry_delay(self, pane: PaneView) -> float:
-        return _NO_RETRY_S
 
 
 async def explain_missed_command(services: Services, pane: PaneView) -> str:
@@ -148,7 +154,7 @@ async def explain_missed_command(services: Services, pane: PaneView) -> str:
     return "If the command ended before this call, take a cursor before you send it and pass it with --since."
 
 
-class StateCondition:
+class StateCondition(WaitCondition):
     """The agent is in one of the states. Raises AgentNotFound if an agent that was seen ends."""
 
     def __init__(self, services: Services, states_text: str):
@@ -160,6 +166,7 @@ class StateCondition:
         if pane.gone_at is not None:
             return None
         view = (await self._services.agents.list_views(pane.id)).get(pane.id)
+        # A new agent in the same pane is not the one that the caller waits for.
         if self._agent_process is not None and (view is None or view.state.runtime != self._agent_process):
             raise AgentNotFound(
                 f"the agent in pane {pane.id} exited before it was {self._states_text}", details={"pane": pane.id}
@@ -169,23 +176,18 @@ class StateCondition:
         self._agent_process = view.state.runtime
         return ConditionResult(outcome="state", view=view) if view.state.value in self._states else None
 
-    def get_retry_delay(self, pane: PaneView) -> float:
-        return _NO_RETRY_S
 
-
-class GoneCondition:
+class GoneCondition(WaitCondition):
     """The pane was closed, or its program exited and left a dead pane."""
 
     async def check(self, pane: PaneView) -> ConditionResult | None:
         if pane.gone_at is not None:
             return ConditionResult(outcome="gone")
+        # With `remain-on-exit` tmux keeps the pane of a program that exited.
         return ConditionResult(outcome="died") if pane.facts.dead else None
 
-    def get_retry_delay(self, pane: PaneView) -> float:
-        return _NO_RETRY_S
 
-
-class QuietCondition:
+class QuietCondition(WaitCondition):
     """The pane printed nothing for ``seconds``."""
 
     def __init__(self, services: Services, seconds: float):
@@ -195,5 +197,6 @@ class QuietCondition:
         return ConditionResult(outcome="quiet") if self.get_retry_delay(pane) <= 0 and pane.gone_at is None else None
 
     def get_retry_delay(self, pane: PaneView) -> float:
+        # A pane that never printed is quiet since it was discovered.
         last = pane.last_output_at if pane.last_output_at is not None else pane.first_seen_at
         return self._seconds - (self._services.clock.now() - last) / NS

@@ -3,18 +3,20 @@
 The client runs that command: the daemon has no access to its terminal.
 """
 
-from termvisor.model.action.action import Attach as Action
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference, PreconditionArgs, build_preconditions
-from termvisor.ops.input._execute_action import (
+from termvisor.model.action.action import Attach
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import (
     ActionRequest,
     ActionResult,
+    PreconditionArgs,
+    build_on_pane,
+    declare_action,
     execute_action,
     extend_result,
     render_dry_run_lines,
 )
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneReference
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
@@ -32,15 +34,12 @@ class AttachResult(ActionResult, frozen=True, kw_only=True):
     inside: tuple[str, ...] = ()
 
 
-async def build_request(services: ActingServices, args: AttachArgs) -> ActionRequest:
-    pane = await resolve_pane(services, args.pane)
-    return ActionRequest(action=Action(pane=pane.id), preconditions=build_preconditions(args), pane=pane)
+build_request = build_on_pane(lambda pane, _args: Attach(pane=pane.id))
 
 
-async def run(services: ActingServices, args: AttachArgs) -> AttachResult:
-    pane = await resolve_pane(services, args.pane)
-    result, outcome = await execute_action(services, args, await build_request(services, args))
-    if outcome is None:
+async def execute(services: Services, args: AttachArgs, request: ActionRequest) -> AttachResult:
+    result, outcome = await execute_action(services, args, request)
+    if outcome is None or (pane := request.pane) is None:
         return extend_result(result, AttachResult)
     socket, tmux = pane.instance.server.socket, ("tmux", "-S", pane.instance.server.socket)
     target = f"{pane.facts.session_id}:{pane.facts.window_id}.{pane.facts.mux_id}"
@@ -56,21 +55,21 @@ async def run(services: ActingServices, args: AttachArgs) -> AttachResult:
 def render_text(result: AttachResult, options: RenderOptions) -> str:
     if result.foreseen is not None:
         return "\n".join(render_dry_run_lines(result.foreseen, options))
+    # tmux session ids start with `$`, which a shell would expand.
     return sanitize(" ".join(f"'{word}'" if "$" in word else word for word in result.outside))
 
 
-OP = Operation(
+OP = declare_action(
     name="attach",
     summary="Attach this terminal to a pane, with tmux.",
     doc="""In a terminal it attaches to the pane's session, or switches the client if the terminal is already inside the
 same tmux server. Elsewhere, and with `--json`, it prints the command to run. Like every action, it is subject to the
 policy and written to the audit log.""",
     args_type=AttachArgs,
-    result_type=AttachResult,
-    run=run,
-    render_text=render_text,
     build_request=build_request,
-    effect="change",
+    execute=execute,
+    result_type=AttachResult,
+    render_text=render_text,
     examples=(
         OperationExample("attach 7", "attach to pane 7; C-b d detaches"),
         OperationExample("attach 7 --json", "print the commands as JSON"),

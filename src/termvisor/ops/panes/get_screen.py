@@ -11,19 +11,19 @@ from termvisor.model.terminal.pane import PaneView
 from termvisor.model.terminal.screen import Screen
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane, parse_time_filter
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
+from termvisor.ops.render.results import copy_fields, parse_time_filter
 from termvisor.ops.render.text import RenderOptions, render_code_block, sanitize, sanitize_keep_colours
 from termvisor.redaction import Redactor
 
+# Largest integer of SQLite.
 _MAX_SCREEN_ID = (1 << 63) - 1
-"""Largest integer of SQLite."""
 
 
 class GetScreenArgs(Struct, frozen=True, kw_only=True):
     """The pane, and optionally which stored screen."""
 
-    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
+    pane: PaneReference
     escapes: Annotated[bool, Meta(description="Keep colours (SGR escape sequences).")] = False
     at: Annotated[
         str | None,
@@ -79,21 +79,19 @@ async def _find_stored_screen(services: Services, pane: PaneView, at: str) -> Sc
 
 
 def _build_result(pane: PaneView, screen: Screen) -> ScreenText:
-    return ScreenText(
+    return copy_fields(
+        ScreenText,
+        screen,
         identity=identify_pane(pane),
         at=format_timestamp(screen.at),
         rows=tuple(Redactor().redact_lines(screen.rows)),
-        width=screen.width,
-        height=screen.height,
-        cursor_x=screen.cursor_x,
-        cursor_y=screen.cursor_y,
         is_alternate=screen.alternate,
         screen=screen.id or None,
-        left_out=screen.left_out,
     )
 
 
 def render_text(result: ScreenText, options: RenderOptions) -> str:
+    # Only colours pass: the screen of another program must not control this terminal.
     sanitize_row = sanitize_keep_colours if options.colour else sanitize
     rows = [sanitize_row(row) for row in result.rows]
     if result.screen is None:

@@ -1,19 +1,19 @@
 """Operation `get_text`: return the lines that a pane printed, the last ones or those after a cursor."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs
 
 from termvisor.clock import format_timestamp
+from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap, GapCause, Line
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.history._command_item import CommandFacts, build_command_facts, resolve_command
-from termvisor.ops.history._command_output import read_command_output
-from termvisor.ops.panes._listing import PaneIdentity, format_optional_timestamp, identify_pane
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, read_command_output, resolve_command
+from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
+from termvisor.ops.render.results import format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_keep_colours
 from termvisor.redaction import Redactor, redact
 
@@ -21,7 +21,7 @@ from termvisor.redaction import Redactor, redact
 class GetTextArgs(Struct, frozen=True, kw_only=True):
     """The pane, and which part of its text."""
 
-    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
+    pane: PaneReference
     tail: Annotated[
         int, Meta(description="Number of lines from the end.", ge=1, le=100_000, extra={"short": ("-n",)})
     ] = 50
@@ -30,8 +30,7 @@ class GetTextArgs(Struct, frozen=True, kw_only=True):
         1000
     )
     command: Annotated[
-        str | None,
-        Meta(description="Only the output of one command: `last` or an id from list-commands."),
+        str | None, Meta(description="Only the output of one command: `last` or an id from list-commands.")
     ] = None
     numbers: Annotated[bool, Meta(description="Also return each line with its number and time.")] = False
     escapes: Annotated[bool, Meta(description="Return the screen with colours; stored text has none.")] = False
@@ -76,33 +75,46 @@ class PaneText(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: GetTextArgs) -> PaneText:
     pane = await resolve_pane(services, args.pane)
+    # Include everything printed before this call, not only what the pipeline has stored so far.
     await services.panes.wait_until_stored()
     if args.escapes:
         return await _read_screen_text(services, pane)
     if args.command is not None:
-        return await _read_command_text(services, pane, args.command, args)
+        command = await resolve_command(services, pane.id, args.command)
+        return await _read_command_text(services, pane, command, args)
     if args.since is None:
         lines, is_complete = await services.history.list_lines(pane.id, limit=args.tail), True
         position = lines[-1].number if lines else await find_last_line_number(services, pane.id)
     else:
         position = await parse_cursor(services, pane.id, args.since)
+        # One more than requested tells whether there are further lines.
         lines = await services.history.list_lines(pane.id, after=position, limit=args.limit + 1)
         is_complete = len(lines) <= args.limit
         lines = lines[: args.limit]
         position = lines[-1].number if lines else position
     lines, pending = _redact_lines(lines, services.panes.get_pending_line(pane.id))
+    return _build_stream_text(
+        pane,
+        lines,
+        args,
+        # The incomplete line follows lines that this call does not return.
+        pending=pending if is_complete else "",
+        cursor=format_cursor(pane.id, position),
+        is_complete=is_complete,
+        is_repainting=pane.activity.kind == "alt_screen",
+        gaps=await _find_gaps(services, pane, lines),
+    )
+
+
+def _build_stream_text(pane: PaneView, lines: list[Line], args: GetTextArgs, **fields: Any) -> PaneText:
     return PaneText(
         identity=identify_pane(pane),
         source="stream",
         text="\n".join(line.text for line in lines),
-        pending=pending if is_complete else "",
-        cursor=format_cursor(pane.id, position),
         first_at=format_optional_timestamp(lines[0].at if lines else None),
         last_at=format_optional_timestamp(lines[-1].at if lines else None),
-        is_complete=is_complete,
-        is_repainting=pane.activity.kind == "alt_screen",
-        gaps=await _find_gaps(services, pane, lines),
-        lines=tuple(build_text_line(line) for line in lines) if args.numbers else (),
+        lines=tuple(map(build_text_line, lines)) if args.numbers else (),
+        **fields,
     )
 
 
@@ -128,24 +140,20 @@ async def _read_screen_text(services: Services, pane: PaneView) -> PaneText:
     )
 
 
-async def _read_command_text(services: Services, pane: PaneView, command_reference: str, args: GetTextArgs) -> PaneText:
-    command = await resolve_command(services, pane.id, command_reference)
+async def _read_command_text(services: Services, pane: PaneView, command: ShellCommand, args: GetTextArgs) -> PaneText:
     after = None if args.since is None else await parse_cursor(services, pane.id, args.since)
     part = await read_command_output(services, command, after, args.limit)
     lines, pending = _redact_lines(part.lines, services.panes.get_pending_line(pane.id) if part.has_pending else "")
-    return PaneText(
-        identity=identify_pane(pane),
-        source="stream",
-        text="\n".join(line.text for line in lines),
+    return _build_stream_text(
+        pane,
+        lines,
+        args,
         pending=pending,
         cursor=format_cursor(pane.id, part.position),
-        first_at=format_optional_timestamp(lines[0].at if lines else None),
-        last_at=format_optional_timestamp(lines[-1].at if lines else None),
         is_complete=part.is_complete,
         command=build_command_facts(command, services.clock.now()),
         lines_gone=part.lines_gone,
         gaps=tuple(_build_gap_note(gap, lines) for gap in part.gaps),
-        lines=tuple(build_text_line(line) for line in lines) if args.numbers else (),
     )
 
 
@@ -171,6 +179,7 @@ def render_text(result: PaneText, options: RenderOptions) -> str:
         sanitize_row = sanitize_keep_colours if options.colour else sanitize
         return render_code_block("\n".join(sanitize_row(row) for row in result.text.split("\n")), options)
     rows = [sanitize(row) for row in result.text.split("\n")] if result.first_at is not None else []
+    # From the end, so that an insertion does not move the positions of the others.
     for gap in sorted(result.gaps, key=lambda note: note.position, reverse=True):
         rows.insert(
             gap.position, options.paint("yellow", f"[gap: {gap.cause}, {gap.start_at} to {gap.end_at or 'now'}]")

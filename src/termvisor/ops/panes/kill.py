@@ -5,20 +5,21 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from termvisor.errors import ConfirmationRequired
-from termvisor.model.action.action import Kill as Action
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference, PreconditionArgs, build_preconditions
-from termvisor.ops.input._execute_action import (
+from termvisor.model.action.action import Kill
+from termvisor.model.terminal.pane import PaneView
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import (
     ActionRequest,
     ActionResult,
-    dry_run_action,
-    execute_action,
-    render_action_result,
-    render_dry_run_lines,
+    PreconditionArgs,
+    build_on_pane,
+    declare_action,
+    execute_and_report,
+    preview_for_confirmation,
 )
-from termvisor.ops.panes._pane_reference import resolve_pane
-from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.ops.panes._pane_reference import PaneReference
+from termvisor.ops.render.text import sanitize
 
 
 class KillArgs(PreconditionArgs, frozen=True, kw_only=True):
@@ -33,37 +34,24 @@ class KillArgs(PreconditionArgs, frozen=True, kw_only=True):
     )
 
 
-async def build_request(services: ActingServices, args: KillArgs) -> ActionRequest:
-    pane = await resolve_pane(services, args.pane)
-    return ActionRequest(
-        action=Action(pane=pane.id, signal=args.signal, closes_pane=args.close),
-        preconditions=build_preconditions(args),
-        pane=pane,
-    )
+async def execute(services: Services, args: KillArgs, request: ActionRequest) -> ActionResult:
+    # What is killed cannot be brought back, so the user first sees the pane and the verdict of the policy.
+    if request.pane is not None and not (args.yes or args.dry_run):
+        raise await _build_confirmation(services, args, request, request.pane)
+    return await execute_and_report(services, args, request)
 
 
-async def run(services: ActingServices, args: KillArgs) -> ActionResult:
-    request = await build_request(services, args)
-    if not (args.yes or args.dry_run):
-        raise await _build_confirmation(services, args, request)
-    result, _ = await execute_action(services, args, request)
-    return result
-
-
-async def _build_confirmation(services: ActingServices, args: KillArgs, request: ActionRequest) -> ConfirmationRequired:
-    pane = await resolve_pane(services, args.pane)
+async def _build_confirmation(
+    services: Services, args: KillArgs, request: ActionRequest, pane: PaneView
+) -> ConfirmationRequired:
     facts = pane.facts
     location = f"{facts.session_name}:{facts.window_index}.{facts.pane_index} {facts.title}".rstrip()
-    preview = render_dry_run_lines(await dry_run_action(services, request), RenderOptions(), is_brief=True)
+    preview = await preview_for_confirmation(services, request)
     action = "close pane" if args.close else f"send SIG{args.signal} to pane"
-    return ConfirmationRequired(sanitize(f"{action} {pane.id} ({location})?"), shown="\n".join(preview))
+    return ConfirmationRequired(sanitize(f"{action} {pane.id} ({location})?"), shown=preview)
 
 
-def render_text(result: ActionResult, options: RenderOptions) -> str:
-    return render_action_result(result, options, "done")
-
-
-OP = Operation(
+OP = declare_action(
     name="kill",
     robot_name="kill",
     summary="Send a signal to the foreground program of a pane, or close the pane.",
@@ -71,11 +59,8 @@ OP = Operation(
 (or `--pane`) closes the pane with everything in it. In a terminal the command shows a preview and asks for
 confirmation; elsewhere it requires `--yes`. The policy applies in any case.""",
     args_type=KillArgs,
-    result_type=ActionResult,
-    run=run,
-    render_text=render_text,
-    build_request=build_request,
-    effect="change",
+    build_request=build_on_pane(lambda pane, args: Kill(pane=pane.id, signal=args.signal, closes_pane=args.close)),
+    execute=execute,
     exit_statuses=(
         (2, "Not confirmed; not executed."),
         (75, "Not executed: no foreground program, or a precondition failed."),

@@ -8,22 +8,25 @@ from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.terminal.output import Gap, GapCause
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import (
-    BaseListing,
+from termvisor.ops.panes._pane_reference import (
     PaneFilter,
     PaneIdentity,
     SessionFilter,
     TargetFilter,
-    build_filters,
-    build_unknown_identity,
-    count_values,
-    format_optional_timestamp,
     identify_all_panes,
-    parse_time_filter,
-    render_empty_listing,
+    resolve_pane_id,
 )
-from termvisor.ops.panes._pane_reference import resolve_pane_id
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table
+from termvisor.ops.render.results import (
+    BaseListing,
+    build_filters,
+    copy_fields,
+    count_values,
+    format_empty_listing,
+    format_optional_timestamp,
+    parse_time_filter,
+    render_listing,
+)
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
 
 GAP_CAUSE_TEXTS: dict[GapCause, str] = {
     "pipe_stolen": "Another program took over the pane's pipe; capture continues through another channel.",
@@ -81,13 +84,13 @@ class GapListing(BaseListing, frozen=True, kw_only=True):
 async def run(services: Services, args: ListGapsArgs) -> GapListing:
     now = services.clock.now()
     gaps = await services.history.list_gaps(
-        pane=await resolve_pane_id(services, args.pane),
-        since=parse_time_filter(args.since, now),
+        pane=await resolve_pane_id(services, args.pane), since=parse_time_filter(args.since, now)
     )
     identities = await identify_all_panes(services)
     items = tuple(
         item
-        for item in (_build_gap_item(gap, identities.get(gap.pane) or build_unknown_identity(gap.pane)) for gap in gaps)
+        for item in (_build_gap_item(gap, identities[gap.pane]) for gap in gaps)
+        # Applied here, because the store knows gaps by pane only.
         if args.session in (None, item.identity.session_name) and args.target in (None, item.identity.target)
     )
     filters = build_filters(session=args.session, target=args.target, pane=args.pane, since=args.since)
@@ -100,15 +103,15 @@ async def run(services: Services, args: ListGapsArgs) -> GapListing:
 
 
 def _build_gap_item(gap: Gap, identity: PaneIdentity) -> GapItem:
-    return GapItem(
+    return copy_fields(
+        GapItem,
+        gap,
         identity=identity,
-        cause=gap.cause,
         start_at=format_timestamp(gap.start_at),
         end_at=format_optional_timestamp(gap.end_at),
         seconds=None if gap.end_at is None else compute_seconds_between(gap.start_at, gap.end_at),
         after_epoch=gap.after,
         before_epoch=gap.before,
-        detail=gap.detail,
     )
 
 
@@ -124,12 +127,8 @@ COLUMNS = (
 
 
 def render_text(result: GapListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options)
-    if options.is_quiet:
-        return rows
-    if not result.items:
-        return render_empty_listing("gap", result)
-    return f"{rows}\n\n{pluralize(result.summary.gaps, 'gap')}, {result.summary.open} open"
+    footer = f"{pluralize(result.summary.gaps, 'gap')}, {result.summary.open} open"
+    return render_listing(COLUMNS, result.items, options, empty=format_empty_listing("gap", result), footer=footer)
 
 
 OP = Operation(

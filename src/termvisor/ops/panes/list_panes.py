@@ -5,31 +5,25 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
+from termvisor.model.agent.agent_process import AgentSignature
 from termvisor.model.agent.agent_view import AgentView
-from termvisor.model.agent.identification import AgentSignature
 from termvisor.model.terminal.pane import ActivityKind, CaptureChannel, PaneActivity, PaneView
 from termvisor.ops.agents import _agent_row, _pane_agents
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
-from termvisor.ops.panes._listing import (
+from termvisor.ops.panes._pane_reference import PaneFilter, format_pane_path
+from termvisor.ops.render.results import (
     BaseListing,
-    PaneFilter,
     compute_age,
+    copy_fields,
+    copy_values,
     count_values,
+    format_empty_listing,
     format_optional_timestamp,
-    render_empty_listing,
+    render_listing,
 )
-from termvisor.ops.panes._pane_reference import format_pane_path
-from termvisor.ops.render.text import (
-    RenderOptions,
-    TableColumn,
-    format_age,
-    format_bytes,
-    pluralize,
-    render_table,
-    sanitize,
-)
+from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, format_bytes, pluralize, sanitize
 
 
 class ListPanesArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
@@ -105,8 +99,10 @@ async def run(services: Services, args: ListPanesArgs) -> PaneListing:
         gaps=sum(pane.gaps for pane in panes),
         agents=_rollup.AgentTotals(**_rollup.sum_agents(members)),
     )
+    # They tell for a pane without an agent why none was recognized.
     signatures = await services.agents.list_signatures()
     items = tuple(build_pane_item(m.pane, m.view, now, signatures.get(m.pane.id)) for m in members)
+    # No pane at all is rarely what the user expects: name the likely causes.
     notes = () if items or filters else await _find_empty_reasons(services)
     return PaneListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items, notes=notes)
 
@@ -124,19 +120,12 @@ def build_pane_item(
     facts = pane.facts
     return PaneItem(
         **_agent_row.build_row_fields(pane, view, now, signature),
+        **copy_values(facts, "window_name", "window_index", "pane_index", "command", "cwd", "title", "width", "height"),
+        **copy_values(pane, "heard_by", "bytes_heard", "lines", "gaps"),
         reference=format_pane_path(pane),
         server=pane.instance.server.socket,
-        window_name=facts.window_name,
-        window_index=facts.window_index,
-        pane_index=facts.pane_index,
         is_active=facts.active,
-        command=facts.command,
-        cwd=facts.cwd,
-        title=facts.title,
-        width=facts.width,
-        height=facts.height,
         activity=_build_activity_item(pane.activity, now),
-        heard_by=pane.heard_by,
         first_seen_at=format_timestamp(pane.first_seen_at),
         last_output_at=format_optional_timestamp(pane.last_output_at),
         last_output_age=compute_age(pane.last_output_at, now),
@@ -144,27 +133,19 @@ def build_pane_item(
         is_dead=facts.dead,
         exit_status=facts.dead_status,
         exit_signal=facts.dead_signal,
-        bytes_heard=pane.bytes_heard,
         bytes_per_second=round(pane.bytes_per_second, 1),
-        lines=pane.lines,
-        gaps=pane.gaps,
     )
 
 
 def _build_activity_item(activity: PaneActivity, now: int) -> ActivityItem:
-    return ActivityItem(
-        kind=activity.kind,
-        since=format_optional_timestamp(activity.since),
-        age=compute_age(activity.since, now),
-        command_line=activity.command_line,
-        last_exit=activity.last_exit,
-        is_proven=activity.is_proven,
-    )
+    since = format_optional_timestamp(activity.since)
+    return copy_fields(ActivityItem, activity, since=since, age=compute_age(activity.since, now))
 
 
 def format_activity(pane: PaneItem) -> str:
     """Format the activity: `! waiting approval`, `prompt (1)`, `$ make test`, `alt screen`, `closed`."""
     activity = pane.activity
+    # The state of an agent says more than the activity of its pane.
     if pane.state is not None:
         return _agent_row.format_state_cell(pane)
     if pane.gone_at is not None:
@@ -176,11 +157,6 @@ def format_activity(pane: PaneItem) -> str:
     if activity.kind == "prompt" and activity.last_exit:
         return f"prompt ({activity.last_exit})"
     return activity.kind.replace("_", " ")
-
-
-def get_activity_age(pane: PaneItem) -> float | None:
-    """Return the seconds since the state or activity began."""
-    return pane.state_age if pane.state is not None else pane.activity.age
 
 
 COLUMNS = (
@@ -196,7 +172,11 @@ COLUMNS = (
         choose_style=_agent_row.get_state_style,
         min_width=_agent_row.MIN_STATE_WIDTH,
     ),
-    TableColumn("AGE", lambda pane: format_age(get_activity_age(pane)), is_right_aligned=True),
+    TableColumn(
+        "AGE",
+        lambda pane: format_age(pane.activity.age if pane.state is None else pane.state_age),
+        is_right_aligned=True,
+    ),
     TableColumn("TITLE", lambda pane: pane.agent_title or pane.title, can_shrink=True),
     TableColumn("COMMAND", lambda pane: pane.command, can_shrink=True, is_optional=True),
     *_agent_row.USAGE_COLUMNS,
@@ -214,23 +194,21 @@ _AGENT_COLUMNS = (_agent_row.AGENT_COLUMN, *_agent_row.USAGE_COLUMNS)
 
 def choose_columns(listing: PaneListing) -> list[TableColumn]:
     """Return the columns, without agent columns that would be empty."""
-    return [column for column in COLUMNS if column not in _AGENT_COLUMNS or _has_values(column, listing)]
 
+    def has_values(column: TableColumn) -> bool:
+        return any(column.render_cell(item) not in ("", "-") for item in listing.items)
 
-def _has_values(column: TableColumn, listing: PaneListing) -> bool:
-    return any(column.render_cell(item) not in ("", "-") for item in listing.items)
+    return [column for column in COLUMNS if column not in _AGENT_COLUMNS or has_values(column)]
 
 
 def render_text(result: PaneListing, options: RenderOptions) -> str:
-    rows = render_table(choose_columns(result), result.items, options)
-    if options.is_quiet:
-        return rows
-    if result.filters and not result.items:
-        return render_empty_listing("pane", result)
-    return (
-        f"{rows}\n\n{_render_summary(result.summary)}"
-        if result.items
-        else f"No panes. {_render_notes(result, options)}{_DEMO_HINT}"
+    empty = f"No panes. {_render_notes(result, options)}`visor demo` starts example panes."
+    return render_listing(
+        choose_columns(result),
+        result.items,
+        options,
+        empty=format_empty_listing("pane", result) if result.filters else empty,
+        footer=_render_summary(result.summary),
     )
 
 
@@ -242,9 +220,6 @@ def _render_summary(summary: PanesSummary) -> str:
     if agents.needs_action:
         parts.append(f"{agents.needs_action} need{'s' * (agents.needs_action == 1)} action: `visor next`")
     return ", ".join(parts)
-
-
-_DEMO_HINT = "`visor demo` starts example panes."
 
 
 def _render_notes(listing: PaneListing, options: RenderOptions) -> str:

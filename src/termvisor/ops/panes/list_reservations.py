@@ -3,11 +3,11 @@
 from msgspec import Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.panes._listing import BaseListing
+from termvisor.ops.api.services import Services
 from termvisor.ops.panes.reserve import ReservationItem, build_reservation_item
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, render_table
+from termvisor.ops.render.results import BaseListing, render_listing
+from termvisor.ops.render.text import TableColumn, format_age
 
 
 class ListReservationsArgs(Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class ReservationListing(BaseListing, frozen=True, kw_only=True):
     items: tuple[ReservationItem, ...]
 
 
-async def run(services: ActingServices, _args: ListReservationsArgs) -> ReservationListing:
+async def run(services: Services, _args: ListReservationsArgs) -> ReservationListing:
     now = services.clock.now()
     items = tuple(build_reservation_item(item, now) for item in await services.gate.reservations.list())
     summary = ReservationsSummary(reservations=len(items))
@@ -40,11 +40,6 @@ COLUMNS = (
 )
 
 
-def render_text(result: ReservationListing, options: RenderOptions) -> str:
-    rows = render_table(COLUMNS, result.items, options)
-    return rows if rows or options.is_quiet else "No reservations."
-
-
 OP = Operation(
     name="list_reservations",
     aliases=("reservations",),
@@ -53,6 +48,6 @@ OP = Operation(
     args_type=ListReservationsArgs,
     result_type=ReservationListing,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, options: render_listing(COLUMNS, result.items, options, empty="No reservations."),
     examples=(OperationExample("reservations", "list all reservations"),),
 )

@@ -10,8 +10,8 @@ from termvisor.ops.agents import _pane_agents
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
-from termvisor.ops.panes._listing import BaseListing, SessionIdentity, count_values, render_empty_listing
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
+from termvisor.ops.render.results import BaseListing, count_values, format_empty_listing, render_listing
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize
 
 
 class ListSessionsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
@@ -21,6 +21,11 @@ class ListSessionsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
         _rollup.SessionGrouping, Meta(description="Group sessions per server, or merge those of the same name.")
     ] = "target-session"
     agent_summary: Annotated[bool, Meta(description="Show the states of each kind of agent.")] = False
+
+
+class SessionIdentity(Struct, frozen=True, kw_only=True):
+    target: str
+    session_name: str
 
 
 class SessionItem(_rollup.PaneGroupRow, frozen=True, kw_only=True):
@@ -67,6 +72,7 @@ async def run(services: Services, args: ListSessionsArgs) -> SessionListing:
 def _build_session_item(members: Sequence[_pane_agents.PaneWithAgent], now: int, *, has_states: bool) -> SessionItem:
     panes = [member.pane for member in members]
     by_target = count_values(pane.instance.server.target for pane in panes)
+    # Every pane of a session reports the number of its clients: count it once per server.
     servers = {pane.instance.server: pane.facts.session_attached for pane in panes}
     target = next(iter(by_target)) if len(by_target) == 1 else ""
     return SessionItem(
@@ -111,11 +117,10 @@ _AGENT_STATES_COLUMN = TableColumn("AGENTS", _format_agent_states, can_shrink=Tr
 
 def render_text(result: SessionListing, options: RenderOptions) -> str:
     agents = _AGENT_STATES_COLUMN if any(item.agent_states for item in result.items) else _rollup.AGENTS_COLUMN
-    rows = render_table(_rollup.build_columns(COLUMNS, result.items, agents), result.items, options)
-    if options.is_quiet:
-        return rows
+    columns = _rollup.build_columns(COLUMNS, result.items, agents)
     footer = f"{pluralize(result.summary.sessions, 'session')}, {pluralize(result.summary.panes, 'pane')}"
-    return f"{rows}\n\n{footer}" if result.items else render_empty_listing("session", result)
+    empty = format_empty_listing("session", result)
+    return render_listing(columns, result.items, options, empty=empty, footer=footer)
 
 
 OP = Operation(

@@ -11,14 +11,20 @@ from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_st
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
-from termvisor.ops.panes._listing import BaseListing, WindowIdentity, count_values, render_empty_listing
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
+from termvisor.ops.render.results import BaseListing, count_values, format_empty_listing, render_listing
+from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize
 
 
 class ListWindowsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
     """Filters on windows."""
 
     with_agent_status: Annotated[bool, Meta(description="Show the state of each agent.")] = False
+
+
+class WindowIdentity(Struct, frozen=True, kw_only=True):
+    target: str
+    session_name: str
+    window_id: str
 
 
 class WindowItem(_rollup.PaneGroupRow, frozen=True, kw_only=True):
@@ -86,11 +92,10 @@ _AGENT_ROWS_COLUMN = TableColumn("AGENTS", _format_agent_rows, can_shrink=True, 
 
 def render_text(result: WindowListing, options: RenderOptions) -> str:
     agents = _AGENT_ROWS_COLUMN if any(item.agent_rows for item in result.items) else _rollup.AGENTS_COLUMN
-    rows = render_table(_rollup.build_columns(COLUMNS, result.items, agents), result.items, options)
-    if options.is_quiet:
-        return rows
+    columns = _rollup.build_columns(COLUMNS, result.items, agents)
     footer = f"{pluralize(result.summary.windows, 'window')}, {pluralize(result.summary.panes, 'pane')}"
-    return f"{rows}\n\n{footer}" if result.items else render_empty_listing("window", result)
+    empty = format_empty_listing("window", result)
+    return render_listing(columns, result.items, options, empty=empty, footer=footer)
 
 
 OP = Operation(

@@ -5,9 +5,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.api.services import Services
 
 
 class ReleaseArgs(Struct, frozen=True, kw_only=True):
@@ -20,14 +19,11 @@ class ReleaseResult(Struct, frozen=True, kw_only=True):
     reservation_id: int
 
 
-async def run(services: ActingServices, args: ReleaseArgs) -> ReleaseResult:
+async def run(services: Services, args: ReleaseArgs) -> ReleaseResult:
+    # An expired reservation is gone as well.
     if not await services.gate.reservations.release(args.id):
         raise BadRequest(f"reservation {args.id} not found", hint="`visor reservations` lists active reservations.")
     return ReleaseResult(reservation_id=args.id)
-
-
-def render_text(result: ReleaseResult, options: RenderOptions) -> str:
-    return f"reservation {result.reservation_id} released"
 
 
 OP = Operation(
@@ -38,7 +34,7 @@ OP = Operation(
     args_type=ReleaseArgs,
     result_type=ReleaseResult,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: f"reservation {result.reservation_id} released",
     effect="change",
     examples=(OperationExample("release 3", "release reservation 3"),),
 )

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import compute_seconds_between, format_timestamp
+from termvisor.clock import format_timestamp
 from termvisor.model.action.approval import Reservation
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._pane_reference import PaneReference, resolve_pane
+from termvisor.ops.render.results import compute_remaining
 from termvisor.ops.render.text import RenderOptions, format_age, sanitize
 from termvisor.redaction import redact
 
@@ -43,13 +43,14 @@ def build_reservation_item(reservation: Reservation, now: int) -> ReservationIte
         owner=redact(reservation.owner),
         reserved_at=format_timestamp(reservation.at),
         expires_at=format_timestamp(reservation.expires_at),
-        left=max(0.0, compute_seconds_between(now, reservation.expires_at)),
+        left=compute_remaining(reservation.expires_at, now),
     )
 
 
-async def run(services: ActingServices, args: ReserveArgs) -> ReservationItem:
+async def run(services: Services, args: ReserveArgs) -> ReservationItem:
     pane = await resolve_pane(services, args.pane)
     actor = services.gate.actor
+    # Without a name the user id tells at least whose program holds the pane.
     owner = args.owner or actor.name or f"{actor.kind}:{actor.uid}"
     reservation = await services.gate.reservations.reserve(pane.id, owner, args.ttl_secs)
     return build_reservation_item(reservation, services.clock.now())

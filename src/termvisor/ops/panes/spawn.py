@@ -1,31 +1,33 @@
 """Operation `spawn`: start a program in a new session, window or pane."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
 from termvisor.bus import wait_for_update
 from termvisor.errors import BadRequest
-from termvisor.model.action.action import Spawn as Action
+from termvisor.model.action.action import Spawn
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.accounts._account_item import find_account_status
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import ActionArgs, build_preconditions
-from termvisor.ops.input._execute_action import (
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import (
+    ActionArgs,
     ActionRequest,
     ActionResult,
+    RequestBuilder,
+    build_preconditions,
+    declare_action,
     execute_action,
     extend_result,
     render_action_result,
 )
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
 from termvisor.ops.render.text import RenderOptions
 
+# Seconds to wait until the new pane is discovered and has an id.
 _NEW_PANE_TIMEOUT_S = 5.0
-"""Seconds to wait until the new pane is discovered and has an id."""
 
 CommandWords = Annotated[
     tuple[str, ...],
@@ -65,11 +67,11 @@ class SpawnResult(ActionResult, frozen=True, kw_only=True):
     pid: int = 0
 
 
-async def build_request(services: ActingServices, args: SpawnArgs) -> ActionRequest:
+async def build_request(services: Services, args: SpawnArgs) -> ActionRequest:
     beside = None if args.beside is None else await resolve_pane(services, args.beside)
     if args.where == "pane" and beside is None:
         raise BadRequest("--where pane requires --beside", hint="`visor split <pane>` does the same.")
-    action = Action(
+    action = Spawn(
         where=args.where,
         server=args.server,
         session=args.session,
@@ -84,7 +86,7 @@ async def build_request(services: ActingServices, args: SpawnArgs) -> ActionRequ
     return ActionRequest(action=action, preconditions=build_preconditions(args), pane=beside)
 
 
-async def resolve_account_ref(services: ActingServices, account: str, command: tuple[str, ...]) -> str:
+async def resolve_account_ref(services: Services, account: str, command: tuple[str, ...]) -> str:
     """Return the full name of an account, "" if none is given. Raises NotFound, BadRequest."""
     if account and not command:
         raise BadRequest("--account requires a command to start")
@@ -101,32 +103,27 @@ def parse_environment(pairs: tuple[str, ...]) -> dict[str, str]:
     return variables
 
 
-async def run(services: ActingServices, args: SpawnArgs) -> SpawnResult:
-    return await start_program(services, args, await build_request(services, args))
-
-
-async def start_program(services: ActingServices, args: ActionArgs, request: ActionRequest) -> SpawnResult:
+async def start_program(services: Services, args: ActionArgs, request: ActionRequest) -> SpawnResult:
     """Execute the spawn and wait until the new pane is discovered."""
+    # Subscribed before the program starts: the pane may be discovered before the gate returns.
     with services.updates.subscribe_events() as events:
         result, outcome = await execute_action(services, args, request)
         if outcome is None:
             return extend_result(result, SpawnResult)
+        # Without a pane id from tmux there is nothing to wait for.
         deadline = services.clock.monotonic() + (_NEW_PANE_TIMEOUT_S if outcome.mux_pane else 0.0)
         while (new := await _find_new_pane(services, outcome)) is None and (
             left := deadline - services.clock.monotonic()
         ) > 0:
             await wait_for_update(services.clock, left, events)
     return extend_result(
-        result,
-        SpawnResult,
-        new=None if new is None else identify_pane(new),
-        mux_pane=outcome.mux_pane,
-        pid=outcome.pid,
+        result, SpawnResult, new=None if new is None else identify_pane(new), mux_pane=outcome.mux_pane, pid=outcome.pid
     )
 
 
-async def _find_new_pane(services: ActingServices, outcome: Outcome) -> PaneView | None:
+async def _find_new_pane(services: Services, outcome: Outcome) -> PaneView | None:
     views = await services.panes.list_panes(include_gone=True)
+    # A pane id is unique only within one tmux server; together with the pid it is the new pane.
     known = (outcome.mux_pane, outcome.pid)
     return next((view for view in reversed(views) if (view.facts.mux_id, view.facts.pid) == known), None)
 
@@ -136,7 +133,18 @@ def render_text(result: SpawnResult, options: RenderOptions) -> str:
     return render_action_result(result, options, f"started in {new} (pid {result.pid})")
 
 
-OP = Operation(
+def declare_program_start(*, build_request: RequestBuilder, **declaration: Any) -> Operation:
+    """Declare an operation that starts a program; its request holds a `Spawn`."""
+    return declare_action(
+        build_request=build_request,
+        execute=start_program,
+        result_type=SpawnResult,
+        render_text=render_text,
+        **declaration,
+    )
+
+
+OP = declare_program_start(
     name="spawn",
     robot_name="spawn",
     summary="Start a program in a new session, window or pane.",
@@ -144,11 +152,7 @@ OP = Operation(
 `get-text` and other commands. The arguments are passed unchanged; no shell parses them. Without a command the user's
 shell is started. `spawn` requires a running tmux server.""",
     args_type=SpawnArgs,
-    result_type=SpawnResult,
-    run=run,
-    render_text=render_text,
     build_request=build_request,
-    effect="change",
     exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),
     examples=(
         OperationExample("spawn --session work -- claude", "start an agent in a new window of the session `work`"),

@@ -4,21 +4,18 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from termvisor.model.action.action import Spawn as Action
-from termvisor.ops.api.gate_service import ActingServices
-from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference, build_preconditions
-from termvisor.ops.input._execute_action import ActionRequest
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.api.operation import OperationExample
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import ActionRequest
+from termvisor.ops.panes import spawn
+from termvisor.ops.panes._pane_reference import PaneReference
 from termvisor.ops.panes.spawn import (
     CommandWords,
     ProgramStartArgs,
-    SpawnResult,
-    parse_environment,
-    render_text,
-    resolve_account_ref,
-    start_program,
+    SpawnArgs,
+    declare_program_start,
 )
+from termvisor.ops.render.results import copy_fields
 
 
 class SplitArgs(ProgramStartArgs, frozen=True, kw_only=True):
@@ -31,36 +28,17 @@ class SplitArgs(ProgramStartArgs, frozen=True, kw_only=True):
     )
 
 
-async def build_request(services: ActingServices, args: SplitArgs) -> ActionRequest:
-    pane = await resolve_pane(services, args.pane)
-    action = Action(
-        where="pane",
-        beside=pane.id,
-        is_horizontal=args.horizontal,
-        command=args.command,
-        cwd=args.cwd,
-        env=parse_environment(args.env),
-        name=args.name,
-        account=await resolve_account_ref(services, args.account, args.command),
-    )
-    return ActionRequest(action=action, preconditions=build_preconditions(args), pane=pane)
+async def build_request(services: Services, args: SplitArgs) -> ActionRequest:
+    return await spawn.build_request(services, copy_fields(SpawnArgs, args, where="pane", beside=args.pane))
 
 
-async def run(services: ActingServices, args: SplitArgs) -> SpawnResult:
-    return await start_program(services, args, await build_request(services, args))
-
-
-OP = Operation(
+OP = declare_program_start(
     name="split",
     robot_name="split",
     summary="Split a pane and start a program in the new one.",
     doc="Same as `spawn --where pane --beside <pane>`. Without a command the user's shell is started.",
     args_type=SplitArgs,
-    result_type=SpawnResult,
-    run=run,
-    render_text=render_text,
     build_request=build_request,
-    effect="change",
     exit_statuses=(
         (75, "Not executed: the pane is reserved, or a precondition failed."),
         (77, "Not executed: denied by the policy, or requires approval."),

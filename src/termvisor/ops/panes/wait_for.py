@@ -18,9 +18,8 @@ from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_state_cell
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.history._command_item import CommandFacts, build_command_facts, format_duration, format_exit_code
-from termvisor.ops.panes._listing import PaneIdentity, identify_pane
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, format_duration, format_exit_code
+from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
 from termvisor.ops.panes._wait_conditions import (
     CommandCondition,
@@ -42,7 +41,7 @@ from termvisor.redaction import redact
 class WaitForArgs(Struct, frozen=True, kw_only=True):
     """Exactly one condition: a pattern, `--command-finished`, `--state`, `--gone` or `--quiet-for`."""
 
-    pane: Annotated[str, Meta(description="The pane: id, %id or session:window.pane.", extra={"positional": "one"})]
+    pane: PaneReference
     pattern: Annotated[
         Annotated[str, Meta(min_length=1)] | None,
         Meta(description="Text that a line must contain.", extra={"positional": "rest"}),
@@ -90,6 +89,7 @@ async def run(services: Services, args: WaitForArgs) -> WaitForResult:
     pane = await resolve_pane(services, args.pane)
     started = services.clock.monotonic()
     deadline = started + args.timeout_secs
+    # Subscribed before the first check: an update in between wakes the loop instead of being lost.
     with (
         services.updates.subscribe_output() as output,
         services.updates.subscribe_events() as events,
@@ -115,6 +115,7 @@ async def _build_condition(services: Services, pane: PaneView, args: WaitForArgs
         raise BadRequest("give exactly one condition: a pattern, --command-finished, --state, --gone or --quiet-for")
     if args.command_finished:
         since = None if args.since is None else await parse_cursor(services, pane.id, args.since)
+        # Read again: the command may have ended while its output was stored.
         return CommandCondition(
             services, await choose_awaited_command(services, await _read_pane(services, pane), since)
         )
@@ -140,10 +141,12 @@ def build_matcher(args: WaitForArgs) -> Callable[[str], bool]:
     pattern = args.pattern or ""
     if not args.regex:
         return lambda text: pattern in text
-    from termvisor.regex import compile_patterns  # loads a native library; most waits do not need it
+    # Loads a native library; most waits do not need it.
+    from termvisor.regex import compile_patterns
 
     try:
         engine = compile_patterns({"pattern": pattern})
+    # The engine reports a bad pattern as a configuration error, but here it came with the call.
     except ConfigError as error:
         raise BadRequest(
             f"--regex: {error.message}", hint="RE2 syntax has no look-around and no back-references."
@@ -185,6 +188,7 @@ async def _wait_for_pane_update(services: Services, pane: PaneId, timeout: float
     while (left := until - services.clock.monotonic()) > 0:
         updates: list[Any] = await wait_for_update(services.clock, left, *sources)
         updates += output.drain()
+        # A full subscription drops items, and one of them may have been about this pane.
         is_relevant = any(item == pane or isinstance(item, Event | StateChange) for item in updates)
         if not updates or is_relevant or output.dropped_count != dropped_before:
             return
@@ -194,6 +198,7 @@ async def _read_pane(services: Services, pane: PaneView) -> PaneView:
     """Read the pane again; if it is no longer known, mark it as gone."""
     try:
         return await resolve_pane(services, str(pane.id))
+    # Retention deletes closed panes; for the caller that means the same.
     except NotFound:
         return structs.replace(pane, gone_at=services.clock.now())
 
@@ -201,6 +206,7 @@ async def _read_pane(services: Services, pane: PaneView) -> PaneView:
 async def _build_result(services: Services, pane: PaneView, match: ConditionResult, started_at: float) -> WaitForResult:
     position = await find_last_line_number(services, pane.id) if match.line is None else match.line.number
     if match.command is not None and match.command.last_line is not None:
+        # Continue right after the output of the command, even if more was printed since.
         position = min(position, match.command.last_line)
     return WaitForResult(
         identity=identify_pane(pane),
@@ -217,12 +223,9 @@ async def _build_result(services: Services, pane: PaneView, match: ConditionResu
 
 
 def render_text(result: WaitForResult, options: RenderOptions) -> str:
-    if result.line is not None:
-        return sanitize(result.line.text)
-    if result.pending is not None:
-        return sanitize(result.pending)
-    if result.shown is not None:
-        return sanitize(result.shown)
+    for text in (None if result.line is None else result.line.text, result.pending, result.shown):
+        if text is not None:
+            return sanitize(text)
     if result.command is not None:
         return f"{sanitize(result.command.command or 'a command')}: {_format_command_end(result.command)}"
     if result.agent is not None:

@@ -10,10 +10,9 @@ from msgspec import Meta, Struct
 from termvisor.errors import BadRequest
 from termvisor.ops.api import catalog
 from termvisor.ops.api.arguments import parse_arguments
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._execute_action import DryRunResult, dry_run_action, render_dry_run_lines
-from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.api.services import Services
+from termvisor.ops.input._action_operation import DryRunResult, dry_run_action, render_dry_run_lines
 
 
 class PolicyExplainArgs(Struct, frozen=True, kw_only=True):
@@ -23,20 +22,16 @@ class PolicyExplainArgs(Struct, frozen=True, kw_only=True):
         str, Meta(description="A command that acts: send, send-keys, kill, spawn, …", extra={"positional": "one"})
     ]
     words: Annotated[
-        tuple[str, ...],
-        Meta(description="Its arguments; put options after --.", extra={"positional": "rest"}),
+        tuple[str, ...], Meta(description="Its arguments; put options after --.", extra={"positional": "rest"})
     ] = ()
 
 
-async def run(services: ActingServices, args: PolicyExplainArgs) -> DryRunResult:
+async def run(services: Services, args: PolicyExplainArgs) -> DryRunResult:
     op = catalog.load_by_any_name(args.command)
+    # Only operations that act pass the gate.
     if op.build_request is None:
         raise BadRequest(f"`{op.command}` executes no action, so the policy does not apply")
     return await dry_run_action(services, await op.build_request(services, parse_arguments(op.args_type, args.words)))
-
-
-def render_text(result: DryRunResult, options: RenderOptions) -> str:
-    return "\n".join(render_dry_run_lines(result, options))
 
 
 OP = Operation(
@@ -48,7 +43,7 @@ counts against rate limits.""",
     args_type=PolicyExplainArgs,
     result_type=DryRunResult,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, options: "\n".join(render_dry_run_lines(result, options)),
     examples=(
         OperationExample("policy explain send 7 'rm -rf build'", "the verdict on sending this text"),
         OperationExample("robot policy explain kill 7", "as JSON"),

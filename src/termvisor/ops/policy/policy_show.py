@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.model.action.policy import Policy
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.services import Services
 from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 
@@ -30,7 +30,7 @@ class PolicyShowResult(Struct, frozen=True, kw_only=True):
     trouble: str
 
 
-async def run(services: ActingServices, args: PolicyShowArgs) -> PolicyShowResult:
+async def run(services: Services, args: PolicyShowArgs) -> PolicyShowResult:
     policy, problem = services.gate.audit.load_policy()
     return PolicyShowResult(
         path=f"{services.configuration[0].config_dir}/{POLICY_FILE_NAME}",
@@ -52,6 +52,7 @@ def render_text(result: PolicyShowResult, options: RenderOptions) -> str:
     if result.policy is None:
         lines.append(options.paint("red", "# No valid policy: nothing is allowed."))
     for name, value in (result.policy or {}).items():
+        # An empty table is shown as a value, so that no key disappears.
         table = value if isinstance(value, dict) else {}
         lines += [_format_line(f"{name}.{key}", inner) for key, inner in table.items()] or [_format_line(name, value)]
     return "\n".join(lines)

@@ -7,10 +7,9 @@ from msgspec import Meta, Struct
 
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
-from termvisor.ops.policy._policy_check_worker import check_policy_file
 from termvisor.ops.policy.policy_show import POLICY_FILE_NAME
 from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.system.worker import call_worker
 
 
 class PolicyTestArgs(Struct, frozen=True, kw_only=True):
@@ -33,10 +32,18 @@ class PolicyTestResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: PolicyTestArgs) -> PolicyTestResult:
-    path = args.file or f"{get_paths(services).config_dir}/{POLICY_FILE_NAME}"
+    path = args.file or f"{services.paths.config_dir}/{POLICY_FILE_NAME}"
+    # A file that was named must exist, but `policy.toml` is optional.
     exists = args.file is not None or os.path.exists(path)
     if exists:
-        await check_policy_file(path)
+        # In a worker process, so that a client never loads the pattern engines.
+        await call_worker(
+            "termvisor.policy.policy_file:check_policy_file",
+            (path,),
+            returns=type(None),
+            timeout_s=60.0,
+            name="policy check",
+        )
     return PolicyTestResult(path=path, exists=exists)
 
 

@@ -12,10 +12,10 @@ from termvisor.ops.render.text import sanitize, shorten
 from termvisor.redaction import redact
 
 ActionFields = Mapping[str, Any]
+# Maximum columns of a description; the full text is in the audit log.
 _MAX_TEXT_WIDTH = 400
-"""Maximum columns of a description; the full text is in the audit log."""
+# A row of a dialog that is a choice.
 _CHOICE_ROW = re.compile(r"[\s│┃]*(?:[❯›●○]\s|\d{1,2}[.)]\s)")
-"""A row of a dialog that is a choice."""
 
 
 def describe_action_fields(kind: str, fields: ActionFields) -> str:
@@ -26,6 +26,7 @@ def describe_action_fields(kind: str, fields: ActionFields) -> str:
         text = describe(fields) if describe else fallback
     except (KeyError, TypeError):  # the entry was logged by another version, with other fields
         text = fallback
+    # Redacted before it is cut: a part of a secret would not be recognized.
     return shorten(sanitize(redact(text)), _MAX_TEXT_WIDTH)
 
 
@@ -89,6 +90,7 @@ def _describe_answer_dialog(fields: ActionFields) -> str:
 def _parse_dialog_payload(fields: ActionFields) -> dict[str, str]:
     try:
         return msgspec.json.decode(fields["given"], type=dict[str, str])
+    # The caller falls back to the raw fields, as for every entry of another version.
     except msgspec.MsgspecError as error:
         raise TypeError("no dialog") from error
 

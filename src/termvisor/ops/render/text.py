@@ -7,15 +7,19 @@ title or forge a row in the user's terminal.
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from textwrap import fill
 from typing import Any, Literal
 
 from msgspec import Struct
+
+from termvisor.model.did_you_mean import find_close_matches
 
 OutputFormat = Literal["json", "markdown", "plain"]
 _ESCAPE_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
 _SGR_SEQUENCE = re.compile(r"\x1b\[[0-9;:]*m")
+# Direction marks and line separators can make a text look like another one.
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _SGR_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -54,6 +58,7 @@ class TableColumn(Struct, frozen=True):
 
 def sanitize(text: str) -> str:
     """Return one line without control characters, escape sequences and invisible direction marks."""
+    # Whole sequences first: without its ESC, the rest of a sequence would remain as text.
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", text)).replace("\t", " ").replace("\n", " ")
 
 
@@ -173,6 +178,7 @@ def _drop_optional_columns(
     needed = {id(column): _measure_min_width(column, items, options) for column in columns}
     kept = list(columns)
     for column in reversed(columns):
+        # Two spaces separate the columns.
         if sum(needed[id(candidate)] + 2 for candidate in kept) - 2 <= options.width:
             break
         if column.is_optional:
@@ -191,6 +197,7 @@ def _compute_widths(columns: Sequence[TableColumn], rows: list[list[str]], max_w
     widths = [max((measure_width(row[index]) for row in rows), default=0) for index in range(len(columns))]
     excess = sum(widths) + 2 * (len(widths) - 1) - max_width if max_width else 0
     shrinkable = [index for index, column in enumerate(columns) if column.can_shrink]
+    # One column at a time from the widest, so that none is cut more than necessary.
     while excess > 0 and any(widths[index] > columns[index].min_width for index in shrinkable):
         widest = max(shrinkable, key=lambda index: widths[index] - columns[index].min_width)
         widths[widest] -= 1
@@ -209,4 +216,57 @@ def _render_row(
         painted = options.paint(style, text)
         padded.append(pad + painted if column.is_right_aligned else painted + pad)
     line = "  ".join(padded).rstrip()
+    # Escape sequences of a painted row would be counted and cut as text.
     return shorten(line, options.width) if options.width and not options.colour else line
+
+
+# Indented lines and list items keep their own line.
+_LIST_ITEM_START = re.compile(r"\s*(?:- |\d+\. )|\s+")
+# Two or more spaces separate the columns of a help row.
+_FIRST_COLUMN = re.compile(r"\s+\S.*?\s{2,}(?=\S)")
+
+
+def wrap_text(text: str, width: int) -> str:
+    """Wrap paragraphs, list items and two-column rows to ``width``; 0 leaves the text unchanged."""
+    if width <= 0:
+        return text
+    return "\n\n".join(_wrap_paragraph(part, width) for part in text.split("\n\n"))
+
+
+def _wrap_paragraph(text: str, width: int) -> str:
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if (
+            lines
+            and not _LIST_ITEM_START.match(line)
+            and not _LIST_ITEM_START.match(lines[-1])
+            and not lines[-1].endswith(":")
+        ):
+            lines[-1] += " " + line
+        else:
+            lines.append(line)
+    return "\n".join(_wrap_line(line, width) for line in lines)
+
+
+def _wrap_line(line: str, width: int) -> str:
+    """Wrap a long line, indented to the second column of a row or the text of a list item."""
+    if len(line) <= width:
+        return line
+    start = _FIRST_COLUMN.match(line) or _LIST_ITEM_START.match(line)
+    head = start[0] if start else ""
+    indent = " " * min(len(head), width // 2)
+    filled = fill(
+        line[len(head) :],
+        width,
+        initial_indent=head,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return filled or line
+
+
+def suggest_name(name: str, known: Sequence[str], otherwise: str) -> str:
+    """Return a hint with the known name closest to a misspelled one, else ``otherwise``."""
+    near = find_close_matches(name, known)
+    return f"Did you mean {near[0]}?" if near else otherwise

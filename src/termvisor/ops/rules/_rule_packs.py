@@ -13,13 +13,13 @@ from termvisor.detection.packs import RulePacks, RuleProblem, load_packs
 from termvisor.detection.packs.crash_test import load_crashing_rules
 from termvisor.detection.packs.lint import LintResult, lint_rules
 from termvisor.detection.packs.locations import PACK_FILE, get_user_folder
+from termvisor.detection.packs.rule_file import render_pack_file, render_rule_file
 from termvisor.detection.packs.rule_tester import RuleTestResult, try_rule
-from termvisor.detection.packs.template import render_pack_file, render_rule_file
 from termvisor.errors import BadRequest, NotFound
 from termvisor.model.detection.rule import Rule
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
+from termvisor.ops.render.results import copy_fields
 
 __all__ = [
     "RuleItem",
@@ -54,8 +54,11 @@ async def load_all_packs(services: Services) -> tuple[RulePacks, frozenset[str]]
     """Return all rules, including the disabled ones, and the ids of the latter."""
     paths, settings = services.configuration
     folders = (get_user_folder(paths.config_dir),)
+    # Rules that crashed the pattern engine before are left out.
     order, crashing = settings.patterns_order, load_crashing_rules(paths.cache_dir)
+    # Reading all rule files takes too long for the event loop.
     packs = await asyncio.to_thread(load_packs, folders, order, settings.patterns_disabled, crashing)
+    # Disabled rules are not loaded, so all are loaded once more to list them too.
     if not packs.disabled:
         return packs, frozenset()
     all_packs = await asyncio.to_thread(load_packs, folders, order, (), crashing)
@@ -63,17 +66,7 @@ async def load_all_packs(services: Services) -> tuple[RulePacks, frozenset[str]]
 
 
 def build_rule_item(rule: Rule, disabled_ids: frozenset[str]) -> RuleItem:
-    return RuleItem(
-        id=rule.id,
-        pack=rule.pack,
-        agent=rule.agent,
-        scope=rule.scope,
-        severity=rule.severity,
-        event=rule.event,
-        remedy=rule.remedy,
-        why=rule.why,
-        is_disabled=rule.id in disabled_ids,
-    )
+    return copy_fields(RuleItem, rule, is_disabled=rule.id in disabled_ids)
 
 
 def find_rule(packs: RulePacks, name: str) -> Rule:
@@ -96,7 +89,7 @@ def check_known_name(field: str, name: str | None, known_names: Iterable[str]) -
 
 async def lint_packs(services: Services, path: str | None) -> LintResult:
     """Lint the rules at this path; without one, all packs of this instance and the settings about them."""
-    paths = get_paths(services)
+    paths = services.paths
     result = await asyncio.to_thread(lint_rules, path, (get_user_folder(paths.config_dir),), cache=paths.cache_dir)
     if path is not None:
         return result
@@ -107,5 +100,5 @@ async def lint_packs(services: Services, path: str | None) -> LintResult:
 
 def build_template_files(services: Services, pack: str, name: str, agent: str) -> list[tuple[str, str]]:
     """Return path and text of a new pack file and of a new rule file, in this order."""
-    folder = f"{get_user_folder(get_paths(services).config_dir)}/{pack}"
+    folder = f"{get_user_folder(services.paths.config_dir)}/{pack}"
     return [(f"{folder}/{PACK_FILE}", render_pack_file(pack)), (f"{folder}/{name}.toml", render_rule_file(name, agent))]

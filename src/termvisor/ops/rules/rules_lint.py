@@ -49,10 +49,6 @@ def render_text(result: RulesLintResult, options: RenderOptions) -> str:
     return "\n".join([*errors, *warnings, footer])
 
 
-def _get_exit_status(result: RulesLintResult) -> int:
-    return 78 if result.troubles else 0
-
-
 OP = Operation(
     name="rules_lint",
     summary="Validate rule files and test their examples.",
@@ -64,7 +60,7 @@ are.""",
     run=run,
     render_text=render_text,
     effect="local",
-    get_exit_status=_get_exit_status,
+    get_exit_status=lambda result: 78 if result.troubles else 0,
     exit_statuses=((0, "All rules are valid."), (78, "There are errors; each names its file, line and key.")),
     examples=(
         OperationExample("rules lint", "all packs, including your own"),

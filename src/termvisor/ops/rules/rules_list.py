@@ -8,7 +8,7 @@ from termvisor.clock import format_timestamp
 from termvisor.model.detection.rule import RuleScope
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import BaseListing, build_filters, count_values
+from termvisor.ops.render.results import BaseListing, build_filters, copy_fields, count_values
 from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
 from termvisor.ops.rules._rule_packs import RuleItem, build_rule_item, check_known_name, load_all_packs
 
@@ -48,6 +48,7 @@ class RuleListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: RulesListArgs) -> RuleListing:
     packs, disabled_ids = await load_all_packs(services)
+    # A misspelled filter would look like a pack or an agent without rules.
     check_known_name("agent", args.agent, (rule.agent for rule in packs.rules))
     check_known_name("pack", args.pack, (pack.name for pack in packs.packs))
     filters = build_filters(pack=args.pack, agent=args.agent, scope=args.scope)
@@ -66,10 +67,9 @@ async def run(services: Services, args: RulesListArgs) -> RuleListing:
             by_pack=count_values(item.pack for item in items),
         ),
         packs=tuple(
-            RulePackItem(
-                name=pack.name,
-                version=pack.version,
-                origin=pack.origin,
+            copy_fields(
+                RulePackItem,
+                pack,
                 folder=pack.folder if pack.origin != "builtin" else "",
                 rules=active.get(pack.name, 0),
             )

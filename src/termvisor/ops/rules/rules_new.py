@@ -13,8 +13,10 @@ from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.ops.rules._rule_packs import build_template_files
 from termvisor.settings import make_private_folder
 
+# The id is also the file name, so it has no slash and does not start with a dot.
 _RULE_ID_PATTERN = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+", re.ASCII)
 _PACK_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*", re.ASCII)
+# File systems limit a name to 255 bytes.
 _MAX_NAME_LENGTH = 120
 
 
@@ -55,8 +57,10 @@ async def run(services: Services, args: CreateRuleArgs) -> CreateRuleResult:
 
 def _write_new_file(path: str, text: str, *, may_exist: bool = False) -> None:
     try:
+        # O_EXCL: a rule that exists, also as a symbolic link, is never overwritten.
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(text)
+    # The pack file is shared by all rules of the pack; only the rule itself must be new.
     except FileExistsError:
         if not may_exist:
             raise Conflict(f"{path} already exists", hint="Edit it, or choose another id.") from None

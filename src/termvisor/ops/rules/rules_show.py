@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.model.detection.rule import MatchingExample, NonMatchingExample
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, render_code_block, sanitize, sanitize_lines
 from termvisor.ops.rules._rule_packs import find_rule, load_all_packs
 
@@ -46,12 +47,8 @@ class RulesShowResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: RulesShowArgs) -> RulesShowResult:
     packs, disabled_ids = await load_all_packs(services)
     rule = find_rule(packs, args.id)
-    names = [name for name in RulesShowResult.__struct_fields__ if name not in ("is_disabled", "replaces")]
-    return RulesShowResult(
-        **{name: getattr(rule, name) for name in names},
-        is_disabled=rule.id in disabled_ids,
-        replaces=packs.replaced.get(rule.id, ()),
-    )
+    replaced = packs.replaced.get(rule.id, ())
+    return copy_fields(RulesShowResult, rule, is_disabled=rule.id in disabled_ids, replaces=replaced)
 
 
 def render_text(result: RulesShowResult, options: RenderOptions) -> str:

@@ -6,11 +6,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
-from termvisor.model.detection.match_trace import MatchTrace
-from termvisor.model.detection.rule import Rule, RuleScope
+from termvisor.model.detection.rule import MatchTrace, Rule, RuleScope
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.api.text_input import LenientTextInput, StdinFlag, TextFileOption
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_lines
 from termvisor.ops.rules._rule_packs import (
     RulePacks,
@@ -67,7 +67,8 @@ async def run(services: Services, args: RulesTestArgs) -> RulesTestResult:
     packs, disabled_ids = await load_all_packs(services)
     check_known_name("agent", args.agent, (rule.agent for rule in packs.rules))
     rules = _select_rules(packs, args)
-    text = redact(sanitize_lines(args.text))  # rules see what is stored: without escapes, and redacted
+    # Rules see what is stored: without escapes, and redacted.
+    text = redact(sanitize_lines(args.text))
     results = [try_rule(rule, text, args.agent or "") for rule in rules]
     shown = [result for result in results if result.line is not None or args.rule]
     items = tuple(_build_item(result, disabled_ids, is_traced=args.trace) for result in shown)
@@ -78,20 +79,20 @@ def _select_rules(packs: RulePacks, args: RulesTestArgs) -> list[Rule]:
     if args.rule is not None:
         return [find_rule(packs, args.rule)]
     rules = [rule for rule in packs.rules if args.scope in (None, rule.scope)]
-    if args.scope is None:  # the part of the screen is not known from the text alone
+    # The part of the screen is not known from the text alone.
+    if args.scope is None:
         rules = [rule for rule in rules if rule.scope != "screen"]
     return [rule for rule in rules if args.agent is None or rule.agent in ("", args.agent)]
 
 
 def _build_item(result: RuleTestResult, disabled_ids: frozenset[str], *, is_traced: bool) -> RuleTestItem:
     rule = result.rule
-    return RuleTestItem(
+    return copy_fields(
+        RuleTestItem,
+        rule,
         rule=rule.id,
-        pack=rule.pack,
         matched=result.line is not None,
         line=None if result.line is None else result.line + 1,
-        event=rule.event,
-        severity=rule.severity,
         captures=result.captures,
         is_disabled=rule.id in disabled_ids,
         match_trace=result.trace if is_traced else None,
@@ -118,10 +119,6 @@ def _format_item(item: RuleTestItem, options: RenderOptions) -> str:
     return "\n".join(lines)
 
 
-def _get_exit_status(result: RulesTestResult) -> int:
-    return 0 if result.matched else 1
-
-
 OP = Operation(
     name="rules_test",
     summary="Test which rules match a text.",
@@ -135,7 +132,7 @@ match. Nothing is stored or reported.""",
     render_text=render_text,
     effect="local",
     accepts_text_input=True,
-    get_exit_status=_get_exit_status,
+    get_exit_status=lambda result: 0 if result.matched else 1,
     exit_statuses=((0, "At least one rule matches."), (1, "No rule matches.")),
     examples=(
         OperationExample('rules test "bash: gti: command not found"', "one line"),

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.errors import Unavailable
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.ops.render.text import sanitize
 
 
 class CompletionArgs(Struct, frozen=True, kw_only=True):
@@ -30,7 +30,8 @@ async def run(services: Services, args: CompletionArgs) -> CompletionScript:
 
 
 def _build_script(shell: str) -> str:
-    from termvisor.ops.docs.completions import bash, fish, zsh  # they import every operation
+    # They import every operation.
+    from termvisor.ops.docs.completions import bash, fish, zsh
 
     scripts = {"bash": bash.render_script, "zsh": zsh.render_script, "fish": fish.render_script}
     return scripts[shell]()
@@ -42,16 +43,13 @@ async def _list_panes(services: Services) -> str:
         panes = await services.panes.list_panes()
     except Unavailable:  # pressing Tab must neither print an error nor start a daemon
         return ""
+    # A tab separates the number from the description; none may come from the names themselves.
     return "\n".join(
         sanitize(f"{pane.id}|{pane.facts.session_name}:{pane.facts.window_index} {pane.facts.command}").replace(
             "|", "\t", 1
         )
         for pane in panes
     )
-
-
-def render_text(result: CompletionScript, options: RenderOptions) -> str:
-    return result.script.rstrip("\n")
 
 
 OP = Operation(
@@ -63,7 +61,7 @@ commands; panes are queried from the daemon when you press Tab, and no daemon is
     args_type=CompletionArgs,
     result_type=CompletionScript,
     run=run,
-    render_text=render_text,
+    render_text=lambda result, _options: result.script.rstrip("\n"),
     works_without_daemon=True,
     examples=(
         OperationExample("completion bash", "the script for bash"),

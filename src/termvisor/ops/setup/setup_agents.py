@@ -12,7 +12,6 @@ from termvisor.errors import ConfirmationRequired
 from termvisor.model.agent.hooks import HookedAgent, HookScope
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.settings import get_environment
 from termvisor.setup import hook_script, user_file
@@ -23,10 +22,10 @@ from termvisor.setup.agent_settings import (
     get_scope_folder,
     has_other_status_line,
     inspect_hooks,
+    list_installed_agents,
     read_with_backup,
     remove_hooks,
 )
-from termvisor.setup.installed_agents import list_installed_agents
 from termvisor.setup.user_file import FileChange, format_diff
 
 HookSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "skipped", "foreseen"]
@@ -41,8 +40,7 @@ class SetupAgentsArgs(Struct, frozen=True, kw_only=True):
     """Choose agents, scope and direction."""
 
     agent: Annotated[
-        tuple[HookedAgent, ...],
-        Meta(description="Only this agent; repeatable. Default: all installed agents."),
+        tuple[HookedAgent, ...], Meta(description="Only this agent; repeatable. Default: all installed agents.")
     ] = ()
     scope: Annotated[HookScope, Meta(description="Your user settings, or the project in this directory.")] = "user"
     remove: Annotated[bool, Meta(description="Remove our hooks.")] = False
@@ -80,7 +78,7 @@ class _HookPlan(Struct, frozen=True):
 
 
 async def run(services: Services, args: SetupAgentsArgs) -> SetupAgentsResult:
-    paths, environ = get_paths(services), get_environment()
+    paths, environ = services.paths, get_environment()
     folder = get_scope_folder(args.scope)
     files = [
         build_settings_file(agent, paths, environ, folder) for agent in args.agent or list_installed_agents(environ)
@@ -92,6 +90,7 @@ async def run(services: Services, args: SetupAgentsArgs) -> SetupAgentsResult:
         return SetupAgentsResult(script=paths.hook_file, items=tuple(map(_preview_plan, plans)))
     if diff and not args.yes:
         raise ConfirmationRequired(f"change {_describe_changed_files(plans)}?", shown=diff)
+    # Before the settings: an agent that reloads them at once must find the script.
     if not args.remove and any(not plan.file.skip_reason for plan in plans):
         hook_script.install(paths)
     apply_plan = _remove_hooks if args.remove else _install_hooks
@@ -117,6 +116,7 @@ def _compute_new_content(
 
 
 def _preview_plan(plan: _HookPlan) -> HookSetupItem:
+    # The agent is reported even if nothing would change, so that the list is complete.
     outcome: HookSetupOutcome = (
         "skipped" if plan.file.skip_reason else "unchanged" if plan.change.is_empty else "foreseen"
     )
@@ -130,7 +130,11 @@ def _install_hooks(plan: _HookPlan) -> HookSetupItem:
     if change.is_empty:
         return _build_item(plan, "unchanged", backup_path=_find_backup(change.path))
     user_file.replace_user_file(
-        change.path, change.after, backup_data=None if plan.had_our_hooks else change.before, hint=_WRITE_ERROR_HINT
+        # A file with our hooks in it is not the original of the user; the first backup is kept.
+        change.path,
+        change.after,
+        backup_data=None if plan.had_our_hooks else change.before,
+        hint=_WRITE_ERROR_HINT,
     )
     return _build_item(plan, "updated" if plan.had_our_hooks else "installed", backup_path=_find_backup(change.path))
 
@@ -170,23 +174,14 @@ def render_text(result: SetupAgentsResult, options: RenderOptions) -> str:
         return "No supported agent is installed."
     lines = []
     for item in result.items:
+        label = "would change" if item.outcome == "foreseen" else item.outcome
         backup = f" (backup: {item.kept})" if item.kept else ""
-        lines += [sanitize(f"{item.agent:<12} {_OUTCOME_LABELS[item.outcome]:<12} {item.path}{backup}")]
+        lines += [sanitize(f"{item.agent:<12} {label:<12} {item.path}{backup}")]
         lines += [sanitize_lines(item.change)] if item.change else []
         lines += (
             [options.paint("yellow", sanitize(f"{'':<12} {item.note}"))] if item.note and not options.is_quiet else []
         )
     return "\n".join(lines)
-
-
-_OUTCOME_LABELS: dict[HookSetupOutcome, str] = {
-    "installed": "installed",
-    "updated": "updated",
-    "removed": "removed",
-    "unchanged": "unchanged",
-    "skipped": "skipped",
-    "foreseen": "would change",
-}
 
 
 OP = Operation(

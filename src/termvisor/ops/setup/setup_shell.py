@@ -8,18 +8,19 @@ from msgspec import Meta, Struct
 from termvisor.errors import BadRequest, ConfirmationRequired
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.settings import Paths, get_environment, load_nonce
 from termvisor.setup import user_file
 from termvisor.setup.shell_integration import (
     Shell,
+    add_block,
     build_snippet,
     detect_shell,
     find_login_shell_warning,
     get_startup_path,
+    has_block,
+    remove_block,
 )
-from termvisor.setup.shell_startup_file import add_block, has_block, remove_block
 from termvisor.setup.user_file import FileChange, format_diff
 
 ShellSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "printed"]
@@ -50,7 +51,7 @@ async def run(services: Services, args: SetupShellArgs) -> SetupShellResult:
         raise BadRequest("--remove and --print exclude each other")
     environ = get_environment()
     shell = args.shell or detect_shell(environ)
-    path, code = get_startup_path(shell, environ), build_snippet(shell, get_paths(services).nonce_file)
+    path, code = get_startup_path(shell, environ), build_snippet(shell, services.paths.nonce_file)
     if args.print:
         text = code.decode("utf-8", "replace")
         return SetupShellResult(shell=shell, path=path, outcome="printed", snippet=text)
@@ -58,15 +59,17 @@ async def run(services: Services, args: SetupShellArgs) -> SetupShellResult:
     change = FileChange(path, before, remove_block(before) if args.remove else add_block(before, code))
     if not change.is_empty and not args.yes:
         raise ConfirmationRequired(f"change {path}?", shown=format_diff(change))
-    return _remove_block(shell, change) if args.remove else _install_block(get_paths(services), shell, change)
+    return _remove_block(shell, change) if args.remove else _install_block(services.paths, shell, change)
 
 
 def _install_block(paths: Paths, shell: Shell, change: FileChange) -> SetupShellResult:
     had_block = has_block(change.before)
+    # The snippet holds only the path of the nonce, so the file must exist before a shell reads it.
     load_nonce(paths.nonce_file)
     outcome: ShellSetupOutcome = "unchanged"
     if not change.is_empty:
         outcome = "updated" if had_block else "installed"
+        # A file with our block in it is not the original of the user; the first backup is kept.
         user_file.replace_user_file(change.path, change.after, backup_data=None if had_block else change.before)
     backup_path = user_file.get_backup_path(change.path)
     return SetupShellResult(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.diagnostics.checks.history_limit import MIN_HISTORY_LINES
+from termvisor.diagnostics.checks.tmux import MIN_HISTORY_LINES
 from termvisor.errors import Unavailable
 from termvisor.model.health import ServerHealth
 from termvisor.model.terminal.pane import PaneView
@@ -36,6 +36,7 @@ class SetupTmuxResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, _args: SetupTmuxArgs) -> SetupTmuxResult:
     try:
         panes, servers = await services.panes.list_panes(), (await services.maintenance.get_health()).servers
+    # The advice is useful before the first start as well.
     except Unavailable:
         return SetupTmuxResult(is_seen=False, items=(_advise_history_limit(()),))
     items = [_advise_history_limit(panes), _advise_unattached_sessions(panes), _advise_unattached_servers(servers)]

@@ -1,6 +1,7 @@
 """Operation `doctor`: run the diagnostic checks and report how to fix problems."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -8,17 +9,16 @@ from termvisor.clock import Clock
 from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.diagnostics.checks.check import Check, CheckFinding, CheckStatus, InstalledHooks
 from termvisor.errors import ConfigError, Unavailable
-from termvisor.model.agent.drift import AgentDrift
+from termvisor.model.agent.evidence import AgentDrift
 from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
-from termvisor.ops.panes._listing import count_values
+from termvisor.ops.render.results import count_values
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 from termvisor.settings import Paths, Settings, get_environment
-from termvisor.setup.installed_agents import inspect_installed_hooks
+from termvisor.setup.agent_settings import inspect_installed_hooks
 
 
 class DoctorArgs(Struct, frozen=True, kw_only=True):
@@ -55,43 +55,41 @@ class ServicesCheckContext:
 
     def __init__(self, services: Services):
         self._services = services
-        self.paths: Paths = get_paths(services)
+        self.paths: Paths = services.paths
         self.clock: Clock = services.clock
 
     @property
     def settings(self) -> Settings:
         try:
             return self._services.configuration[1]
+        # A check of its own reports the invalid file; the others go on with the defaults.
         except ConfigError:
             return Settings()
 
+    # Without a daemon the local services raise Unavailable; each check then decides what that means for it.
     async def list_panes(self) -> Sequence[PaneView] | None:
-        try:
+        with suppress(Unavailable):
             return await self._services.panes.list_panes()
-        except Unavailable:
-            return None
+        return None
 
     async def get_health(self) -> HealthStatus | None:
-        try:
+        with suppress(Unavailable):
             return await self._services.maintenance.get_health()
-        except Unavailable:
-            return None
+        return None
 
     async def list_drifts(self) -> Sequence[AgentDrift] | None:
-        try:
+        with suppress(Unavailable):
             return await self._services.agents.list_drifts()
-        except Unavailable:
-            return None
+        return None
 
     def inspect_hooks(self) -> InstalledHooks:
         return inspect_installed_hooks(self.paths, get_environment())
 
     async def read_newest_event_time(self) -> int | None:
-        try:
+        with suppress(Unavailable):
             events = await self._services.history.list_events(limit=1)
-        except Unavailable:
-            return None
-        return events[-1].at if events else None
+            return events[-1].at if events else None
+        return None
 
 
 _STATUS_STYLES: dict[CheckStatus, str] = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}

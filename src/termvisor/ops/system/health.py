@@ -7,7 +7,7 @@ from termvisor.model.health import HealthMetrics, ProcessUsage
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
-from termvisor.ops.panes._listing import format_optional_timestamp
+from termvisor.ops.render.results import copy_fields, format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, format_bytes, pluralize, render_table
 
 
@@ -31,8 +31,9 @@ class HealthReport(HealthMetrics, frozen=True, kw_only=True):
 
 async def run(services: Services, _args: HealthArgs) -> HealthReport:
     health = await services.maintenance.get_health()
-    return HealthReport(
-        **{name: getattr(health, name) for name in HealthMetrics.__struct_fields__},
+    return copy_fields(
+        HealthReport,
+        health,
         is_ok=health.db_writable and health.recorder is not None and not health.alerts,
         started_at=format_timestamp(health.started_at),
         uptime_secs=compute_seconds_between(health.started_at, services.clock.now()),

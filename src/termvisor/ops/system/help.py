@@ -7,12 +7,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.ops.api import catalog
-from termvisor.ops.api.arguments import describe_arguments, render_usage
-from termvisor.ops.api.global_options import GLOBAL_OPTIONS_HELP
+from termvisor.ops.api.arguments import GLOBAL_OPTIONS_HELP, describe_arguments, render_usage
 from termvisor.ops.api.operation import CLI_ONLY_COMMANDS, COMMAND_GROUPS, Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.text import RenderOptions
-from termvisor.ops.render.wrap import wrap_text
+from termvisor.ops.render.results import copy_fields
+from termvisor.ops.render.text import RenderOptions, wrap_text
 
 
 class HelpArgs(Struct, frozen=True, kw_only=True):
@@ -56,14 +55,12 @@ def build_help(op: Operation) -> HelpText:
 
 
 def _build_command_help(op: Operation, *, has_examples: bool) -> CommandHelp:
-    return CommandHelp(
-        command=op.command,
+    return copy_fields(
+        CommandHelp,
+        op,
         chapter=catalog.find_chapter(op.name),
-        aliases=op.aliases,
         robot=op.robot_name,
         usage=render_usage(op.command, op.args_type),
-        summary=op.summary,
-        effect=op.effect,
         examples=tuple(f"visor {example.command_line}".rstrip() for example in op.examples) if has_examples else (),
     )
 
@@ -104,6 +101,7 @@ def _find_related_commands(op: Operation) -> list[str]:
 
 
 def _render_pairs(pairs: Sequence[tuple[str, str]], width: int | None = None) -> list[str]:
+    # Longer names would leave no room for the descriptions.
     width = width or min(36, max(len(left) for left, _ in pairs))
     return [f"  {left:<{width}}  {right}" for left, right in pairs]
 

@@ -10,16 +10,16 @@ from msgspec import Meta, Struct
 from termvisor.errors import Unavailable
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import get_paths
 from termvisor.ops.render.text import RenderOptions, render_code_block, sanitize
 from termvisor.redaction import redact
 from termvisor.settings import LogLevel
 
+# Bytes read per requested line; log lines are rarely longer.
 _BYTES_PER_LINE = 400
-"""Bytes read per requested line; log lines are rarely longer."""
+# Seconds between two reads of a followed file.
 _POLL_INTERVAL_S = 0.2
-"""Seconds between two reads of a followed file."""
 _LEVELS = get_args(LogLevel)
+# Lines of a traceback have no time stamp.
 _LINE_START = re.compile(r"\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
 
@@ -40,9 +40,11 @@ class LogLines(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: LogsArgs) -> LogLines:
-    path = get_paths(services).log_file
+    path = services.paths.log_file
     level_filter = LogLevelFilter(args.level)
+    # With a level it is not known how many lines must be read to find enough of them.
     count = args.tail if args.level is None else None
+    # Right after a rotation the new file has fewer lines than requested.
     lines = level_filter.filter_lines([*_read_last_lines(path + ".1", count), *_read_last_lines(path, count)])
     return LogLines(path=path, level=args.level, lines=tuple(lines[-args.tail :]))
 
@@ -57,7 +59,7 @@ def _read_last_lines(path: str, count: int | None) -> list[str]:
 
 async def follow(services: Services, args: LogsArgs) -> AsyncIterator[LogLines]:
     """Yield the last lines, then new ones, also after rotation of the file."""
-    path = get_paths(services).log_file
+    path = services.paths.log_file
     tail = LogTail(path)
     level_filter = LogLevelFilter(args.level)
     yield await run(services, args)
@@ -75,8 +77,10 @@ class LogTail:
         self._inode, self._offset = _get_inode_and_size(path)
 
     def read_new_lines(self) -> list[str]:
+        # The daemon may have written only a part of its last line.
         data = self._unfinished_line
         inode, _ = _get_inode_and_size(self._path)
+        # Rotation renames the file to `.1`; lines appended before that are still unread.
         if inode != self._inode:
             if _get_inode_and_size(self._path + ".1")[0] == self._inode:
                 data += _read_from(self._path + ".1", self._offset)
@@ -91,6 +95,7 @@ def _get_inode_and_size(path: str) -> tuple[int, int]:
     """Return inode and size of a file; zeros if it does not exist."""
     try:
         status = os.stat(path)
+    # No daemon has run yet, or the log was never rotated.
     except FileNotFoundError:
         return 0, 0
     return status.st_ino, status.st_size

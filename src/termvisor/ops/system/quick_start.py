@@ -43,10 +43,7 @@ QUICK_START = QuickStartResult(
         ("visor robot wait-for 7 --state waiting,completed,idle", "wait for the agent in pane 7"),
         ("visor robot search 'error since:1h' --limit 5 --snippets", "search all panes"),
         ("visor robot events", "list events: panes, gaps, restarts"),
-        (
-            "visor robot send 7 'make test' --wait-for passed",
-            "type, press Enter, wait; exit 77: requires approval",
-        ),
+        ("visor robot send 7 'make test' --wait-for passed", "type, press Enter, wait; exit 77: requires approval"),
         ("visor robot send 7 --program 'fix it'", "send text to the program, not to a shell"),
     ),
     people=_build_steps(

@@ -2,11 +2,11 @@
 
 from msgspec import Struct
 
-from termvisor.model.workflow.run import RunId
+from termvisor.model.workflow import RunId
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, render_table
-from termvisor.ops.workflows._run_item import (
+from termvisor.ops.workflows._workflow_runs import (
     STEP_COLUMNS,
     RunItem,
     RunNumber,

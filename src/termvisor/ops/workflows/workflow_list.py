@@ -3,10 +3,10 @@
 from msgspec import Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.model.workflow.run import WorkflowMode
+from termvisor.model.workflow import WorkflowMode
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import BaseListing, count_values
+from termvisor.ops.render.results import BaseListing, copy_fields, count_values
 from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
 from termvisor.redaction import redact
 
@@ -54,17 +54,7 @@ class WorkflowListing(BaseListing, frozen=True, kw_only=True):
 async def run(services: Services, _args: WorkflowListArgs) -> WorkflowListing:
     workflows, problems = services.workflows.list_workflows()
     items = tuple(
-        WorkflowItem(
-            name=info.name,
-            mode=info.mode,
-            events=info.events,
-            agents=info.agents,
-            priority=info.priority,
-            version=info.version,
-            origin=info.origin,
-            summary=redact(info.summary),
-            doubts=tuple(map(redact, info.doubts)),
-        )
+        copy_fields(WorkflowItem, info, summary=redact(info.summary), doubts=tuple(map(redact, info.doubts)))
         for info in workflows
     )
     broken = tuple(BrokenWorkflowFile(file=problem.file, why=redact(problem.why)) for problem in problems)

@@ -7,13 +7,12 @@ from msgspec import Meta, Struct
 from termvisor.errors import Refused
 from termvisor.model.action.action import RunWorkflow
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.ops.api.gate_service import ActingServices
 from termvisor.ops.api.operation import Operation, OperationExample
-from termvisor.ops.input._action_args import PaneReference
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.api.services import Services
+from termvisor.ops.panes._pane_reference import PaneReference, resolve_pane
 from termvisor.ops.render.text import RenderOptions
-from termvisor.ops.workflows._dry_run_item import WorkflowDryRunResult, build_dry_run_result, render_dry_run
-from termvisor.ops.workflows._run_item import RunItem, build_run_item, format_headline
+from termvisor.ops.workflows._workflow_runs import RunItem, build_run_item, format_headline
+from termvisor.ops.workflows.workflow_dry_run import WorkflowDryRunResult, build_dry_run_result, render_dry_run
 from termvisor.ops.workflows.workflow_show import WorkflowName, find_workflow
 
 
@@ -35,18 +34,16 @@ class WorkflowRunResult(Struct, frozen=True, kw_only=True):
     rehearsal: WorkflowDryRunResult | None = None
 
 
-def build_mode_off_error(name: str) -> Refused:
-    return Refused(f"workflow {name} is off", hint=f"Enable it: `visor config set workflow_modes {name}=ask`.")
-
-
-async def run(services: ActingServices, args: WorkflowRunArgs) -> WorkflowRunResult:
+async def run(services: Services, args: WorkflowRunArgs) -> WorkflowRunResult:
     pane = (await resolve_pane(services, args.pane)).id
     if args.dry_run:
         dry_run = await services.workflows.dry_run(args.name, pane)
         return WorkflowRunResult(rehearsal=build_dry_run_result(args.name, pane, dry_run))
     # Before the gate: a workflow that is off must not create an approval request.
     if (info := find_workflow(services, args.name)).mode == "off":
-        raise build_mode_off_error(info.name)
+        hint = f"Enable it: `visor config set workflow_modes {info.name}=ask`."
+        raise Refused(f"workflow {info.name} is off", hint=hint)
+    # Starting a workflow is an action like any other: the policy decides and the audit log keeps it.
     await services.gate.run(RunWorkflow(workflow=args.name, pane=pane, is_forced=args.force), Preconditions())
     started = await services.workflows.start_run(args.name, pane, services.gate.actor, force=args.force)
     return WorkflowRunResult(run=build_run_item(started, services.clock.now()))

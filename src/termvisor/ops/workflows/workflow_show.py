@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 from termvisor.errors import WorkflowNotFound
 from termvisor.model.detection.rule import Severity
 from termvisor.model.did_you_mean import find_close_matches
-from termvisor.model.workflow.info import WorkflowInfo
-from termvisor.model.workflow.run import WorkflowMode
+from termvisor.model.workflow import WorkflowInfo, WorkflowMode
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
 from termvisor.redaction import redact
 
@@ -52,6 +52,7 @@ def find_workflow(services: Services, name: str) -> WorkflowInfo:
     by_name = {info.name: info for info in workflows}
     if name in by_name:
         return by_name[name]
+    # Its file exists but is invalid: a list of other names would not help.
     if why := next((problem.why for problem in problems if problem.name == name), ""):
         raise WorkflowNotFound(f"workflow {name} is invalid: {why}", hint="Fix the file; it is reloaded on change.")
     near = find_close_matches(name, list(by_name))
@@ -60,9 +61,7 @@ def find_workflow(services: Services, name: str) -> WorkflowInfo:
 
 async def run(services: Services, args: WorkflowShowArgs) -> WorkflowShowResult:
     info = find_workflow(services, args.name)
-    fields = {name: getattr(info, name) for name in WorkflowShowResult.__struct_fields__}
-    fields |= {"summary": redact(info.summary), "steps": tuple(map(redact, info.steps))}
-    return WorkflowShowResult(**fields)
+    return copy_fields(WorkflowShowResult, info, summary=redact(info.summary), steps=tuple(map(redact, info.steps)))
 
 
 _FACT_COLUMNS = (

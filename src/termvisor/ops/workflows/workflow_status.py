@@ -6,14 +6,15 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from termvisor.clock import format_timestamp
-from termvisor.model.workflow.run import Run, RunFilter, RunStatus
+from termvisor.model.workflow import Run, RunFilter, RunStatus
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._listing import BaseListing, PaneFilter, build_filters, count_values
-from termvisor.ops.panes._pane_reference import resolve_pane
+from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane
+from termvisor.ops.render.results import BaseListing, build_filters, count_values
 from termvisor.ops.render.text import RenderOptions, pluralize, render_table
-from termvisor.ops.workflows._run_item import RUN_COLUMNS, RunItem, build_run_item
+from termvisor.ops.workflows._workflow_runs import RUN_COLUMNS, RunItem, build_run_item
 
+# Runs that can still change.
 _OPEN_STATUSES: tuple[RunStatus, ...] = ("running", "waiting", "paused")
 
 
@@ -53,6 +54,7 @@ async def run(services: Services, args: WorkflowStatusArgs) -> RunListing:
 
 async def _build_item(services: Services, run: Run, now: int) -> RunItem:
     """Build the item; a running run shows its current step as ``why``."""
+    # A waiting or paused run already says what it waits for.
     if run.status != "running" or run.why:
         return build_run_item(run, now)
     _, steps = await services.workflows.get_run(run.id)

@@ -3,7 +3,6 @@
 In: a text or argv, and the folders that paths are relative to. Out: a `CommandAnalysis`. Read `analyzer.py` first.
 """
 
-from termvisor.policy.shell.analysis import CommandAnalysis, CommandFinding
-from termvisor.policy.shell.analyzer import analyze_argv, analyze_command
+from termvisor.policy.shell.analyzer import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
 
 __all__ = ["CommandAnalysis", "CommandFinding", "analyze_argv", "analyze_command"]

@@ -7,44 +7,77 @@ class and is never ignored.
 import re
 import shlex
 
-from termvisor.policy.path_rules import PathScope, find_never_written_folder, resolve_path
-from termvisor.policy.shell import grammar, raw_text_checks, special_paths
-from termvisor.policy.shell.analysis import CommandAnalysis, CommandFinding
-from termvisor.policy.shell.call import ProgramCall, build_literal_call
-from termvisor.policy.shell.call_extractor import extract_calls
-from termvisor.policy.shell.effect import CommandEffect, EffectAnalyzer
-from termvisor.policy.shell.programs import collect_analyzers, database, interpreter, secret, wrapper
-from termvisor.policy.shell.syntax_node import SyntaxNode
-from termvisor.policy.shell.word import ShellWord
+from msgspec import Struct
 
+from termvisor.policy import path_rules
+from termvisor.policy.path_rules import PathScope, find_never_written_folder, resolve_path
+from termvisor.policy.shell import grammar
+from termvisor.policy.shell.call import CommandEffect, EffectAnalyzer, ProgramCall, build_literal_call
+from termvisor.policy.shell.call_extractor import extract_calls
+from termvisor.policy.shell.grammar import SyntaxNode
+from termvisor.policy.shell.programs import collect_analyzers, database, interpreter, secret, wrapper
+from termvisor.policy.shell.word import RESERVED_CHARS, ShellWord
+
+# Scripts inside scripts can multiply; beyond these limits a command is unparsed, which requires approval.
 MAX_DEPTH, MAX_CALLS, MAX_FOLDERS = 12, 400, 8
 _CODE_VARIABLE_NAMES = (
     "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS4 IFS PATH"
     " GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR PAGER EDITOR VISUAL MANPAGER LESSOPEN"
     " PYTHONSTARTUP PYTHONPATH PERL5OPT PERL5LIB RUBYOPT NODE_OPTIONS SHELLOPTS BASHOPTS ZDOTDIR HOME FPATH"
 )
+# Variables that make programs load or run code.
 _CODE_VARIABLES = frozenset(_CODE_VARIABLE_NAMES.split())
-"""Variables that make programs load or run code."""
+# Shells in which `#` starts a comment also at the prompt; in zsh it does not, unless INTERACTIVE_COMMENTS is set.
 _SHELLS_WITH_COMMENTS = ("sh", "bash", "dash", "ksh", "fish")
-"""Shells in which `#` starts a comment also at the prompt; in zsh it does not, unless INTERACTIVE_COMMENTS is set."""
 _MAY_BE_PATH = re.compile(r"[/.~*?\[]")
 _BACKGROUND = re.compile(r"(?<![&>|])&(?![&>])")
-_INTERACTIVE_PROGRAMS = frozenset((*interpreter.CODE_FLAGS_BY_LANGUAGE, *database.CLIENTS))
+_INTERACTIVE_PROGRAMS = frozenset((*interpreter.CODE_FLAGS_BY_LANGUAGE, *database.CLIENTS.split()))
 _SCRIPT_RUNNERS = frozenset((*interpreter.SHELLS, *interpreter.CODE_FLAGS_BY_LANGUAGE, "source", ".", "make"))
 _ANALYZERS_BY_PROGRAM: dict[str, tuple[EffectAnalyzer, ...]] = collect_analyzers()
+_HIDDEN_CHARS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_HISTORY_EVENT = re.compile(r"!(?=[^\s=(\"'])")
+
+
+class CommandFinding(Struct, frozen=True):
+    """A command class at a position: ``text`` is the analyzed text from ``start`` to ``end``."""
+
+    name: str
+    start: int
+    end: int
+    text: str
+
+
+class CommandAnalysis(Struct, frozen=True, kw_only=True):
+    """``lines`` are the commands without quotes and wrappers; paths are resolved. An unknown program is `?`."""
+
+    findings: tuple[CommandFinding, ...] = ()
+    programs: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    removes: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def classes(self) -> frozenset[str]:
+        return frozenset(finding.name for finding in self.findings)
 
 
 def analyze_command(text: str, scope: PathScope, shell: str = "") -> CommandAnalysis:
     """Analyze a text typed at the prompt of a shell; an empty ``shell`` means that it is unknown which one."""
     analyzer = _CommandAnalyzer(text, scope)
     whole = (0, len(text))
-    if raw_text_checks.has_hidden_text(text):
+    if has_hidden_text(text):
         analyzer.add_finding("hidden_text", whole)
-    clean = raw_text_checks.replace_control_chars(text)
-    if raw_text_checks.has_history_expansion(clean[: grammar.MAX_TEXT_CHARS]):
+    clean = replace_control_chars(text)
+    if has_history_expansion(clean[: grammar.MAX_TEXT_CHARS]):
         analyzer.add_finding("dynamic", whole)
     analyzer.analyze_script(ShellWord(clean), 0, None)
     uncommented = clean if shell in _SHELLS_WITH_COMMENTS else grammar.disable_comments(clean)
+    # Both readings count: it is not known whether the shell treats `#` as a comment.
     if uncommented != clean:
         analyzer.analyze_script(ShellWord(uncommented), 0, None)
     if "\\\n" in clean:  # the grammar parses a word that continues on the next line as two words
@@ -57,11 +90,12 @@ def analyze_argv(argv: tuple[str, ...], scope: PathScope, variables: tuple[str, 
     text = shlex.join(argv)
     whole = (0, len(text))
     analyzer = _CommandAnalyzer(text, scope)
-    if any(map(raw_text_checks.has_hidden_text, argv)):
+    if any(map(has_hidden_text, argv)):
         analyzer.add_finding("hidden_text", whole)
+    # Scripts in longer arguments are not parsed, so a part of their effect would stay unseen.
     if sum(map(len, argv)) > grammar.MAX_TEXT_CHARS:
         analyzer.add_finding("unparsed", whole)
-    call = build_literal_call(tuple(map(raw_text_checks.replace_control_chars, argv)), variables)
+    call = build_literal_call(tuple(map(replace_control_chars, argv)), variables)
     analyzer.analyze_call(call, 0, whole)
     return analyzer.build_analysis()
 
@@ -162,9 +196,10 @@ class _CommandAnalyzer:
         for host in effect.hosts:
             self._add_value("hosts", host)
             self.add_finding("network", span)
+        # `curl -o x …; sh x` runs downloaded code although no pipe shows it.
         self._class_by_created_file |= {name.casefold(): "remote_code" for name in effect.fetches if name}
-        if effect.moves_to:
-            self._change_folder(effect.moves_to)
+        for word in effect.moves_to:
+            self._change_folder(word)
         for call in effect.calls:
             self.analyze_call(call, depth + 1, span)
         for script in effect.scripts:
@@ -178,20 +213,17 @@ class _CommandAnalyzer:
         for folder in self._folders:
             path = resolve_path(word.text, self._scope, folder)
             self._classify_access(kind, path, span)
-            if special_paths.classify_path(path) != "nothing":
+            if path_rules.classify_path(path) != "nothing":
                 self._add_value(kind, path)
-                self._record_created_file(kind, path)
-
-    def _record_created_file(self, kind: str, path: str) -> None:
-        if kind == "writes":
-            self._class_by_created_file.setdefault(path.rpartition("/")[2].casefold(), "dynamic")
+                if kind == "writes":
+                    self._class_by_created_file.setdefault(path.rpartition("/")[2].casefold(), "dynamic")
 
     def _classify_access(self, kind: str, path: str, span: TextSpan) -> None:
-        meaning = special_paths.classify_path(path)
-        if kind == "removes" and special_paths.is_system_root(path, self._scope):
+        meaning = path_rules.classify_path(path)
+        if kind == "removes" and path_rules.is_system_root(path, self._scope):
             self.add_finding("system_delete", span)
         if meaning == "socket":
-            self._add_value("hosts", special_paths.get_socket_host(path))
+            self._add_value("hosts", path_rules.get_socket_host(path))
             self.add_finding("network_exfiltration" if kind == "writes" else "network", span)
         elif kind == "reads" and secret.is_secret_path(path):
             self.add_finding("credential_read", span)
@@ -227,3 +259,40 @@ def _is_self_replicating(node: SyntaxNode) -> bool:
     self_calls = [call for call in extract_calls(node)[0] if call.words and call.words[0].text == name]
     is_piped = any(source.words[:1] and source.words[0].text == name for call in self_calls for source in call.fed_by)
     return is_piped or (bool(self_calls) and _BACKGROUND.search(node.text) is not None)
+
+
+def has_hidden_text(text: str) -> bool:
+    """Return True for control characters, marks that reorder or join text, and text that cannot be encoded."""
+    return bool(_HIDDEN_CHARS.search(text) or RESERVED_CHARS.search(text))
+
+
+def replace_control_chars(text: str) -> str:
+    """Return the text to parse, of the same length: a control character ends a line, as Ctrl-C or Enter would."""
+    text = re.sub("[\x00-\x08\x0b-\x1f\x7f]", "\n", text)
+    return RESERVED_CHARS.sub("\ufffd", re.sub("[\ud800-\udfff]", "\ufffd", text))
+
+
+def has_history_expansion(text: str) -> bool:
+    """Return True for `!!`, `!rm` and `^old^new` outside single quotes, which an interactive shell expands."""
+    if any(line.lstrip().startswith("^") for line in text.split("\n")):
+        return True
+    for match in _HISTORY_EVENT.finditer(text):
+        before = text[: match.start()]
+        is_pattern = before.endswith(("[", "$", "{", "\\"))
+        if not is_pattern and not _is_single_quoted(before):
+            return True
+    return False
+
+
+def _is_single_quoted(before: str) -> bool:
+    """Return True if a single quote is open at the end; one after a backslash or in double quotes does not count."""
+    quote = ""
+    is_escaped = False
+    for char in before:
+        if is_escaped:
+            is_escaped = False
+        elif char == "\\" and quote != "'":
+            is_escaped = True
+        elif char in "\"'" and quote in ("", char):
+            quote = "" if quote else char
+    return quote == "'"

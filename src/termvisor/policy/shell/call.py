@@ -1,8 +1,9 @@
-"""One program call of a command line: its words, its input and its redirections."""
+"""One program call of a command line, and its effect as far as its words show."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
@@ -73,4 +74,38 @@ def _normalize_name(text: str) -> str:
 
 def build_literal_call(argv: tuple[str, ...], variables: tuple[str, ...] = ()) -> ProgramCall:
     """Build the call of a program that is started without a shell."""
+    # An argument that contains the mark of unknown text must not count as unknown.
     return ProgramCall(words=tuple(ShellWord(text.replace(UNKNOWN_TEXT, "\ufffd")) for text in argv), sets=variables)
+
+
+class CommandEffect(Struct, frozen=True, kw_only=True):
+    """``classes`` are names of command classes; ``calls`` and ``scripts`` are analyzed in turn."""
+
+    classes: tuple[str, ...] = ()
+    calls: tuple[ProgramCall, ...] = ()
+    scripts: tuple[ShellWord, ...] = ()
+    reads: tuple[ShellWord, ...] = ()
+    writes: tuple[ShellWord, ...] = ()
+    removes: tuple[ShellWord, ...] = ()
+    """Paths that are removed or moved with their contents."""
+    hosts: tuple[str, ...] = ()
+    moves_to: tuple[ShellWord, ...] = ()
+    """The folder in which the next calls run."""
+    fetches: tuple[str, ...] = ()
+    """Names of the files that it downloads."""
+
+
+NO_EFFECT = CommandEffect()
+EffectAnalyzer = Callable[[ProgramCall], CommandEffect]
+"""Analyzes the words of one program."""
+
+
+def classify(*classes: str, when: object = True) -> CommandEffect:
+    """Return the effect of these command classes; none unless ``when`` is true."""
+    return CommandEffect(classes=classes) if when else NO_EFFECT
+
+
+def merge_effects(*effects: CommandEffect) -> CommandEffect:
+    """Combine effects: concatenate their lists without repeating classes."""
+    lists = {name: sum((getattr(effect, name) for effect in effects), ()) for name in CommandEffect.__struct_fields__}
+    return CommandEffect(**lists | {"classes": tuple(dict.fromkeys(lists["classes"]))})

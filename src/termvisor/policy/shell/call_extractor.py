@@ -11,15 +11,16 @@ from typing import Literal
 import msgspec
 
 from termvisor.policy.shell.call import ProgramCall, ShellRedirect
-from termvisor.policy.shell.syntax_node import WORD_KINDS, SyntaxNode, UnreadableSyntax
+from termvisor.policy.shell.grammar import WORD_KINDS, SyntaxNode, UnreadableSyntax
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord, expand_word
 
+# Below Python's recursion limit, because the visitors are recursive.
 MAX_TREE_DEPTH = 120
 _SPACED_KIND_NAMES = (
     "command file_redirect herestring_redirect redirected_statement declaration_command for_statement unset_command"
 )
+# Nodes whose words are separated by space; if two touch, the grammar has split one word into two.
 _SPACED_KINDS = frozenset(_SPACED_KIND_NAMES.split())
-"""Nodes whose words are separated by space; if two touch, the grammar has split one word into two."""
 _RESERVED_WORD_NAMES = "if then elif else fi for while until do done case esac select in function } ]] coproc"
 _RESERVED_WORDS = frozenset(_RESERVED_WORD_NAMES.split())
 _REDIRECTION = re.compile(r"[<>&|]+-?")
@@ -30,6 +31,7 @@ def extract_calls(root: SyntaxNode) -> tuple[list[ProgramCall], bool]:
     """Return the calls below a node, and True if they are complete; False if a part could not be parsed."""
     calls: list[ProgramCall] = []
     try:
+        # A loop instead of list(): the calls before an unreadable part must be kept.
         for call in _visit_children(root, 0):
             calls.append(call)
     except UnreadableSyntax:  # the calls before it still count

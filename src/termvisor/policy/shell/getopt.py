@@ -53,6 +53,7 @@ def parse_options(
             word_flags, value = _split_flags(words[index], valued)
             flags += word_flags
             last = word_flags[-1]
+            # The value is the next word, whatever it looks like.
             if value is None and last in valued and index + 1 < len(words):
                 index += 1
                 value = words[index]
@@ -82,4 +83,5 @@ def _cut_word(word: ShellWord, text: str) -> ShellWord:
 
 
 def _is_flag(flag: str, name: str) -> bool:
+    # GNU programs accept any unambiguous prefix of a long option, such as `--rec` for `--recursive`.
     return flag == name or (flag.startswith("--") and len(flag) > 3 and name.startswith(flag))

@@ -8,23 +8,39 @@ scanner reads beyond the end of the C library's character tables and crashes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, Any
 
-from termvisor.policy.shell.grammar_fixes import FILLER, find_fixes
-from termvisor.policy.shell.syntax_node import SyntaxNode
-
 if TYPE_CHECKING:
-    from tree_sitter import Language
+    from tree_sitter import Language, Node
 
+
+# Longer texts are not parsed.
 MAX_TEXT_CHARS = 4096
-"""Longer texts are not parsed."""
 MAX_SIGNS = 300
 _MAX_FIX_ROUNDS = 8
 _SIGN = re.compile("[|&;()<>`$\\[\\]{}\"'=!*]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
+TextFix = tuple[int, int, bytes]
+# Replacement for any letter; no keyword of the grammar contains it.
+FILLER = b"Z"
+_BACKSLASH, _DOLLAR = b"\\$"
+_ESCAPE = re.compile(rb"\\.?", re.DOTALL)
+_ESCAPED_DOLLAR = re.compile(rb"(?<!\\)(?:\\\\)*\\\$")
+_ANSI_STRING = re.compile(rb"\$'(?:\\.|[^'\\])*'", re.DOTALL)
+_STATEMENT_PREFIX = re.compile(rb"(?:time(?:[ \t]+-p)?(?:[ \t]+--)?(?![ \t]+-)|coproc)(?![^\s;&|()<>])")
+_LINE_CONTINUATION = b"\\\n"
+_WORD_KIND_NAMES = (
+    "word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion"
+    " brace_expression extglob_pattern regex variable_name command_substitution process_substitution"
+    " arithmetic_expansion command_name"
+)
+# Kinds of nodes that are words, or parts of one.
+WORD_KINDS = frozenset(_WORD_KIND_NAMES.split())
+SUBSTITUTION_KINDS = ("command_substitution", "process_substitution")
 
 
 def parse_script(text: str) -> SyntaxNode | None:
@@ -34,6 +50,7 @@ def parse_script(text: str) -> SyntaxNode | None:
         return None
     from tree_sitter import Parser
 
+    # Every character becomes one byte, so that positions in the tree are positions in the text.
     data = bytearray(_NON_ASCII.sub(FILLER.decode(), text).encode())
     for _ in range(_MAX_FIX_ROUNDS):
         root = SyntaxNode(Parser(language).parse(bytes(data)).root_node, text)
@@ -75,6 +92,120 @@ def _load_binding() -> Any:
     spec = package and PathFinder.find_spec("tree_sitter_bash._binding", package.submodule_search_locations)
     if not spec or spec.loader is None:
         raise ImportError("tree_sitter_bash is not installed")
+    # The package's own __init__ is not executed.
     binding = module_from_spec(spec)
     spec.loader.exec_module(binding)
     return binding
+
+
+def find_fixes(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
+    if _BACKSLASH in data or b'$"' in data:
+        yield from _find_torn_words(root, data)
+    if _STATEMENT_PREFIX.search(data):
+        yield from _find_prefixes(root, data)
+
+
+def _find_prefixes(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
+    """Blank `time` and `coproc` before a statement, which the grammar takes for programs."""
+    for node in root.iterate_descendants():
+        prefix = _STATEMENT_PREFIX.match(data, node.start) if node.kind == "command_name" else None
+        if prefix and node.text in ("time", "coproc"):
+            yield prefix.start(), prefix.end(), b" "
+
+
+def _find_torn_words(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
+    """Fill backslashes that the grammar takes for the end of a word or for space but a shell does not."""
+    # Marks the bytes of every leaf: a backslash outside of them was taken for space.
+    covered = bytearray(len(data))
+    ends: set[int] = set()
+    todo = [(root, False)]
+    while todo:
+        node, is_inside = todo.pop()
+        is_text = node.kind in ("string", "heredoc_body")
+        if is_text or node.kind in SUBSTITUTION_KINDS or not node.children:
+            covered[node.start : node.end] = bytes([node.kind not in SUBSTITUTION_KINDS]) * (node.end - node.start)
+        if node.kind in WORD_KINDS and node.kind != "variable_name" and not is_inside:
+            ends.add(node.end)
+            yield from _find_translated_strings(node, data)
+        if node.kind == "ansi_c_string":
+            ends |= _find_escapes(data, node.start)
+        todo += [(child, is_text) for child in node.children]
+    for escape in _ESCAPE.finditer(data):
+        start = escape.start()
+        if start in ends or (not covered[start] and escape[0] != _LINE_CONTINUATION):
+            yield start, escape.end(), FILLER
+
+
+def _find_translated_strings(node: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
+    """Fill the `$` of `$"…"`, which belongs to the word but is a separate token in the grammar."""
+    dollar = node.start - 1
+    if (
+        node.kind == "string"
+        and dollar >= 0
+        and data[dollar] == _DOLLAR
+        and not _ESCAPED_DOLLAR.search(data[max(0, dollar - 8) : dollar + 1])
+    ):
+        yield dollar, dollar + 1, FILLER
+
+
+def _find_escapes(data: bytearray, start: int) -> set[int]:
+    """Return the backslashes of a `$'…'`; the grammar does not see that `$'\\\\'` ends there."""
+    whole = _ANSI_STRING.match(data, start)
+    return {escape.start() for escape in _ESCAPE.finditer(data, start, whole.end())} if whole else set()
+
+
+class UnreadableSyntax(Exception):
+    """The tree is too deep, or differs from how a shell would parse the text."""
+
+
+class SyntaxNode:
+    """A node of the tree; ``text`` is the source from character ``start`` to ``end``."""
+
+    __slots__ = ("_node", "_source")
+
+    def __init__(self, node: Node, source: str):
+        self._node, self._source = node, source
+
+    @property
+    def kind(self) -> str:
+        return self._node.type
+
+    @property
+    def start(self) -> int:
+        return self._node.start_byte
+
+    @property
+    def end(self) -> int:
+        return self._node.end_byte
+
+    @property
+    def text(self) -> str:
+        return self._source[self._node.start_byte : self._node.end_byte]
+
+    @property
+    def has_error(self) -> bool:
+        return self._node.has_error
+
+    @property
+    def is_named(self) -> bool:
+        """Return True if it is not only an operator or delimiter."""
+        return self._node.is_named
+
+    @property
+    def named_children(self) -> list[SyntaxNode]:
+        """Children without operators and delimiters."""
+        return [SyntaxNode(node, self._source) for node in self._node.named_children]
+
+    @property
+    def children(self) -> list[SyntaxNode]:
+        """Children with operators and delimiters."""
+        return [SyntaxNode(node, self._source) for node in self._node.children]
+
+    def iterate_descendants(self) -> Iterator[SyntaxNode]:
+        """Iterate over this node and all named nodes below it, without recursion."""
+        # An explicit stack: a hostile text nests deeper than Python's recursion limit.
+        todo = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo += node.named_children

@@ -9,17 +9,15 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from termvisor.policy.shell import quoting
-from termvisor.policy.shell.syntax_node import SyntaxNode, UnreadableSyntax
+from termvisor.policy.shell.grammar import SyntaxNode, UnreadableSyntax
 
 UNKNOWN_TEXT = "\ue00f"
 _HOME = "\ue00e"
 _SPECIAL_CHARS = "{},*?[~"
 _MASK_TABLE = {ord(char): chr(0xE000 + index) for index, char in enumerate(_SPECIAL_CHARS)}
 _UNMASK_TABLE = {0xE000 + index: char for index, char in enumerate(_SPECIAL_CHARS)} | {ord(_HOME): "~"}
+# Mask characters, which an analyzed text must not contain.
 RESERVED_CHARS = re.compile("[\ue000-\ue00f]")
-"""Mask characters, which an analyzed text must not contain."""
-
 _GLOB_CHARS = re.compile(r"[*?\[]")
 _UNESCAPED_SPACE = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
 _TRAILING_DOLLAR = re.compile(r"(?<!\\)(?:\\\\)*\$$")
@@ -32,6 +30,13 @@ _EXPANSION_KINDS = (
     "simple_expansion",
     "expansion",
 )
+_CONTROL_CHARS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ANSI_ESCAPE = re.compile(
+    r"\\(?:x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})|U(?P<long>[0-9a-fA-F]{1,8})"
+    r"|(?P<octal>[0-7]{1,3})|c(?P<control>.)|(?P<plain>.))",
+    re.DOTALL,
+)
+_DOUBLE_QUOTED_ESCAPE = re.compile(r"\\([\\$`\"\n])")
 
 
 class ShellWord(Struct, frozen=True):
@@ -65,7 +70,7 @@ def _mask_node(node: SyntaxNode) -> str:
     if kind == "raw_string":
         return _mask_text(raw[1:-1])
     if kind == "ansi_c_string":
-        return _mask_text(quoting.decode_ansi_c(raw[2:-1]))
+        return _mask_text(decode_ansi_c(raw[2:-1]))
     if kind == "string":
         return _mask_double_quoted(node)
     if not node.named_children:
@@ -73,6 +78,7 @@ def _mask_node(node: SyntaxNode) -> str:
             raise UnreadableSyntax
         return _unescape_text(raw)
     pieces = node.children
+    # The grammar drops characters between two pieces in some words; their text would be missing here.
     if any(piece.end != following.start for piece, following in pairwise(pieces)):
         raise UnreadableSyntax
     return "".join(_strip_dollar(piece, following) for piece, following in pairwise([*pieces, node]))
@@ -92,9 +98,9 @@ def _mask_double_quoted(node: SyntaxNode) -> str:
     for child in node.named_children:
         if child.kind in _EXPANSION_KINDS:
             literal = source[position : child.start - start]
-            text += _mask_text(quoting.decode_double_quoted(literal)) + _mask_node(child)
+            text += _mask_text(decode_double_quoted(literal)) + _mask_node(child)
             position = child.end - start
-    return text + _mask_text(quoting.decode_double_quoted(source[position:-1]))
+    return text + _mask_text(decode_double_quoted(source[position:-1]))
 
 
 def _mask_text(text: str) -> str:
@@ -112,6 +118,7 @@ def _expand_braces(text: str) -> list[str]:
     done: list[str] = []
     while todo:
         if len(todo) + len(done) > _MAX_WORDS:
+            # `{a,b}{a,b}{a,b}…` doubles with every pair.
             return [UNKNOWN_TEXT]
         word = todo.pop()
         expanded = _expand_first_brace(word)
@@ -148,3 +155,29 @@ def _find_brace_end(text: str, start: int) -> tuple[list[int], int]:
             if depth < 0:
                 return commas, index
     return commas, 0
+
+
+def decode_ansi_c(text: str) -> str:
+    """Decode the inside of `$'…'`."""
+    return _ANSI_ESCAPE.sub(_decode_escape, text)
+
+
+def decode_double_quoted(text: str) -> str:
+    """Decode the inside of `"…"`: a backslash only escapes `$`, a backquote, `"`, itself and a newline."""
+    return _DOUBLE_QUOTED_ESCAPE.sub(lambda match: match[1].replace("\n", ""), text)
+
+
+def _decode_escape(match: re.Match[str]) -> str:
+    if match["plain"]:
+        return _CONTROL_CHARS.get(match["plain"], match["plain"])
+    if match["control"]:
+        return chr(ord(match["control"]) & 0x1F)
+    if match["octal"]:
+        return _decode_character(int(match["octal"], 8) & 0xFF)
+    return _decode_character(int(match["hex"] or match["short"] or match["long"], 16))
+
+
+def _decode_character(number: int) -> str:
+    # U+E000 to U+E00F, after the surrogates, are the characters that py uses as masks.
+    is_text = 0 < number < 0x110000 and not 0xD800 <= number <= 0xE00F
+    return chr(number) if is_text else "\ufffd"

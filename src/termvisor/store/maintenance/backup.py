@@ -25,13 +25,16 @@ def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents
     """Copy the committed state to a new file; return its size and contents. Raises Conflict if the file exists."""
     part = claim_path(path)
     try:
+        # Created here and not by SQLite, so that it is private from the start.
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
         connection.execute("VACUUM INTO ?", (part,))
         fsync_path(part)
         contents = read_file_contents(part)
         os.replace(part, path)
+        # A rename is durable only after its folder is synced.
         fsync_path(os.path.dirname(path))
     except BaseException:
+        # Also the empty file that claimed the name: otherwise the next attempt would find it in use.
         for name in (part, path):
             with suppress(FileNotFoundError):
                 os.unlink(name)
@@ -42,6 +45,7 @@ def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents
 def replace_copy(connection: Connection, path: str) -> int:
     """Replace an older copy atomically once the new one is complete; return the size of the new one."""
     new_path = f"{path}.new"
+    # Left by a daemon that was killed while it wrote a snapshot.
     with suppress(FileNotFoundError):
         os.unlink(new_path)
     size, _ = write_copy(connection, new_path)
@@ -61,7 +65,8 @@ def claim_path(path: str) -> str:
 
 def open_immutable(path: str) -> Connection:
     """Open a file that no process writes to read-only; SQLite creates no files next to it."""
-    from urllib.parse import quote  # imported here because it costs half a megabyte and is rarely used
+    # Imported here because it costs half a megabyte and is rarely used.
+    from urllib.parse import quote
 
     address = f"file:{quote(path)}?mode=ro&immutable=1"
     return Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)

@@ -6,18 +6,16 @@ Comparing a search index with its text locks the file, so it is done on a copy.
 import os
 from contextlib import closing, suppress
 
-import apsw
-
 from termvisor.store.maintenance.backup import open_immutable, write_copy
-from termvisor.store.maintenance.retention import INDEXED_TABLES
 from termvisor.store.sqlite.database import Connection, open_connection
+from termvisor.store.tables.indexed_table import INDEXED_TABLES
 
 
 def check_integrity(connection: Connection, *, thorough: bool, copy_path: str) -> str:
     """Return ``ok`` or the damage. ``thorough`` reads every row and index and writes a temporary copy."""
     damage = _check_pages(connection, thorough=thorough)
-    for table in INDEXED_TABLES:
-        damage += _compare_index_counts(connection, table)
+    for table in INDEXED_TABLES.values():
+        damage += table.compare_counts(connection)
     if thorough and not damage:
         damage += _check_indexes_on_copy(connection, copy_path)
     return "; ".join(damage) or "ok"
@@ -31,8 +29,10 @@ def find_file_damage(path: str) -> str:
 
 def find_index_damage(connection: Connection) -> list[str]:
     """Return the search indexes that do not match their text. Locks the file."""
+    # A backup of an older version may not have all of the tables.
     tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return [damage for table in INDEXED_TABLES if table in tables for damage in _check_index(connection, table)]
+    indexed = [table for name, table in INDEXED_TABLES.items() if name in tables]
+    return [damage for table in indexed for damage in table.compare_texts(connection)]
 
 
 def _check_pages(connection: Connection, *, thorough: bool) -> list[str]:
@@ -40,15 +40,9 @@ def _check_pages(connection: Connection, *, thorough: bool) -> list[str]:
     return [str(row[0]) for row in connection.execute(f"PRAGMA {check}(5)") if row[0] != "ok"]
 
 
-def _compare_index_counts(connection: Connection, table: str) -> list[str]:
-    missing: int = connection.execute(
-        f"SELECT (SELECT count(*) FROM {table}) - (SELECT count(*) FROM {table}_fts_docsize)"
-    ).get
-    return [f"the search index and the text differ by {abs(missing)} {table}s"] if missing else []
-
-
 def _check_indexes_on_copy(connection: Connection, copy_path: str) -> list[str]:
     names = (copy_path, f"{copy_path}-wal", f"{copy_path}-shm")
+    # Left by a check that was killed.
     _remove_files(names)
     write_copy(connection, copy_path)
     try:
@@ -62,11 +56,3 @@ def _remove_files(names: tuple[str, ...]) -> None:
     for name in names:
         with suppress(FileNotFoundError):
             os.unlink(name)
-
-
-def _check_index(connection: Connection, table: str) -> list[str]:
-    try:
-        connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('integrity-check', 1)")
-    except apsw.CorruptError:
-        return [f"the search index of {table} does not match the text"]
-    return []

@@ -12,20 +12,19 @@ from termvisor.clock import Clock
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.maintenance import DatabaseContents, MaintenanceRun
 from termvisor.store.maintenance.backup import replace_copy, write_copy
-from termvisor.store.maintenance.empty_panes import delete_empty_panes
 from termvisor.store.maintenance.integrity_check import check_integrity
 from termvisor.store.maintenance.retention import (
     HISTORY_TABLES,
-    INDEXED_TABLES,
     DeletionProgress,
     RetainedTable,
     count_old_rows,
+    delete_empty_panes,
     delete_old_rows,
 )
 from termvisor.store.sqlite.database import AUTO_VACUUM_INCREMENTAL, Connection, Database
 from termvisor.store.sqlite.error_messages import translate_errors
-from termvisor.store.sqlite.row_ids import reserve_row_ids
-from termvisor.store.sqlite.rows import RowSelector
+from termvisor.store.sqlite.table import RowSelector, reserve_row_ids
+from termvisor.store.tables.indexed_table import INDEXED_TABLES, IndexedTable
 
 T = TypeVar("T")
 
@@ -48,7 +47,7 @@ class StoreMaintenance:
             progress = DeletionProgress(retained, before)
             while not progress.is_done:
                 deleted = progress.deleted
-                progress = await self._db.write(self._build_delete_slice(progress))
+                progress = await self._db.write(partial(self._delete_slice, progress))
                 yield retained.table, progress.deleted - deleted
 
     async def count_older_rows(self, before: int, tables: Sequence[RetainedTable] = HISTORY_TABLES) -> dict[str, int]:
@@ -85,18 +84,18 @@ class StoreMaintenance:
 
     async def merge_indexes(self) -> AsyncIterator[tuple[str, int]]:
         """Merge the segments of each search index in small steps; yield the table and the steps after each slice."""
-        for table in INDEXED_TABLES:
+        for table in INDEXED_TABLES.values():
             step, steps, has_more = -_PAGES_PER_STEP, 0, True
             while has_more:
-                has_more = await self._db.write(self._build_merge_slice(table, step))
+                has_more = await self._db.write(partial(self._merge_segments, table, step))
                 step, steps = _PAGES_PER_STEP, steps + 1
-                yield table, steps
+                yield table.name, steps
 
     async def rebuild_indexes(self) -> AsyncIterator[str]:
         """Rebuild each search index from the text; yield its table when it is done."""
-        for table in INDEXED_TABLES:
-            await self._db.write(partial(_rebuild_index, table))
-            yield table
+        for table in INDEXED_TABLES.values():
+            await self._db.write(table.rebuild)
+            yield table.name
 
     async def write_backup(self, path: str) -> tuple[int, DatabaseContents]:
         """Write a copy to a new file; return its size and contents. Raises Conflict if the file exists."""
@@ -135,8 +134,8 @@ class StoreMaintenance:
         until = self._clock.monotonic() + SLICE_DURATION_S
         return lambda: self._clock.monotonic() > until
 
-    def _build_delete_slice(self, progress: DeletionProgress) -> Callable[[Connection], DeletionProgress]:
-        return lambda connection: delete_old_rows(connection, progress, self._start_slice())
+    def _delete_slice(self, progress: DeletionProgress, connection: Connection) -> DeletionProgress:
+        return delete_old_rows(connection, progress, self._start_slice())
 
     def _release_pages(self, connection: Connection) -> tuple[int, int]:
         """Release pages for one slice; return how many were released and how many are left."""
@@ -148,29 +147,18 @@ class StoreMaintenance:
             left = _count_releasable_pages(connection)
         return before - left, left
 
-    def _build_merge_slice(self, table: str, step: int) -> Callable[[Connection], bool]:
-        """Return a callable that merges for one slice and returns True if there is more to merge."""
-
-        def merge(connection: Connection) -> bool:
-            is_over, size, has_more = self._start_slice(), step, True
-            while has_more and not is_over():
-                before = connection.total_changes()
-                # A negative size starts a merge of all segments. FTS5 reports the end by changing at most one row.
-                connection.execute(f"INSERT INTO {table}_fts ({table}_fts, rank) VALUES ('merge', ?)", (size,))
-                has_more, size = connection.total_changes() - before > 1, _PAGES_PER_STEP
-            return has_more
-
-        return merge
+    def _merge_segments(self, table: IndexedTable, pages: int, connection: Connection) -> bool:
+        """Merge for one slice; return True if there is more to merge."""
+        is_over, has_more = self._start_slice(), True
+        while has_more and not is_over():
+            has_more, pages = table.merge_segments(connection, pages), _PAGES_PER_STEP
+        return has_more
 
 
 def _write_translated(path: str, write: Callable[[Connection, str], T], connection: Connection) -> T:
     """Write a copy; errors name the path of the copy, not of the database."""
     with translate_errors(path):
         return write(connection, path)
-
-
-def _rebuild_index(table: str, connection: Connection) -> None:
-    connection.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('rebuild')").fetchall()
 
 
 def _read_epoch_progress(connection: Connection) -> dict[EpochId, tuple[int, bool]]:

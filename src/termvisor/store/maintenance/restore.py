@@ -1,4 +1,4 @@
-"""Replace the database by a backup, in a separate process while no daemon runs.
+"""Replace the database by a backup, in a worker process while no daemon runs.
 
 Invariant: if the process is killed at any moment, there is a complete database under the name: the previous one or the
 backup. The previous one is kept under a dated name and never deleted. Row ids that it assigned are not reused.
@@ -6,24 +6,21 @@ backup. The previous one is kept under a dated name and never deleted. Row ids t
 
 import os
 import shutil
-import sys
 from contextlib import closing, suppress
 from typing import cast
 
 import apsw
 import msgspec
 
-from termvisor.clock import SystemClock, format_timestamp
-from termvisor.errors import BadRequest, NewerDatabase, StorageError, VisorError
+from termvisor.clock import format_timestamp
+from termvisor.errors import BadRequest, NewerDatabase, StorageError
 from termvisor.model.maintenance import DatabaseContents, RestoreSummary
-from termvisor.protocol.error_line import format_error
 from termvisor.store.maintenance.backup import fsync_path, read_file_contents
 from termvisor.store.maintenance.integrity_check import find_file_damage, find_index_damage
 from termvisor.store.sqlite.database import Connection, open_connection
+from termvisor.store.sqlite.database_file import find_latest_version, read_database_header
 from termvisor.store.sqlite.error_messages import translate_errors
-from termvisor.store.sqlite.file_header import read_database_header
-from termvisor.store.sqlite.migrations import find_latest_version
-from termvisor.store.sqlite.row_ids import reserve_row_ids
+from termvisor.store.sqlite.table import reserve_row_ids
 
 _BACKUP_HINT = "Name a file that `visor db backup` wrote."
 
@@ -82,7 +79,8 @@ def _read_present_contents(database: str) -> DatabaseContents | None:
         with closing(open_connection(database)) as connection:
             _checkpoint_wal(connection)
         return read_file_contents(database)
-    except apsw.Error:  # a damaged database is one reason to restore; it is replaced without a summary
+    except apsw.Error:
+        # A damaged database is one reason to restore; it is replaced without a summary.
         return None
 
 
@@ -93,6 +91,7 @@ def _checkpoint_wal(connection: Connection) -> None:
 
 
 def _copy_backup(backup: str, restored: str) -> None:
+    # Left by a restore that was killed; an old -wal file would be applied to the new copy.
     for name in (restored, f"{restored}-wal", f"{restored}-shm"):
         with suppress(FileNotFoundError):
             os.unlink(name)
@@ -119,7 +118,8 @@ def _read_last_ids(database: str) -> dict[str, int]:
         with closing(open_connection(database)) as connection:
             rows = connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
             _checkpoint_wal(connection)
-    except apsw.Error:  # missing or damaged: there are no ids to keep free
+    except apsw.Error:
+        # Missing or damaged: there are no ids to keep free.
         return {}
     return dict(cast("list[tuple[str, int]]", rows))
 
@@ -140,28 +140,11 @@ def _keep_old_database(database: str, at: int) -> str:
             os.rename(database + suffix, kept + suffix)
     try:
         os.link(database, kept)
-    except OSError:  # a file system without hard links
+    except OSError:
+        # A file system without hard links: between the two renames there is no database under the name.
         os.rename(database, kept)
     return kept
 
 
 def _list_candidate_names(name: str) -> list[str]:
     return [name, *(f"{name}.{number}" for number in range(2, 1000))]
-
-
-def main() -> None:
-    """Restore ``argv[1]`` to ``argv[2]``, or only inspect if there is a third argument; print the summary as JSON."""
-    backup, database, *inspect_only = sys.argv[1:]
-    try:
-        if inspect_only:
-            summary = inspect_restore(backup, database)
-        else:
-            summary = restore_backup(backup, database, SystemClock().now())
-    except VisorError as error:
-        sys.stderr.write(format_error(error))
-        sys.exit(error.exit_status)
-    sys.stdout.buffer.write(msgspec.json.encode(summary))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,50 +1,57 @@
-"""Find and delete old rows of every table that grows with time.
+"""Find and delete old rows of every table that grows with time, and panes that have no data left.
 
 ``HISTORY_TABLES`` hold what was captured, ``ACTION_TABLES`` requested and executed actions, ``SIGNAL_TABLES`` evidence
 about agents. The audit log is in none of them: it is never deleted.
 
 Ids rise with time almost in order, so old rows are found from the lowest id on, without an index on the time.
-Invariant: a row is deleted together with its entries in the search index.
+Invariant: a row is deleted together with its entries in the search index. Ids of deleted panes are not reused.
 """
 
 from collections.abc import Callable
 from typing import cast
 
+import apsw
 from msgspec import Struct
 
+from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection
-from termvisor.store.tables.time_buckets import TIME_BUCKET_BITS
+from termvisor.store.tables.indexed_table import INDEXED_TABLES
 
+# Rows between two checks whether the slice is over.
 _ROWS_PER_BATCH = 8
-"""Rows between two checks whether the slice is over."""
+_COMMAND_ENDED = "CASE status WHEN 'running' THEN NULL ELSE coalesce(ended_at, started_at) END"
+_SEND_ENDED = "CASE WHEN outcome IS NOT NULL THEN step_at END"
+_FACT_ENDED = "CASE WHEN id <= (SELECT fact FROM knowledge) THEN at END"
+_MAX_PANES_PER_CALL = 50
+_SELECT_EMPTY_PANES = """
+SELECT id FROM pane WHERE gone_at < ?
+   AND NOT EXISTS (SELECT 1 FROM block WHERE block.pane = pane.id)
+   AND NOT EXISTS (SELECT 1 FROM mark WHERE mark.pane = pane.id)
+   AND NOT EXISTS (SELECT 1 FROM epoch WHERE epoch.pane = pane.id AND (closed_at IS NULL OR committed < size))
+ ORDER BY id LIMIT ?
+"""
 
 
 class RetainedTable(Struct, frozen=True):
     """How the age of a table's rows is computed.
 
     A row is old if ``end_expression`` is before the limit. From the first row on whose ``start_column`` is not before
-    the limit, no row is old. A table with ``indexed_columns`` has a search index ``<table>_fts`` of these columns and
-    time buckets ``<table>_time``.
+    the limit, no row is old.
     """
 
     table: str
     start_column: str
     end_expression: str
-    indexed_columns: tuple[str, ...] = ()
     id_column: str = "id"
 
 
-_COMMAND_ENDED = "CASE status WHEN 'running' THEN NULL ELSE coalesce(ended_at, started_at) END"
-_SEND_ENDED = "CASE WHEN outcome IS NOT NULL THEN step_at END"
-_FACT_ENDED = "CASE WHEN id <= (SELECT fact FROM knowledge) THEN at END"
-
 HISTORY_TABLES = (
-    RetainedTable("block", "at", "until", ("text", "pane")),
+    RetainedTable("block", "at", "until"),
     RetainedTable("mark", "at", "at"),
     RetainedTable("command", "started_at", _COMMAND_ENDED),
     RetainedTable("screen", "at", "at"),
-    RetainedTable("sighting", "first_at", "last_at", ("text", "pane")),
-    RetainedTable("utterance", "at", "at", ("text", "pane")),
+    RetainedTable("sighting", "first_at", "last_at"),
+    RetainedTable("utterance", "at", "at"),
     RetainedTable("first_screen", "at", "at", id_column="epoch"),
     RetainedTable("gap", "start_at", "end_at"),
     RetainedTable("detection", "at", "last_at", id_column="event"),
@@ -68,8 +75,6 @@ ACTION_TABLES = (
 SIGNAL_TABLES = (RetainedTable("fact", "at", _FACT_ENDED),)
 """Facts after the stored checkpoint are needed to rebuild the current states and are never old."""
 
-INDEXED_TABLES = tuple(retained.table for retained in HISTORY_TABLES if retained.indexed_columns)
-
 
 class DeletionProgress(Struct):
     """Progress of deleting the old rows of one table."""
@@ -89,8 +94,8 @@ def delete_old_rows(
     """Delete old rows until the slice is over or none is left."""
     while not progress.is_done and not is_slice_over():
         _delete_batch(connection, progress)
-    if progress.retained.indexed_columns:
-        _delete_time_buckets(connection, progress.retained.table)
+    if indexed := INDEXED_TABLES.get(progress.retained.table):
+        indexed.delete_empty_buckets(connection)
     return progress
 
 
@@ -125,18 +130,30 @@ def _delete_batch(connection: Connection, progress: DeletionProgress) -> None:
 
 
 def _delete_row(connection: Connection, retained: RetainedTable, row_id: int) -> None:
-    if retained.indexed_columns:
-        # The index has external content: FTS5 needs the old text to remove its entries, so this comes first.
-        columns = ", ".join(retained.indexed_columns)
-        connection.execute(
-            f"INSERT INTO {retained.table}_fts ({retained.table}_fts, rowid, {columns})"
-            f" SELECT 'delete', id, {columns} FROM {retained.table} WHERE id = ?",
-            (row_id,),
-        )
+    if indexed := INDEXED_TABLES.get(retained.table):
+        indexed.delete_text(connection, row_id)
     connection.execute(f"DELETE FROM {retained.table} WHERE {retained.id_column} = ?", (row_id,))
 
 
-def _delete_time_buckets(connection: Connection, table: str) -> None:
-    connection.execute(
-        f"DELETE FROM {table}_time WHERE shelf < (SELECT coalesce(min(id) >> {TIME_BUCKET_BITS}, 1 << 62) FROM {table})"
-    )
+def delete_empty_panes(connection: Connection, before: int, on_disk: set[PaneId]) -> list[PaneId]:
+    """Delete panes gone before this time, their epochs, and servers without panes; return the deleted panes.
+
+    Panes in ``on_disk`` still have raw log files and are kept.
+    """
+    rows = connection.execute(_SELECT_EMPTY_PANES, (before, _MAX_PANES_PER_CALL + len(on_disk))).fetchall()
+    empty = [pane for (pane,) in cast("list[tuple[PaneId]]", rows) if pane not in on_disk][:_MAX_PANES_PER_CALL]
+    deleted = [pane for pane in empty if _delete_pane(connection, pane)]
+    if deleted:
+        connection.execute("DELETE FROM server WHERE id NOT IN (SELECT server FROM pane)")
+    return deleted
+
+
+def _delete_pane(connection: Connection, pane: PaneId) -> bool:
+    try:
+        with connection:
+            connection.execute("DELETE FROM epoch WHERE pane = ?", (pane,))
+            connection.execute("DELETE FROM pane WHERE id = ?", (pane,))
+    except apsw.ConstraintError:
+        # Another row still refers to the pane; the next call tries again.
+        return False
+    return True

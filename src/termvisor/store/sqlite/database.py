@@ -16,9 +16,14 @@ import apsw
 
 from termvisor.errors import NewerDatabase, StorageError
 from termvisor.log import get_logger
+from termvisor.store.sqlite.database_file import (
+    APPLICATION_ID,
+    MIGRATIONS_DIR,
+    apply_migrations,
+    find_latest_version,
+    read_database_header,
+)
 from termvisor.store.sqlite.error_messages import translate_errors
-from termvisor.store.sqlite.file_header import APPLICATION_ID, read_database_header
-from termvisor.store.sqlite.migrations import MIGRATIONS_DIR, apply_migrations, find_latest_version
 from termvisor.store.sqlite.worker_thread import WorkerThread
 
 T = TypeVar("T")
@@ -30,8 +35,8 @@ TokenSpan = tuple[int, int, str]
 PAGE_SIZE = 8192
 AUTO_VACUUM_INCREMENTAL = 2
 """Free pages are returned in small steps on request: a full VACUUM would block every write."""
+# Files up to 64 MB are converted to incremental vacuum when they are opened; larger ones would delay the start.
 _MAX_PAGES_TO_VACUUM = (64 << 20) // PAGE_SIZE
-"""Files up to 64 MB are converted to incremental vacuum when they are opened; larger ones would delay the start."""
 _BUSY_TIMEOUT_MS = 5000
 _CONNECTION_PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
@@ -59,7 +64,8 @@ class Database:
         database = cls(path)
         try:
             await database._run_in_thread(database._writer_thread, lambda: database._open_connections(migrations))
-        except BaseException:  # the threads must end also when the caller is cancelled
+        except BaseException:
+            # The threads must end also when the caller is cancelled.
             database._release()
             raise
         return database
@@ -113,7 +119,8 @@ class Database:
         try:
             if self._writer_connection is not None:
                 await self.checkpoint()
-        except StorageError as error:  # SQLite replays the write-ahead log when the file is opened next
+        except StorageError as error:
+            # SQLite replays the write-ahead log when the file is opened next.
             log.warning("closing without a checkpoint: %s", error)
         finally:
             await asyncio.to_thread(self._release)
@@ -122,6 +129,7 @@ class Database:
         try:
             future = thread.submit(lambda: self._translate_errors(work))
         except RuntimeError as error:
+            # The thread is closed: a task outlived the store during the stop of the daemon.
             raise _build_closed_error() from error
         return await future
 
@@ -131,6 +139,7 @@ class Database:
 
     def _open_connections(self, migrations: str) -> None:
         is_new = _check_file(self.path, find_latest_version(migrations))
+        # The writer first: it creates and migrates the schema that the reader expects.
         self._writer_connection = open_connection(self.path, is_new)
         apply_migrations(self._writer_connection, migrations)
         _enable_incremental_vacuum(self._writer_connection)
@@ -144,6 +153,7 @@ class Database:
             with _open_transaction(connection, "BEGIN IMMEDIATE"):
                 result = fn(connection)
         except apsw.Error as error:
+            # Other errors, such as a violated constraint, say nothing about the disk.
             self._is_writable = not isinstance(error, (apsw.FullError, apsw.ReadOnlyError, apsw.IOError))
             raise
         self._is_writable = True
@@ -151,6 +161,7 @@ class Database:
 
     def _run_durably(self, fn: Callable[[Connection], T], on_stored: Callable[[], object] | None) -> T:
         connection = _require_open(self._writer_connection)
+        # NORMAL syncs a write-ahead log only at checkpoints: the last commits may be lost at a power failure.
         connection.execute("PRAGMA synchronous = FULL")
         try:
             result = self._run_transaction(fn)
@@ -166,6 +177,7 @@ class Database:
             return fn(connection)
 
     def _release(self) -> None:
+        # Threads before connections: a queued call may still use one.
         self._reader_thread.close()
         self._writer_thread.close()
         for connection in (self._reader_connection, self._writer_connection):
@@ -196,6 +208,7 @@ def _check_file(path: str, known_version: int) -> bool:
         raise StorageError(f"{path} {kind}", hint="The file was not changed. Move it away to start with a new one.")
     elif header.version > known_version:
         raise NewerDatabase(f"{path} has schema {header.version}; this version supports up to {known_version}")
+    # A restored or copied file may be readable by others; it holds everything that terminals showed.
     if os.stat(path).st_mode & 0o077:
         os.chmod(path, 0o600)
     return header is None
@@ -238,7 +251,8 @@ def _open_transaction(connection: Connection, begin: str) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # SQLite has already rolled back after some errors, such as a full disk
+        # SQLite has already rolled back after some errors, such as a full disk.
+        if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
 
@@ -249,6 +263,7 @@ def _run_with_connection(path: str, fn: Callable[[Connection], T]) -> T:
 
 
 def _run_checkpoint(connection: Connection) -> int:
+    # PASSIVE does not wait for readers: what they still need is moved next time.
     total, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     return max(0, total - moved)
 

@@ -46,6 +46,7 @@ def translate_errors(path: str) -> Iterator[None]:
     except apsw.Error as error:
         raise _translate_error(error, path) from error
     except OSError as error:
+        # From our own file operations; SQLite reports its own as apsw.Error.
         raise StorageError(
             f"{path}: {error.strerror}", hint="Check permissions and free space of the folder."
         ) from error
@@ -58,6 +59,7 @@ def is_transient_error(error: StorageError) -> bool:
 
 
 def _translate_error(error: apsw.Error, path: str) -> VisorError:
+    # Everything that is not listed is a wrong statement, and therefore our bug, not the user's disk.
     for kinds, message, hint in _MESSAGES_BY_ERROR:
         if isinstance(error, kinds):
             return StorageError(f"{message.format(path=path)} ({error})", hint=hint)

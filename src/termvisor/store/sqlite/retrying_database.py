@@ -33,6 +33,7 @@ class WriteRetry:
             except StorageError as error:
                 if self._is_stopped or not is_transient_error(error):
                     raise
+                # Logged once; the alert in `visor health` stays until a write succeeds.
                 if not self.problem:
                     log.error("writes to the database fail and are retried: %s", error)
                 self.problem = f"nothing can be stored: {error}"

@@ -43,21 +43,25 @@ class WorkerThread:
             future, work = item
             try:
                 result, error = work(), None
-            except BaseException as raised:  # the caller gets it; the thread must survive
+            except BaseException as raised:
+                # The caller gets it; the thread must survive.
                 result, error = None, raised
             _deliver_result(future, result, error)
-            del item, future, work, result, error  # so that an idle thread keeps no objects alive
+            # An idle thread must not keep objects alive until the next call.
+            del item, future, work, result, error
 
 
 def _deliver_result(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
     try:
         future.get_loop().call_soon_threadsafe(_settle_future, future, result, error)
-    except RuntimeError:  # the loop is closed, so no caller is left
+    except RuntimeError:
+        # The loop is closed, so no caller is left.
         return
 
 
 def _settle_future(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
-    if future.done():  # the caller was cancelled
+    # The caller was cancelled; the work was done nevertheless.
+    if future.done():
         return
     if error is None:
         future.set_result(result)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from termvisor.model.agent.account import Account, AccountStatus, Allowance
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import RowSelector, replace_surrogates
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import RowSelector, StoreTable, replace_surrogates, run_read, run_write
 
 _ALLOWANCES = RowSelector(Allowance, "account_usage", columns={"limit": "most"})
 _UPSERT_USAGE = """
@@ -17,29 +17,50 @@ WHERE excluded.checked_at >= checked_at
 """
 
 
-class AccountTable:
-    def __init__(self, db: Database):
-        self._db = db
-
-    async def list_statuses(self, accounts: Sequence[Account]) -> list[AccountStatus]:
+class AccountTable(StoreTable):
+    @run_read
+    def list_statuses(self, connection: Connection, accounts: Sequence[Account]) -> list[AccountStatus]:
         """Return the stored status of these accounts, in their order."""
-        return await self._db.read(lambda connection: [_read_status(connection, account) for account in accounts])
+        return [_read_status(connection, account) for account in accounts]
 
-    async def record_allowances(self, account: Account, allowances: Sequence[Allowance]) -> None:
+    @run_write
+    def record_allowances(self, connection: Connection, account: Account, allowances: Sequence[Allowance]) -> None:
         """Store allowances; an older report never replaces a newer one."""
-        await self._db.write(lambda connection: _record_allowances(connection, account, allowances))
+        for allowance in allowances:
+            row = (
+                account.service,
+                account.name,
+                # Texts come from other programs, so their length is limited.
+                replace_surrogates(allowance.span[:40]),
+                allowance.usage_type,
+                allowance.limit,
+                allowance.current,
+                allowance.percent_remaining,
+                allowance.resets_at,
+                allowance.checked_at,
+                replace_surrogates(allowance.source[:100]),
+            )
+            connection.execute(_UPSERT_USAGE, row)
+        if allowances:
+            _record_check(connection, account, max(allowance.checked_at for allowance in allowances), "")
 
-    async def record_check(self, account: Account, at: int, problem: str = "") -> None:
+    @run_write
+    def record_check(self, connection: Connection, account: Account, at: int, problem: str = "") -> None:
         """Record that the account was checked; ``problem`` is the reason why the check returned nothing."""
-        await self._db.write(lambda connection: _record_check(connection, account, at, problem))
+        _record_check(connection, account, at, problem)
 
-    async def set_in_use(self, account: Account, at: int) -> None:
+    @run_write
+    def set_in_use(self, connection: Connection, account: Account, at: int) -> None:
         """Make this the account that agents of its service use from now on."""
-        await self._db.write(lambda connection: _set_in_use(connection, account, at))
+        connection.execute("UPDATE account SET in_use = 0 WHERE service = ?", (account.service,))
+        _record_use(connection, account, at)
+        key = (account.service, account.name)
+        connection.execute("UPDATE account SET in_use = 1 WHERE service = ? AND name = ?", key)
 
-    async def record_use(self, account: Account, at: int) -> None:
+    @run_write
+    def record_use(self, connection: Connection, account: Account, at: int) -> None:
         """Record that an agent was started with this account."""
-        await self._db.write(lambda connection: _record_use(connection, account, at))
+        _record_use(connection, account, at)
 
 
 def _read_status(connection: Connection, account: Account) -> AccountStatus:
@@ -58,38 +79,12 @@ def _read_status(connection: Connection, account: Account) -> AccountStatus:
     )
 
 
-def _record_allowances(connection: Connection, account: Account, allowances: Sequence[Allowance]) -> None:
-    for allowance in allowances:
-        row = (
-            account.service,
-            account.name,
-            replace_surrogates(allowance.span[:40]),
-            allowance.usage_type,
-            allowance.limit,
-            allowance.current,
-            allowance.percent_remaining,
-            allowance.resets_at,
-            allowance.checked_at,
-            replace_surrogates(allowance.source[:100]),
-        )
-        connection.execute(_UPSERT_USAGE, row)
-    if allowances:
-        _record_check(connection, account, max(allowance.checked_at for allowance in allowances), "")
-
-
 def _record_check(connection: Connection, account: Account, at: int, problem: str) -> None:
     connection.execute(
         "INSERT INTO account (service, name, checked_at, trouble) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE"
         " SET checked_at = max(coalesce(checked_at, 0), ?3), trouble = ?4",
         (account.service, account.name, at, replace_surrogates(problem[:500])),
     )
-
-
-def _set_in_use(connection: Connection, account: Account, at: int) -> None:
-    connection.execute("UPDATE account SET in_use = 0 WHERE service = ?", (account.service,))
-    _record_use(connection, account, at)
-    key = (account.service, account.name)
-    connection.execute("UPDATE account SET in_use = 1 WHERE service = ? AND name = ?", key)
 
 
 def _record_use(connection: Connection, account: Account, at: int) -> None:

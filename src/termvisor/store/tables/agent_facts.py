@@ -14,15 +14,14 @@ from msgspec.structs import fields, replace
 
 from termvisor.log import get_logger
 from termvisor.model.agent.agent_process import Fact
-from termvisor.model.agent.read_position import ReadPosition
 from termvisor.model.agent.session import AgentSession
-from termvisor.model.agent.signal import Signal
+from termvisor.model.agent.signal import ReadPosition, Signal
 from termvisor.model.agent.state import StateProjection
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId, SignalId
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.row_ids import read_last_id
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import StoreTable, read_last_id, run_read, run_write
 from termvisor.store.tables.detections import add_detections
 from termvisor.store.tables.events import add_event
 from termvisor.store.tables.sessions import put_session
@@ -88,25 +87,74 @@ class StoredAgentState(Struct, frozen=True, kw_only=True):
     """Only of agent processes that had not ended."""
 
 
-class AgentFactTable:
-    def __init__(self, db: Database):
-        self._db = db
-
-    async def add(self, batch: FactBatch) -> list[Event]:
+class AgentFactTable(StoreTable):
+    @run_write
+    def add(self, connection: Connection, batch: FactBatch) -> list[Event]:
         """Store one batch; return its events with their ids."""
-        return await self._db.write(lambda connection: _add_batch(connection, batch))
+        connection.executemany(
+            "INSERT INTO fact (id, at, body) VALUES (?, ?, ?)",
+            [(number, get_fact_time(fact), encode_fact(fact)) for number, fact in batch.facts],
+        )
+        # Before the states: the state of an ended process deletes its read positions.
+        connection.executemany(
+            "INSERT OR REPLACE INTO bookmark (runtime, watch, body) VALUES (?, ?, ?)",
+            [(position.runtime, position.watch, position.body) for position in batch.bookmarks],
+        )
+        for published in batch.states:
+            _publish_state(connection, published)
+        for session in batch.sessions:
+            put_session(connection, session)
+        connection.executemany(
+            "INSERT OR REPLACE INTO reading (source, life, seq) VALUES (?, ?, ?)",
+            [(source, *mark) for source, mark in batch.marks.items()],
+        )
+        if batch.copy is not None:
+            row = (batch.copy.fact, batch.copy.at, msgspec.msgpack.encode(batch.copy.value))
+            connection.execute("INSERT OR REPLACE INTO knowledge (id, fact, at, body) VALUES (1, ?, ?, ?)", row)
+        events = [add_event(connection, event) for event in batch.events]
+        return events + add_detections(connection, batch.detections)
 
-    async def load_state(self) -> StoredAgentState:
-        return await self._db.read(_load_state)
+    @run_read
+    def load_state(self, connection: Connection) -> StoredAgentState:
+        checkpoint = connection.execute("SELECT fact, body FROM knowledge").fetchone() or (0, b"")
+        running = connection.execute("SELECT state FROM runtime WHERE ended_at IS NULL ORDER BY id")
+        marks = connection.execute("SELECT source, life, seq FROM reading")
+        bookmarks = connection.execute("SELECT runtime, watch, body FROM bookmark")
+        exited = connection.execute(
+            "SELECT state, began_at, ended_at FROM runtime WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT ?",
+            (_MAX_EXITED_PROCESSES,),
+        )
+        return StoredAgentState(
+            checkpoint_fact=int(cast("int", checkpoint[0])),
+            copy=cast("bytes", checkpoint[1]),
+            last_fact=read_last_id(connection, "fact"),
+            last_runtime=read_last_id(connection, "runtime"),
+            last_session=read_last_id(connection, "agent_session"),
+            marks={name: (life, seq) for name, life, seq in cast("Iterator[tuple[str, int, int]]", marks)},
+            bookmarks=tuple(
+                ReadPosition(runtime=runtime, watch=watch, body=body)
+                for runtime, watch, body in cast("Iterator[tuple[RuntimeId, str, bytes]]", bookmarks)
+            ),
+            states=tuple(_PROJECTION_DECODER.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", running)),
+            exited=tuple(
+                PublishedState(projection=_PROJECTION_DECODER.decode(body), began_at=began, ended_at=ended)
+                for body, began, ended in cast("Iterator[tuple[bytes, int, int]]", exited)
+            ),
+        )
 
-    async def list_after(self, fact_id: int) -> list[tuple[int, Fact]]:
+    @run_read
+    def list_after(self, connection: Connection, fact_id: int) -> list[tuple[int, Fact]]:
         """Return one page of the facts after this id; empty at the end."""
-        return await self._db.read(lambda connection: _list_after(connection, fact_id))
+        rows = connection.execute(
+            "SELECT id, body FROM fact WHERE id > ? ORDER BY id LIMIT ?", (fact_id, _FACTS_PER_PAGE)
+        )
+        return list(_decode_facts(cast("Iterator[tuple[int, bytes]]", rows)))
 
-    async def find_signals(self, ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
+    @run_read
+    def find_signals(self, connection: Connection, ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
         """Return those of the signals that are still stored."""
         unique_ids = sorted(set(ids))
-        return await self._db.read(lambda connection: dict(_find_signals(connection, unique_ids)))
+        return dict(_find_signals(connection, unique_ids))
 
 
 def encode_fact(fact: Fact) -> bytes:
@@ -124,6 +172,7 @@ def decode_fact(fact_id: int, body: bytes) -> Fact | None:
     try:
         fact = _FACT_DECODER.decode(body)
     except msgspec.ValidationError as error:
+        # Written by a newer version before a downgrade: one unknown fact must not keep the daemon from starting.
         log.error("fact %d cannot be read: %s", fact_id, error)
         return None
     return replace(fact, id=SignalId(fact_id)) if isinstance(fact, Signal) else fact
@@ -131,31 +180,6 @@ def decode_fact(fact_id: int, body: bytes) -> Fact | None:
 
 def get_fact_time(fact: Fact) -> int:
     return fact.ingested_at if isinstance(fact, Signal) else fact.at
-
-
-def _add_batch(connection: Connection, batch: FactBatch) -> list[Event]:
-    connection.executemany(
-        "INSERT INTO fact (id, at, body) VALUES (?, ?, ?)",
-        [(number, get_fact_time(fact), encode_fact(fact)) for number, fact in batch.facts],
-    )
-    # Before the states: the state of an ended process deletes its read positions.
-    connection.executemany(
-        "INSERT OR REPLACE INTO bookmark (runtime, watch, body) VALUES (?, ?, ?)",
-        [(position.runtime, position.watch, position.body) for position in batch.bookmarks],
-    )
-    for published in batch.states:
-        _publish_state(connection, published)
-    for session in batch.sessions:
-        put_session(connection, session)
-    connection.executemany(
-        "INSERT OR REPLACE INTO reading (source, life, seq) VALUES (?, ?, ?)",
-        [(source, *mark) for source, mark in batch.marks.items()],
-    )
-    if batch.copy is not None:
-        row = (batch.copy.fact, batch.copy.at, msgspec.msgpack.encode(batch.copy.value))
-        connection.execute("INSERT OR REPLACE INTO knowledge (id, fact, at, body) VALUES (1, ?, ?, ?)", row)
-    events = [add_event(connection, event) for event in batch.events]
-    return events + add_detections(connection, batch.detections)
 
 
 def _publish_state(connection: Connection, published: PublishedState) -> None:
@@ -169,39 +193,6 @@ def _publish_state(connection: Connection, published: PublishedState) -> None:
     )
     if published.ended_at is not None:
         connection.execute("DELETE FROM bookmark WHERE runtime = ?", (state.runtime,))
-
-
-def _load_state(connection: Connection) -> StoredAgentState:
-    checkpoint = connection.execute("SELECT fact, body FROM knowledge").fetchone() or (0, b"")
-    running = connection.execute("SELECT state FROM runtime WHERE ended_at IS NULL ORDER BY id")
-    marks = connection.execute("SELECT source, life, seq FROM reading")
-    bookmarks = connection.execute("SELECT runtime, watch, body FROM bookmark")
-    exited = connection.execute(
-        "SELECT state, began_at, ended_at FROM runtime WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT ?",
-        (_MAX_EXITED_PROCESSES,),
-    )
-    return StoredAgentState(
-        checkpoint_fact=int(cast("int", checkpoint[0])),
-        copy=cast("bytes", checkpoint[1]),
-        last_fact=read_last_id(connection, "fact"),
-        last_runtime=read_last_id(connection, "runtime"),
-        last_session=read_last_id(connection, "agent_session"),
-        marks={name: (life, seq) for name, life, seq in cast("Iterator[tuple[str, int, int]]", marks)},
-        bookmarks=tuple(
-            ReadPosition(runtime=runtime, watch=watch, body=body)
-            for runtime, watch, body in cast("Iterator[tuple[RuntimeId, str, bytes]]", bookmarks)
-        ),
-        states=tuple(_PROJECTION_DECODER.decode(body) for (body,) in cast("Iterator[tuple[bytes]]", running)),
-        exited=tuple(
-            PublishedState(projection=_PROJECTION_DECODER.decode(body), began_at=began, ended_at=ended)
-            for body, began, ended in cast("Iterator[tuple[bytes, int, int]]", exited)
-        ),
-    )
-
-
-def _list_after(connection: Connection, fact_id: int) -> list[tuple[int, Fact]]:
-    rows = connection.execute("SELECT id, body FROM fact WHERE id > ? ORDER BY id LIMIT ?", (fact_id, _FACTS_PER_PAGE))
-    return list(_decode_facts(cast("Iterator[tuple[int, bytes]]", rows)))
 
 
 def _decode_facts(rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Fact]]:

@@ -12,7 +12,7 @@ from termvisor.errors import BadRequest, Conflict
 from termvisor.model.action.approval import Approval, ApprovalState, ApprovalVote, Permit, PermitScope
 from termvisor.model.action.audit import AuditEntry
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import RowSelector, encode_json
+from termvisor.store.sqlite.table import RowSelector, StoreTable, encode_json, run_durable_write, run_read, run_write
 from termvisor.store.tables.audit import AuditTable, add_entries
 
 _SELECT_APPROVAL = "SELECT id, asked, state FROM question"
@@ -29,9 +29,10 @@ _CLOSED_TEXT: dict[ApprovalState, str] = {
 _PERMITS = RowSelector(Permit, "permit", decoders={"scope": msgspec.json.Decoder(PermitScope).decode})
 
 
-class ApprovalTable:
+class ApprovalTable(StoreTable):
     def __init__(self, db: Database, audit: AuditTable):
-        self._db, self._audit = db, audit
+        super().__init__(db)
+        self._audit = audit
 
     async def add_request(self, approval: Approval, entry: AuditEntry) -> Approval:
         """Store a request and its audit entry; return the open request for the same action if there is one."""
@@ -41,53 +42,79 @@ class ApprovalTable:
         """Add a vote and return the updated request. Raises BadRequest if it does not exist, Conflict if not open."""
         return await self._audit.write_with_entries(lambda connection: _answer(connection, number, vote, entry))
 
-    async def consume(self, number: int, action_hash: str, at: int) -> bool:
+    @run_durable_write
+    def consume(self, connection: Connection, number: int, action_hash: str, at: int) -> bool:
         """Use up an approval; return False if it does not allow exactly this action now."""
-        return await self._db.write_durably(lambda connection: _consume(connection, number, action_hash, at))
+        connection.execute(
+            "UPDATE question SET state = 'used'"
+            " WHERE id = ? AND action_hash = ? AND state = 'allowed' AND expires_at > ?",
+            (number, action_hash, at),
+        )
+        return bool(connection.changes())
 
-    async def find_allowed(self, action_hash: str, uid: int, at: int, needs: int = 1) -> int | None:
+    @run_read
+    def find_allowed(self, connection: Connection, action_hash: str, uid: int, at: int, needs: int = 1) -> int | None:
         """Return the unused approval of this action for this user with at least ``needs`` required votes."""
-        return await self._db.read(lambda connection: _find_allowed(connection, (action_hash, at, uid, needs)))
+        row = connection.execute(
+            f"SELECT id FROM question WHERE state = 'allowed' AND {_SAME_ACTION} ORDER BY id LIMIT 1",
+            (action_hash, at, uid, needs),
+        ).fetchone()
+        return int(row[0]) if row else None
 
-    async def expire(self, at: int) -> list[Approval]:
+    @run_write
+    def expire(self, connection: Connection, at: int) -> list[Approval]:
         """Close and return the open requests that expired by this time."""
-        return await self._db.write(lambda connection: _expire(connection, at))
+        rows = connection.execute(f"{_SELECT_APPROVAL} WHERE state = 'open' AND expires_at <= ?", (at,)).fetchall()
+        connection.execute("UPDATE question SET state = 'expired' WHERE state = 'open' AND expires_at <= ?", (at,))
+        return [replace(_build_approval(connection, row), state="expired") for row in rows]
 
-    async def withdraw(self, number: int) -> Approval | None:
+    @run_write
+    def withdraw(self, connection: Connection, number: int) -> Approval | None:
         """Close a request whose caller no longer waits; return None if it is not open."""
-        return await self._db.write(lambda connection: _withdraw(connection, number))
+        connection.execute("UPDATE question SET state = 'withdrawn' WHERE id = ? AND state = 'open'", (number,))
+        return _find_approval(connection, number) if connection.changes() else None
 
-    async def withdraw_leftover(self, kind: str) -> None:
+    @run_write
+    def withdraw_leftover(self, connection: Connection, kind: str) -> None:
         """Close open requests of this action kind left by an earlier daemon: their callers' connections are gone."""
-        await self._db.write(
-            lambda connection: connection.execute(
-                "UPDATE question SET state = 'withdrawn' WHERE state = 'open' AND asked ->> '$.kind' = ?", (kind,)
-            )
+        connection.execute(
+            "UPDATE question SET state = 'withdrawn' WHERE state = 'open' AND asked ->> '$.kind' = ?", (kind,)
         )
 
-    async def find(self, number: int) -> Approval | None:
-        return await self._db.read(lambda connection: _find_approval(connection, number))
+    @run_read
+    def find(self, connection: Connection, number: int) -> Approval | None:
+        return _find_approval(connection, number)
 
-    async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
+    @run_read
+    def list(self, connection: Connection, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
         """Return the newest requests up to the limit, oldest first."""
-        return await self._db.read(lambda connection: _list_approvals(connection, is_open, limit))
+        where = "state = 'open'" if is_open else "TRUE"
+        rows = connection.execute(
+            f"{_SELECT_APPROVAL} WHERE {where} ORDER BY id DESC LIMIT ?", (max(0, limit),)
+        ).fetchall()
+        return [_build_approval(connection, row) for row in reversed(rows)]
 
 
-class PermitTable:
-    def __init__(self, db: Database):
-        self._db = db
+class PermitTable(StoreTable):
+    @run_durable_write
+    def add(self, connection: Connection, permit: Permit) -> Permit:
+        connection.execute(
+            "INSERT INTO permit (at, expires_at, scope, who) VALUES (?, ?, ?, ?)",
+            (permit.at, permit.expires_at, encode_json(permit.scope), permit.who),
+        )
+        return replace(permit, id=connection.last_insert_rowid())
 
-    async def add(self, permit: Permit) -> Permit:
-        return await self._db.write_durably(lambda connection: _add_permit(connection, permit))
-
-    async def list(self, at: int) -> list[Permit]:
+    @run_read
+    def list(self, connection: Connection, at: int) -> list[Permit]:
         """Return the permits that are valid at this time."""
         clauses = "WHERE revoked_at IS NULL AND expires_at > ? ORDER BY id"
-        return await self._db.read(lambda connection: _PERMITS.list(connection, clauses, (at,)))
+        return _PERMITS.list(connection, clauses, (at,))
 
-    async def revoke(self, number: int, at: int) -> bool:
+    @run_durable_write
+    def revoke(self, connection: Connection, number: int, at: int) -> bool:
         """Revoke a permit; return False if there is none to revoke."""
-        return await self._db.write_durably(lambda connection: _revoke(connection, number, at))
+        connection.execute("UPDATE permit SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, number))
+        return bool(connection.changes())
 
 
 def _add_request(connection: Connection, approval: Approval, entry: AuditEntry) -> Approval:
@@ -144,41 +171,9 @@ def _compute_state(votes: tuple[ApprovalVote, ...], needs: int) -> ApprovalState
     return "allowed" if len(answers) >= needs else "open"
 
 
-def _consume(connection: Connection, number: int, action_hash: str, at: int) -> bool:
-    connection.execute(
-        "UPDATE question SET state = 'used' WHERE id = ? AND action_hash = ? AND state = 'allowed' AND expires_at > ?",
-        (number, action_hash, at),
-    )
-    return bool(connection.changes())
-
-
-def _find_allowed(connection: Connection, criteria: tuple[str, int, int, int]) -> int | None:
-    row = connection.execute(
-        f"SELECT id FROM question WHERE state = 'allowed' AND {_SAME_ACTION} ORDER BY id LIMIT 1", criteria
-    ).fetchone()
-    return int(row[0]) if row else None
-
-
-def _expire(connection: Connection, at: int) -> list[Approval]:
-    rows = connection.execute(f"{_SELECT_APPROVAL} WHERE state = 'open' AND expires_at <= ?", (at,)).fetchall()
-    connection.execute("UPDATE question SET state = 'expired' WHERE state = 'open' AND expires_at <= ?", (at,))
-    return [replace(_build_approval(connection, row), state="expired") for row in rows]
-
-
-def _withdraw(connection: Connection, number: int) -> Approval | None:
-    connection.execute("UPDATE question SET state = 'withdrawn' WHERE id = ? AND state = 'open'", (number,))
-    return _find_approval(connection, number) if connection.changes() else None
-
-
 def _find_approval(connection: Connection, number: int) -> Approval | None:
     row = connection.execute(f"{_SELECT_APPROVAL} WHERE id = ?", (number,)).fetchone()
     return _build_approval(connection, row) if row else None
-
-
-def _list_approvals(connection: Connection, is_open: bool, limit: int) -> list[Approval]:
-    where = "state = 'open'" if is_open else "TRUE"
-    rows = connection.execute(f"{_SELECT_APPROVAL} WHERE {where} ORDER BY id DESC LIMIT ?", (max(0, limit),)).fetchall()
-    return [_build_approval(connection, row) for row in reversed(rows)]
 
 
 def _build_approval(connection: Connection, row: tuple[Any, ...]) -> Approval:
@@ -189,16 +184,3 @@ def _build_approval(connection: Connection, row: tuple[Any, ...]) -> Approval:
 def _read_votes(connection: Connection, number: int) -> tuple[ApprovalVote, ...]:
     rows = connection.execute("SELECT who, answer, at FROM voice WHERE question = ? ORDER BY at", (number,))
     return tuple(msgspec.convert(row, ApprovalVote) for row in ({"who": w, "answer": a, "at": t} for w, a, t in rows))
-
-
-def _add_permit(connection: Connection, permit: Permit) -> Permit:
-    connection.execute(
-        "INSERT INTO permit (at, expires_at, scope, who) VALUES (?, ?, ?, ?)",
-        (permit.at, permit.expires_at, encode_json(permit.scope), permit.who),
-    )
-    return replace(permit, id=connection.last_insert_rowid())
-
-
-def _revoke(connection: Connection, number: int, at: int) -> bool:
-    connection.execute("UPDATE permit SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, number))
-    return bool(connection.changes())

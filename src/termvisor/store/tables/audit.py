@@ -8,23 +8,29 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
-from termvisor.model.action.audit import AuditEntry, AuditFilter
-from termvisor.model.action.hash_chain import ChainBreak, HashChainEntry, HashChainVerifier, hash_entry
+from termvisor.model.action.audit import (
+    AuditEntry,
+    AuditFilter,
+    ChainBreak,
+    HashChainEntry,
+    HashChainVerifier,
+    hash_entry,
+)
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.row_ids import read_last_id
-from termvisor.store.sqlite.rows import build_where
+from termvisor.store.sqlite.table import StoreTable, build_where, read_last_id, run_read
 
 _PAGE_SIZE = 500
 T = TypeVar("T")
+# Chain entries, each with the values of its filter columns.
 _EntryPage = list[tuple[HashChainEntry, tuple[Any, ...]]]
-"""Chain entries, each with the values of its filter columns."""
 _ENTRY_DECODER = msgspec.json.Decoder(AuditEntry)
+# The hash covers the text, so the same entry must always give the same text.
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
 
 
-class AuditTable:
+class AuditTable(StoreTable):
     def __init__(self, db: Database):
-        self._db = db
+        super().__init__(db)
         self.updates: Bus[None] = Bus()
         """Published after new entries are on disk, for clients that follow the log."""
 
@@ -34,6 +40,7 @@ class AuditTable:
 
     async def write_with_entries(self, fn: Callable[[Connection], T]) -> T:
         """Run a durable transaction that also adds entries, then publish an update."""
+        # The callback runs in the writer thread, also if this caller was cancelled.
         loop = asyncio.get_running_loop()
         return await self._db.write_durably(fn, on_stored=lambda: loop.call_soon_threadsafe(self.updates.publish, None))
 
@@ -41,11 +48,31 @@ class AuditTable:
         """Return the first entries after this id as they are stored, for verification."""
         return [entry for entry, _ in await self._read_page(after, limit)]
 
-    async def list(
-        self, *, after: int | None = None, filters: AuditFilter | None = None, limit: int = 20
+    @run_read
+    def list(
+        self, connection: Connection, *, after: int | None = None, filters: AuditFilter | None = None, limit: int = 20
     ) -> list[AuditEntry]:
         """Return entries, oldest first: with ``after`` the first ones after that id, else the newest."""
-        return await self._db.read(lambda connection: _list_entries(connection, after, filters or AuditFilter(), limit))
+        filters = filters or AuditFilter()
+        conditions = {
+            "id > ?": after,
+            "pane = ?": filters.pane,
+            "kind = ?": filters.kind,
+            "? IN (actor ->> '$.kind', actor ->> '$.name')": filters.actor,
+            "entry ->> '$.outcome' = ?": filters.outcome,
+            "correlation = ?": filters.correlation,
+            "entry ->> '$.undoes' = ?": filters.undoes,
+            "at >= ?": filters.since,
+            "at <= ?": filters.until,
+        }
+        where, values = build_where(conditions)
+        order = "id" if after is not None else "id DESC"
+        rows = connection.execute(
+            f"SELECT id, entry, previous, hash FROM audit WHERE {where} ORDER BY {order} LIMIT ?",
+            (*values, max(0, limit)),
+        ).fetchall()
+        entries = [_build_entry(row) for row in rows]
+        return entries if after is not None else entries[::-1]
 
     async def verify(self, expected_hash: str = "") -> ChainBreak | None:
         """Return the first entry that was changed, removed or inserted; None if the chain is intact."""
@@ -62,8 +89,14 @@ class AuditTable:
             return ChainBreak(verifier.last_id + 1, "it was removed")
         return verifier.check_end()
 
-    async def _read_page(self, after: int, limit: int) -> _EntryPage:
-        return await self._db.read(lambda connection: _read_page(connection, after, limit))
+    @run_read
+    def _read_page(self, connection: Connection, after: int, limit: int) -> _EntryPage:
+        rows = connection.execute(
+            "SELECT id, at, correlation, stage, kind, pane, actor, entry, previous, hash FROM audit"
+            " WHERE id > ? ORDER BY id LIMIT ?",
+            (after, limit),
+        )
+        return [(HashChainEntry(id=row[0], entry=row[7], previous=row[8], hash=row[9]), row[1:7]) for row in rows]
 
 
 def add_entries(connection: Connection, entries: Sequence[AuditEntry]) -> list[AuditEntry]:
@@ -88,36 +121,6 @@ def add_entries(connection: Connection, entries: Sequence[AuditEntry]) -> list[A
 def _extract_columns(text: str) -> tuple[Any, ...]:
     entry = _ENTRY_DECODER.decode(text)
     return entry.at, entry.correlation, entry.stage, entry.kind, entry.pane, _encode_json(entry.actor).decode()
-
-
-def _read_page(connection: Connection, after: int, limit: int) -> _EntryPage:
-    rows = connection.execute(
-        "SELECT id, at, correlation, stage, kind, pane, actor, entry, previous, hash FROM audit"
-        " WHERE id > ? ORDER BY id LIMIT ?",
-        (after, limit),
-    )
-    return [(HashChainEntry(id=row[0], entry=row[7], previous=row[8], hash=row[9]), row[1:7]) for row in rows]
-
-
-def _list_entries(connection: Connection, after: int | None, filters: AuditFilter, limit: int) -> list[AuditEntry]:
-    conditions = {
-        "id > ?": after,
-        "pane = ?": filters.pane,
-        "kind = ?": filters.kind,
-        "? IN (actor ->> '$.kind', actor ->> '$.name')": filters.actor,
-        "entry ->> '$.outcome' = ?": filters.outcome,
-        "correlation = ?": filters.correlation,
-        "entry ->> '$.undoes' = ?": filters.undoes,
-        "at >= ?": filters.since,
-        "at <= ?": filters.until,
-    }
-    where, values = build_where(conditions)
-    order = "id" if after is not None else "id DESC"
-    rows = connection.execute(
-        f"SELECT id, entry, previous, hash FROM audit WHERE {where} ORDER BY {order} LIMIT ?", (*values, max(0, limit))
-    ).fetchall()
-    entries = [_build_entry(row) for row in rows]
-    return entries if after is not None else entries[::-1]
 
 
 def _build_entry(row: tuple[Any, ...]) -> AuditEntry:

@@ -4,8 +4,8 @@ from typing import Literal
 
 from termvisor.model.ids import CommandId, EpochId, PaneId
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate, ShellCommand
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import RowSelector, build_where
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import RowSelector, StoreTable, build_where, run_read
 
 _COMMANDS = RowSelector(ShellCommand, "command", decoders={"is_proven": bool})
 _UPDATE_COMMAND = (
@@ -18,10 +18,7 @@ _INSERT_COMMAND = (
 )
 
 
-class CommandTable:
-    def __init__(self, db: Database):
-        self._db = db
-
+class CommandTable(StoreTable):
     async def find(self, pane: PaneId, which: CommandId | Literal["last"]) -> ShellCommand | None:
         """Return the command of that id in this pane, or the one that started last."""
         if which == "last":
@@ -32,8 +29,10 @@ class CommandTable:
         """Return the first command of a pane whose output begins after this line number."""
         return await self._find_first("WHERE pane = ? AND first_line > ? ORDER BY first_line, id", pane, line)
 
-    async def list(
+    @run_read
+    def list(
         self,
+        connection: Connection,
         *,
         pane: PaneId | None = None,
         since: int | None = None,
@@ -50,12 +49,11 @@ class CommandTable:
         }
         where, values = build_where(conditions)
         clauses = f"WHERE {where} ORDER BY id DESC LIMIT ?"
-        return await self._db.read(
-            lambda connection: _COMMANDS.list(connection, clauses, (*values, max(0, limit)))[::-1]
-        )
+        return _COMMANDS.list(connection, clauses, (*values, max(0, limit)))[::-1]
 
-    async def _find_first(self, clauses: str, *values: int) -> ShellCommand | None:
-        return await self._db.read(lambda connection: _COMMANDS.find(connection, clauses, values))
+    @run_read
+    def _find_first(self, connection: Connection, clauses: str, *values: int) -> ShellCommand | None:
+        return _COMMANDS.find(connection, clauses, values)
 
 
 def save_command_update(connection: Connection, pane: PaneId, epoch: EpochId, update: CommandUpdate) -> None:
@@ -71,6 +69,7 @@ def save_command_update(connection: Connection, pane: PaneId, epoch: EpochId, up
         update.status,
     )
     connection.execute(_UPDATE_COMMAND, (*row, epoch, update.start))
+    # A command is updated several times (start, exit code) and known by its start in the epoch.
     if not connection.changes():
         connection.execute(_INSERT_COMMAND, (*row, epoch, update.start, pane))
 

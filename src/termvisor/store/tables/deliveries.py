@@ -1,46 +1,47 @@
 """Journal of text deliveries to panes. Every step is synced to disk before it is executed."""
 
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.action.delivery import DeliveryRecord, DeliveryStatus, DeliveryStep
+from termvisor.model.action.outcome import DeliveryRecord, DeliveryStatus, DeliveryStep
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import RowSelector
+from termvisor.store.sqlite.table import RowSelector, StoreTable, run_durable_write, run_read
 from termvisor.store.tables.audit import AuditTable, add_entries
 
 _DELIVERIES = RowSelector(DeliveryRecord, "send", columns={"status": "outcome"})
 
 
-class DeliveryTable:
+class DeliveryTable(StoreTable):
     def __init__(self, db: Database, audit: AuditTable):
-        self._db, self._audit = db, audit
+        super().__init__(db)
+        self._audit = audit
 
     async def begin(self, delivery: DeliveryRecord, intent: AuditEntry) -> DeliveryRecord | None:
         """Store a delivery before its first key; if its key was used before, store nothing and return that one."""
         return await self._audit.write_with_entries(lambda connection: _begin(connection, delivery, intent))
 
-    async def record_step(self, key: str, step: DeliveryStep, at: int) -> None:
-        await self._db.write_durably(
-            lambda connection: connection.execute(
-                "UPDATE send SET step = ?, step_at = ? WHERE key = ? AND outcome IS NULL", (step, at, key)
-            ).fetchall()
-        )
+    @run_durable_write
+    def record_step(self, connection: Connection, key: str, step: DeliveryStep, at: int) -> None:
+        connection.execute(
+            "UPDATE send SET step = ?, step_at = ? WHERE key = ? AND outcome IS NULL", (step, at, key)
+        ).fetchall()
 
     async def end(self, key: str, status: DeliveryStatus, why: str, entry: AuditEntry) -> None:
         """Store the outcome and its audit entry; an outcome that is already stored stays."""
         await self._audit.write_with_entries(lambda connection: _end(connection, key, (status, why, entry.at), entry))
 
-    async def find_by_key(self, key: str) -> DeliveryRecord | None:
-        return await self._db.read(lambda connection: _DELIVERIES.find(connection, "WHERE key = ?", (key,)))
+    @run_read
+    def find_by_key(self, connection: Connection, key: str) -> DeliveryRecord | None:
+        return _DELIVERIES.find(connection, "WHERE key = ?", (key,))
 
-    async def find_by_correlation(self, correlation: str) -> DeliveryRecord | None:
+    @run_read
+    def find_by_correlation(self, connection: Connection, correlation: str) -> DeliveryRecord | None:
         """Return the delivery that belongs to an action."""
-        return await self._db.read(
-            lambda connection: _DELIVERIES.find(connection, "WHERE correlation = ?", (correlation,))
-        )
+        return _DELIVERIES.find(connection, "WHERE correlation = ?", (correlation,))
 
-    async def list_open(self) -> list[DeliveryRecord]:
+    @run_read
+    def list_open(self, connection: Connection) -> list[DeliveryRecord]:
         """Return deliveries without an outcome: after a crash they are examined, never repeated."""
         clauses = "WHERE outcome IS NULL ORDER BY begun_at"
-        return await self._db.read(lambda connection: _DELIVERIES.list(connection, clauses))
+        return _DELIVERIES.list(connection, clauses)
 
 
 def _begin(connection: Connection, delivery: DeliveryRecord, intent: AuditEntry) -> DeliveryRecord | None:

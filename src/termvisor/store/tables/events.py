@@ -1,8 +1,6 @@
 """Event log. Ids rise strictly and serve as cursors of the event stream; a cursor out of range raises InvalidCursor."""
 
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -10,24 +8,30 @@ from msgspec.structs import replace
 from termvisor.errors import InvalidCursor
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId, PaneId
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.row_ids import read_last_id
-from termvisor.store.sqlite.rows import build_where, encode_json
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import (
+    RowSelector,
+    StoreTable,
+    build_where,
+    encode_json,
+    read_last_id,
+    run_read,
+    run_write,
+)
 
-_SELECT_EVENT = "SELECT id, at, kind, pane, data FROM event"
-_DATA_DECODER = msgspec.json.Decoder(dict[str, Scalar])
+_EVENTS = RowSelector(Event, "event", decoders={"data": msgspec.json.Decoder(dict[str, Scalar]).decode})
 
 
-class EventTable:
-    def __init__(self, db: Database):
-        self._db = db
-
-    async def add(self, events: Sequence[Event]) -> list[Event]:
+class EventTable(StoreTable):
+    @run_write
+    def add(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
         """Store events in one transaction; return them with their ids."""
-        return await self._db.write(lambda connection: [add_event(connection, event) for event in events])
+        return [add_event(connection, event) for event in events]
 
-    async def list(
+    @run_read
+    def list(
         self,
+        connection: Connection,
         *,
         after: int | None = None,
         pane: PaneId | None = None,
@@ -40,11 +44,18 @@ class EventTable:
         Raises InvalidCursor if events after the cursor were deleted or it was never assigned.
         """
         conditions = {"id > ?": after, "pane = ?": pane, "at >= ?": since, "kind = ?": kind}
-        return await self._db.read(lambda connection: _list_events(connection, after, conditions, limit))
+        if after is not None:
+            _check_cursor(connection, after)
+        where, values = build_where(conditions)
+        # With a time filter alone, ordering by time lets SQLite use the index on it instead of scanning all ids.
+        order = "id" if after is not None else "at DESC, id DESC" if where == "at >= ?" else "id DESC"
+        events = _EVENTS.list(connection, f"WHERE {where} ORDER BY {order} LIMIT ?", (*values, max(0, limit)))
+        return sorted(events, key=lambda event: event.id)
 
-    async def find_newest_id(self) -> int:
+    @run_read
+    def find_newest_id(self, connection: Connection) -> int:
         """Return the newest id ever assigned; 0 before the first."""
-        return await self._db.read(lambda connection: read_last_id(connection, "event"))
+        return read_last_id(connection, "event")
 
 
 def add_event(connection: Connection, event: Event) -> Event:
@@ -52,20 +63,6 @@ def add_event(connection: Connection, event: Event) -> Event:
     row = (event.at, event.kind, event.pane, encode_json(event.data))
     connection.execute("INSERT INTO event (at, kind, pane, data) VALUES (?, ?, ?, ?)", row)
     return replace(event, id=EventId(connection.last_insert_rowid()))
-
-
-def _list_events(
-    connection: Connection, after: int | None, conditions: Mapping[str, object], limit: int
-) -> list[Event]:
-    if after is not None:
-        _check_cursor(connection, after)
-    where, values = build_where(conditions)
-    # With a time filter alone, ordering by time lets SQLite use the index on it instead of scanning all ids.
-    order = "id" if after is not None else "at DESC, id DESC" if where == "at >= ?" else "id DESC"
-    rows = connection.execute(
-        f"{_SELECT_EVENT} WHERE {where} ORDER BY {order} LIMIT ?", (*values, max(0, limit))
-    ).fetchall()
-    return [_build_event(row) for row in sorted(rows, key=itemgetter(0))]
 
 
 def _check_cursor(connection: Connection, after: int) -> None:
@@ -76,8 +73,3 @@ def _check_cursor(connection: Connection, after: int) -> None:
         raise InvalidCursor(
             f"cursor {after} is not between {oldest} and {newest}", details={"oldest": oldest, "newest": newest}
         )
-
-
-def _build_event(row: tuple[Any, ...]) -> Event:
-    event, at, kind, pane, data = row
-    return Event(id=event, at=at, kind=kind, pane=pane, data=_DATA_DECODER.decode(data))

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from termvisor.model.agent.transcript_message import MessageRole
+from termvisor.model.agent.session import MessageRole
 from termvisor.model.ids import EpochId, PaneId, ScreenId
 from termvisor.model.terminal.output import Line, TextSource
 from termvisor.store.sqlite.database import Connection

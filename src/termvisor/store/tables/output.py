@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from termvisor.errors import InternalError
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import Epoch, EpochEnd, EpochSource, Gap, Line
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import RowSelector, build_where
+from termvisor.model.terminal.output import Epoch, EpochEnd, EpochSource, Gap, Line, Mark
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import RowSelector, StoreTable, build_where, run_read, run_write
 from termvisor.store.tables.commands import mark_running_lost
 from termvisor.store.tables.lines import read_first_lines, read_last_lines
 from termvisor.store.tables.pipeline_commit import CommitResult, EpochUpdate, commit_batch
@@ -21,18 +20,26 @@ _GAPS = RowSelector(Gap, "gap", columns={"after": "after_epoch", "before": "befo
 _PARAMS_DECODER = msgspec.json.Decoder(dict[str, str])
 
 
-class OutputTable:
-    def __init__(self, db: Database):
-        self._db = db
+class OutputTable(StoreTable):
+    @run_write
+    def open_epoch(self, connection: Connection, pane: PaneId, source: EpochSource, at: int) -> EpochId:
+        connection.execute("INSERT INTO epoch (pane, source, opened_at) VALUES (?, ?, ?)", (pane, source, at))
+        return EpochId(connection.last_insert_rowid())
 
-    async def open_epoch(self, pane: PaneId, source: EpochSource, at: int) -> EpochId:
-        return await self._db.write(lambda connection: _open_epoch(connection, pane, source, at))
-
-    async def close_epoch(
-        self, epoch: EpochId, ended_by: EpochEnd, at: int, size: int, *, gap: Gap | None = None
+    @run_write
+    def close_epoch(
+        self, connection: Connection, epoch: EpochId, ended_by: EpochEnd, at: int, size: int, *, gap: Gap | None = None
     ) -> None:
         """Close an epoch of ``size`` bytes once, together with the gap after it. Raises InternalError if not open."""
-        await self._db.write(lambda connection: _close_epoch(connection, epoch, (at, ended_by, size), gap))
+        connection.execute(
+            "UPDATE epoch SET closed_at = ?, ended_by = ?, size = ? WHERE id = ? AND closed_at IS NULL",
+            (at, ended_by, size, epoch),
+        )
+        if not connection.changes():
+            raise InternalError(f"epoch {epoch} is not open")
+        mark_running_lost(connection, epoch, size)
+        if gap is not None:
+            _record_gap(connection, gap)
 
     async def list_open_epochs(self) -> list[Epoch]:
         return await self._list_epochs("closed_at IS NULL")
@@ -44,29 +51,29 @@ class OutputTable:
     async def list_epochs(self, pane: PaneId) -> list[Epoch]:
         return await self._list_epochs("pane = ?", pane)
 
-    async def record_gap(self, gap: Gap) -> Gap:
+    @run_write
+    def record_gap(self, connection: Connection, gap: Gap) -> Gap:
         """Store a gap; return it with its id."""
-        return await self._db.write(lambda connection: _record_gap(connection, gap))
+        return _record_gap(connection, gap)
 
-    async def end_gaps(self, pane: PaneId, before: EpochId | None, at: int) -> None:
+    @run_write
+    def end_gaps(self, connection: Connection, pane: PaneId, before: EpochId | None, at: int) -> None:
         """End the open gaps of a pane that is captured again, in epoch ``before``, or that is gone (None)."""
-        await self._db.write(
-            lambda connection: connection.execute(
-                "UPDATE gap SET end_at = max(start_at, ?), before_epoch = ? WHERE pane = ? AND end_at IS NULL",
-                (at, before, pane),
-            ).fetchall()
-        )
+        connection.execute(
+            "UPDATE gap SET end_at = max(start_at, ?), before_epoch = ? WHERE pane = ? AND end_at IS NULL",
+            (at, before, pane),
+        ).fetchall()
 
-    async def list_gaps(self, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
+    @run_read
+    def list_gaps(self, connection: Connection, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
         """Return gaps ordered by start; with ``since`` only those that had not ended before."""
         where, values = build_where({"pane = ?": pane, "coalesce(end_at, 1 << 62) >= ?": since})
-        return await self._db.read(
-            lambda connection: _GAPS.list(connection, f"WHERE {where} ORDER BY start_at, id", values)
-        )
+        return _GAPS.list(connection, f"WHERE {where} ORDER BY start_at, id", values)
 
-    async def commit(self, batch: Sequence[EpochUpdate]) -> CommitResult:
+    @run_write
+    def commit(self, connection: Connection, batch: Sequence[EpochUpdate]) -> CommitResult:
         """Store a batch in one transaction."""
-        return await self._db.write(lambda connection: commit_batch(connection, batch))
+        return commit_batch(connection, batch)
 
     async def read_lines(
         self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
@@ -77,32 +84,24 @@ class OutputTable:
         start = after
         return await self._db.read(lambda connection: read_first_lines(connection, pane, start, before, limit))
 
-    async def find_last_line_number(self, pane: PaneId) -> int:
+    @run_read
+    def find_last_line_number(self, connection: Connection, pane: PaneId) -> int:
         """Return the number of the newest line, 0 if there is none."""
-        return await self._db.read(lambda connection: _find_last_line_number(connection, pane))
+        number: int | None = connection.execute("SELECT next_line - 1 FROM pane WHERE id = ?", (pane,)).get
+        return number or 0
 
-    async def list_marks(self, pane: PaneId, *, limit: int = 50) -> list[tuple[int, Mark]]:
+    @run_read
+    def list_marks(self, connection: Connection, pane: PaneId, *, limit: int = 50) -> list[tuple[int, Mark]]:
         """Return the newest marks of a pane with their times, oldest first."""
-        return await self._db.read(lambda connection: _list_marks(connection, pane, limit))
+        rows = connection.execute(
+            'SELECT at, kind, "offset", text, exit_code, params FROM mark WHERE pane = ? ORDER BY id DESC LIMIT ?',
+            (pane, max(0, limit)),
+        )
+        return [_build_mark(row) for row in rows][::-1]
 
-    async def _list_epochs(self, where: str, *values: int) -> list[Epoch]:
-        return await self._db.read(lambda connection: _EPOCHS.list(connection, f"WHERE {where} ORDER BY id", values))
-
-
-def _open_epoch(connection: Connection, pane: PaneId, source: EpochSource, at: int) -> EpochId:
-    connection.execute("INSERT INTO epoch (pane, source, opened_at) VALUES (?, ?, ?)", (pane, source, at))
-    return EpochId(connection.last_insert_rowid())
-
-
-def _close_epoch(connection: Connection, epoch: EpochId, end: tuple[int, EpochEnd, int], gap: Gap | None) -> None:
-    connection.execute(
-        "UPDATE epoch SET closed_at = ?, ended_by = ?, size = ? WHERE id = ? AND closed_at IS NULL", (*end, epoch)
-    )
-    if not connection.changes():
-        raise InternalError(f"epoch {epoch} is not open")
-    mark_running_lost(connection, epoch, end[2])
-    if gap is not None:
-        _record_gap(connection, gap)
+    @run_read
+    def _list_epochs(self, connection: Connection, where: str, *values: int) -> list[Epoch]:
+        return _EPOCHS.list(connection, f"WHERE {where} ORDER BY id", values)
 
 
 def _record_gap(connection: Connection, gap: Gap) -> Gap:
@@ -112,19 +111,6 @@ def _record_gap(connection: Connection, gap: Gap) -> Gap:
         (gap.pane, gap.cause, gap.start_at, gap.end_at, gap.after, gap.before, gap.detail),
     )
     return replace(gap, id=connection.last_insert_rowid())
-
-
-def _find_last_line_number(connection: Connection, pane: PaneId) -> int:
-    number: int | None = connection.execute("SELECT next_line - 1 FROM pane WHERE id = ?", (pane,)).get
-    return number or 0
-
-
-def _list_marks(connection: Connection, pane: PaneId, limit: int) -> list[tuple[int, Mark]]:
-    rows = connection.execute(
-        'SELECT at, kind, "offset", text, exit_code, params FROM mark WHERE pane = ? ORDER BY id DESC LIMIT ?',
-        (pane, max(0, limit)),
-    )
-    return [_build_mark(row) for row in rows][::-1]
 
 
 def _build_mark(row: tuple[Any, ...]) -> tuple[int, Mark]:

@@ -8,8 +8,8 @@ from msgspec import Struct
 from termvisor.errors import InternalError
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import encode_json
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import StoreTable, encode_json, run_read, run_write
 
 _SELECT_PANE = """
 SELECT pane.id, target, socket, server.pid, started, mux_id, generation, facts, first_seen_at, gone_at, last_output_at,
@@ -35,51 +35,50 @@ class StoredPane(Struct, frozen=True, kw_only=True):
     bytes_heard: int = 0
 
 
-class PaneTable:
-    def __init__(self, db: Database):
-        self._db = db
-
-    async def find_or_add(self, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
+class PaneTable(StoreTable):
+    @run_write
+    def find_or_add(
+        self, connection: Connection, instance: PaneInstance, facts: PaneFacts, at: int
+    ) -> tuple[PaneId, bool]:
         """Return the id of this instance and True if it is new; an existing pane is marked as present again."""
-        return await self._db.write(lambda connection: _find_or_add_pane(connection, instance, facts, at))
+        server = _find_or_add_server(connection, instance.server)
+        pane: PaneId | None = connection.execute(
+            "SELECT id FROM pane WHERE server = ? AND mux_id = ? AND generation = ?",
+            (server, instance.mux_id, instance.generation),
+        ).get
+        if pane is not None:
+            connection.execute("UPDATE pane SET gone_at = NULL WHERE id = ?", (pane,))
+            _update_facts(connection, pane, facts, at)
+            return pane, False
+        row = (server, instance.mux_id, instance.generation, encode_json(facts), at, at)
+        connection.execute(
+            "INSERT INTO pane (server, mux_id, generation, facts, first_seen_at, last_seen_at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            row,
+        )
+        return PaneId(connection.last_insert_rowid()), True
 
-    async def update(self, pane: PaneId, facts: PaneFacts, at: int) -> None:
-        await self._db.write(lambda connection: _update_facts(connection, pane, facts, at))
-
-    async def mark_gone(self, pane: PaneId, at: int) -> None:
-        """Mark a pane as gone and end its open gaps; a pane that is already gone keeps its first time."""
-        await self._db.write(lambda connection: _mark_gone(connection, pane, at))
-
-    async def find(self, pane: PaneId) -> StoredPane | None:
-        """Return a pane by its id, also after it is gone."""
-        return await self._db.read(lambda connection: _find_pane(connection, pane))
-
-    async def list_panes(self, *, include_gone: bool = False) -> list[StoredPane]:
-        """Return the panes that exist, with ``include_gone`` also those that are gone; ordered by id."""
-        return await self._db.read(lambda connection: _list_panes(connection, include_gone))
-
-
-def _mark_gone(connection: Connection, pane: PaneId, at: int) -> None:
-    connection.execute("UPDATE pane SET gone_at = ? WHERE id = ? AND gone_at IS NULL", (at, pane))
-    connection.execute("UPDATE gap SET end_at = max(?, start_at) WHERE pane = ? AND end_at IS NULL", (at, pane))
-
-
-def _find_or_add_pane(connection: Connection, instance: PaneInstance, facts: PaneFacts, at: int) -> tuple[PaneId, bool]:
-    server = _find_or_add_server(connection, instance.server)
-    pane: PaneId | None = connection.execute(
-        "SELECT id FROM pane WHERE server = ? AND mux_id = ? AND generation = ?",
-        (server, instance.mux_id, instance.generation),
-    ).get
-    if pane is not None:
-        connection.execute("UPDATE pane SET gone_at = NULL WHERE id = ?", (pane,))
+    @run_write
+    def update(self, connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> None:
         _update_facts(connection, pane, facts, at)
-        return pane, False
-    row = (server, instance.mux_id, instance.generation, encode_json(facts), at, at)
-    connection.execute(
-        "INSERT INTO pane (server, mux_id, generation, facts, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?, ?)",
-        row,
-    )
-    return PaneId(connection.last_insert_rowid()), True
+
+    @run_write
+    def mark_gone(self, connection: Connection, pane: PaneId, at: int) -> None:
+        """Mark a pane as gone and end its open gaps; a pane that is already gone keeps its first time."""
+        connection.execute("UPDATE pane SET gone_at = ? WHERE id = ? AND gone_at IS NULL", (at, pane))
+        connection.execute("UPDATE gap SET end_at = max(?, start_at) WHERE pane = ? AND end_at IS NULL", (at, pane))
+
+    @run_read
+    def find(self, connection: Connection, pane: PaneId) -> StoredPane | None:
+        """Return a pane by its id, also after it is gone."""
+        row = connection.execute(f"{_SELECT_PANE} WHERE pane.id = ?", (pane,)).fetchone()
+        return _build_pane(row) if row else None
+
+    @run_read
+    def list_panes(self, connection: Connection, *, include_gone: bool = False) -> list[StoredPane]:
+        """Return the panes that exist, with ``include_gone`` also those that are gone; ordered by id."""
+        where = "" if include_gone else "WHERE gone_at IS NULL "
+        return [_build_pane(row) for row in connection.execute(f"{_SELECT_PANE} {where}ORDER BY pane.id")]
 
 
 def _find_or_add_server(connection: Connection, server: ServerInstance) -> int:
@@ -100,16 +99,6 @@ def _update_facts(connection: Connection, pane: PaneId, facts: PaneFacts, at: in
     )
     if not connection.changes():
         raise InternalError(f"pane {pane} not found in the database")
-
-
-def _find_pane(connection: Connection, pane: PaneId) -> StoredPane | None:
-    row = connection.execute(f"{_SELECT_PANE} WHERE pane.id = ?", (pane,)).fetchone()
-    return _build_pane(row) if row else None
-
-
-def _list_panes(connection: Connection, include_gone: bool) -> list[StoredPane]:
-    where = "" if include_gone else "WHERE gone_at IS NULL "
-    return [_build_pane(row) for row in connection.execute(f"{_SELECT_PANE} {where}ORDER BY pane.id")]
 
 
 def _build_pane(row: tuple[Any, ...]) -> StoredPane:

@@ -14,14 +14,13 @@ from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import TextBlock
+from termvisor.model.terminal.output import Mark, TextBlock
 from termvisor.store.sqlite.database import Connection
-from termvisor.store.sqlite.rows import encode_json, replace_surrogates
+from termvisor.store.sqlite.table import encode_json, replace_surrogates
 from termvisor.store.tables.commands import save_command_update, set_output_boundary
 from termvisor.store.tables.detections import add_detection
 from termvisor.store.tables.events import add_event
-from termvisor.store.tables.time_buckets import extend_time_buckets
+from termvisor.store.tables.indexed_table import BLOCKS
 
 
 class StreamDetection(Struct, frozen=True):
@@ -74,6 +73,7 @@ def commit_batch(connection: Connection, batch: Sequence[EpochUpdate]) -> Commit
 
 
 def _advance_epoch(connection: Connection, update: EpochUpdate) -> None:
+    # The condition on the offset makes a batch that is stored twice an error instead of doubled lines.
     connection.execute(
         "UPDATE epoch SET committed = ?1, carry = ?2 WHERE id = ?3 AND pane = ?4 AND committed <= ?1",
         (update.committed, update.carry, update.epoch, update.pane),
@@ -114,6 +114,7 @@ def _add_blocks(connection: Connection, pane: PaneId, blocks: list[TextBlock], f
     """Store blocks and index their text; return the number of the line after them."""
     first_id: int = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM block").get
     rows, indexed = [], []
+    # Ids are assigned here, so that the rows and their index entries need one statement each.
     for row_id, block in enumerate(blocks, first_id):
         text, count = _join_block_text(block), len(block.lines)
         position = (block.start, block.end, block.at, block.until, block.source)
@@ -121,9 +122,8 @@ def _add_blocks(connection: Connection, pane: PaneId, blocks: list[TextBlock], f
         indexed.append((row_id, text, pane))
         first_line += count
     connection.executemany("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    connection.executemany("INSERT INTO block_fts (rowid, text, pane) VALUES (?, ?, ?)", indexed)
-    times = ((row_id, block.at, block.until) for row_id, block in enumerate(blocks, first_id))
-    extend_time_buckets(connection, "block", times)
+    BLOCKS.add_texts(connection, indexed)
+    BLOCKS.extend_times(connection, ((row_id, block.at, block.until) for row_id, block in enumerate(blocks, first_id)))
     return first_line
 
 

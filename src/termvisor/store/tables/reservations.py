@@ -5,15 +5,15 @@ from msgspec.structs import replace
 from termvisor.model.action.approval import Reservation
 from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import RowSelector
+from termvisor.store.sqlite.table import RowSelector, StoreTable, run_read, run_write
 
 _RESERVATIONS = RowSelector(Reservation, "reservation")
 _IS_ACTIVE = "released_at IS NULL AND expires_at > ?"
 
 
-class ReservationTable:
+class ReservationTable(StoreTable):
     def __init__(self, db: Database):
-        self._db = db
+        super().__init__(db)
         self._latest_expiry: int | None = None
         """Latest expiry of all reservations: after it no query is needed. None until it was read."""
 
@@ -23,20 +23,24 @@ class ReservationTable:
         self._latest_expiry = max(self._latest_expiry or 0, active.expires_at)
         return active
 
-    async def release(self, number: int, at: int) -> bool:
+    @run_write
+    def release(self, connection: Connection, number: int, at: int) -> bool:
         """Release a reservation; return False if it is not active."""
-        return await self._db.write(lambda connection: _release(connection, number, at))
+        connection.execute(f"UPDATE reservation SET released_at = ? WHERE id = ? AND {_IS_ACTIVE}", (at, number, at))
+        return bool(connection.changes())
 
-    async def list(self, at: int) -> list[Reservation]:
+    @run_read
+    def list(self, connection: Connection, at: int) -> list[Reservation]:
         """Return the active reservations."""
         clauses = f"WHERE {_IS_ACTIVE} ORDER BY id"
-        return await self._db.read(lambda connection: _RESERVATIONS.list(connection, clauses, (at,)))
+        return _RESERVATIONS.list(connection, clauses, (at,))
 
     async def find_for_pane(self, pane: PaneId, at: int) -> Reservation | None:
         """Return the active reservation of a pane."""
         if self._latest_expiry is None:
             stored = await self._db.read(_read_latest_expiry)
             self._latest_expiry = max(self._latest_expiry or 0, stored)
+        # Every send asks, and reservations are rare: this saves a query.
         if at >= self._latest_expiry:
             return None
         return await self._db.read(lambda connection: _find_for_pane(connection, pane, at))
@@ -55,11 +59,6 @@ def _hold(connection: Connection, requested: Reservation) -> Reservation:
     until = max(active.expires_at, requested.expires_at)
     connection.execute("UPDATE reservation SET expires_at = ? WHERE id = ?", (until, active.id))
     return replace(active, expires_at=until)
-
-
-def _release(connection: Connection, number: int, at: int) -> bool:
-    connection.execute(f"UPDATE reservation SET released_at = ? WHERE id = ? AND {_IS_ACTIVE}", (at, number, at))
-    return bool(connection.changes())
 
 
 def _find_for_pane(connection: Connection, pane: PaneId, at: int) -> Reservation | None:

@@ -1,22 +1,19 @@
 """Queries of the search engine on one consistent view: candidates, surrounding lines, panes by name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 from termvisor.model.detection.rule import Severity
 from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.terminal.output import Line
 from termvisor.store.sqlite.database import Connection
+from termvisor.store.tables.indexed_table import INDEXED_TABLES, IdRange, merge_ranges
 from termvisor.store.tables.lines import SELECT_BLOCK, StoredBlock, build_blocks, read_first_lines
-from termvisor.store.tables.screen_rows import read_screen
-from termvisor.store.tables.time_buckets import TIME_BUCKET_BITS
+from termvisor.store.tables.screens import read_screen
 
 SearchPool = Literal["block", "sighting", "utterance"]
 """Searchable tables: lines of the output stream, rows of full-screen programs, messages of agent transcripts."""
-IdRange = tuple[int, int]
-"""First and last id of consecutive rows."""
-
-_ALL_IDS: IdRange = (0, (1 << 63) - 1)
+# Each selects the fields of a `StoredBlock`.
 _SELECT_TEXT: dict[SearchPool, str] = {
     "block": SELECT_BLOCK,
     "sighting": "SELECT sighting.id, sighting.pane, epoch, 0, 1, first_at, last_at, 'screen', sighting.text, screen"
@@ -24,7 +21,6 @@ _SELECT_TEXT: dict[SearchPool, str] = {
     "utterance": "SELECT utterance.id, utterance.pane, 0, 0, 1, at, at, 'transcript', utterance.text, NULL, role, agent"
     " FROM utterance",
 }
-"""Each selects the fields of a `StoredBlock`."""
 DetectionField = Literal["event", "rule", "severity"]
 _DETECTION_CONDITIONS: dict[DetectionField, str] = {
     "event": "type GLOB ?",
@@ -61,18 +57,12 @@ class SearchReader:
 
     def list_id_ranges(self, pool: SearchPool, since: int | None, until: int | None) -> list[IdRange]:
         """Return id ranges that contain all rows of that time, newest first; they may contain other rows too."""
-        if since is None and until is None:
-            return [_ALL_IDS]
-        rows = self._connection.execute(
-            f"SELECT shelf FROM {pool}_time WHERE until >= ? AND at <= ? ORDER BY shelf DESC",
-            (_ALL_IDS[0] if since is None else since, _ALL_IDS[1] if until is None else until),
-        )
-        return _merge_ranges((bucket << TIME_BUCKET_BITS, (bucket + 1 << TIME_BUCKET_BITS) - 1) for (bucket,) in rows)
+        return INDEXED_TABLES[pool].list_id_ranges(self._connection, since, until)
 
     def list_screen_id_ranges(self) -> list[IdRange]:
         """Return the id ranges of the blocks made from baseline screens, newest first."""
         rows = self._connection.execute("SELECT id FROM block WHERE source = 'screen' ORDER BY id DESC")
-        return _merge_ranges((row_id, row_id) for (row_id,) in rows)
+        return merge_ranges((row_id, row_id) for (row_id,) in rows)
 
     def read_lines_around(self, line: Line, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the texts of at most ``count`` lines before and after this one in its pane."""
@@ -120,14 +110,3 @@ class SearchReader:
 
     def _find_panes(self, query: str, name: str) -> frozenset[PaneId]:
         return frozenset(pane for (pane,) in self._connection.execute(query, (name,)))
-
-
-def _merge_ranges(ranges: Iterable[IdRange]) -> list[IdRange]:
-    """Join adjacent ranges, which come in descending order."""
-    merged: list[IdRange] = []
-    for first, last in ranges:
-        if merged and merged[-1][0] == last + 1:
-            merged[-1] = first, merged[-1][1]
-        else:
-            merged.append((first, last))
-    return merged

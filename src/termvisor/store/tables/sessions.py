@@ -8,41 +8,66 @@ from msgspec.structs import replace
 
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.ids import PaneId, SessionId
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import build_where, replace_surrogates
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import StoreTable, build_where, replace_surrogates, run_read, run_write
 
 _SESSION_DECODER = msgspec.msgpack.Decoder(AgentSession)
 
 
-class SessionTable:
-    def __init__(self, db: Database):
-        self._db = db
-
-    async def list_open(self) -> list[AgentSession]:
+class SessionTable(StoreTable):
+    @run_read
+    def list_open(self, connection: Connection) -> list[AgentSession]:
         """Return the sessions that have not ended."""
-        return await self._db.read(lambda connection: _select(connection, "WHERE ended_at IS NULL ORDER BY id"))
+        return _select(connection, "WHERE ended_at IS NULL ORDER BY id")
 
-    async def list(
-        self, *, pane: PaneId | None = None, agent: str | None = None, since: int | None = None, limit: int = 20
+    @run_read
+    def list(
+        self,
+        connection: Connection,
+        *,
+        pane: PaneId | None = None,
+        agent: str | None = None,
+        since: int | None = None,
+        limit: int = 20,
     ) -> list[AgentSession]:
         """Return the newest sessions that had not ended before ``since``, oldest first."""
         where, values = build_where({"pane = ?": pane, "agent = ?": agent, "coalesce(ended_at, 1 << 62) >= ?": since})
         clauses = f"WHERE {where} ORDER BY id DESC LIMIT ?"
-        return await self._db.read(lambda connection: _select(connection, clauses, (*values, max(0, limit)))[::-1])
+        return _select(connection, clauses, (*values, max(0, limit)))[::-1]
 
-    async def find(self, session: SessionId) -> AgentSession | None:
-        return await self._db.read(lambda connection: _find_session(connection, session))
+    @run_read
+    def find(self, connection: Connection, session: SessionId) -> AgentSession | None:
+        return _find_session(connection, session)
 
-    async def fill_missing_fields(
-        self, session: SessionId, external_id: str, resume: tuple[str, ...], tokens: Mapping[str, int]
+    @run_write
+    def fill_missing_fields(
+        self,
+        connection: Connection,
+        session: SessionId,
+        external_id: str,
+        resume: tuple[str, ...],
+        tokens: Mapping[str, int],
     ) -> AgentSession | None:
         """Add the id, resume command and token counts that an ended session lacks; return the stored session.
 
         Known fields are never changed; returns None if there is no such session.
         """
-        return await self._db.write(
-            lambda connection: _fill_missing_fields(connection, session, (external_id, resume), tokens)
+        stored = _find_session(connection, session)
+        if stored is None or stored.ended_at is None:
+            return stored
+        missing = {
+            count: value for count, value in tokens.items() if getattr(stored.usage, count, 0) is None and value >= 0
+        }
+        filled = replace(
+            stored, usage=replace(stored.usage, **missing), reported_usage=replace(stored.reported_usage, **missing)
         )
+        if not stored.external_id:
+            filled = replace(
+                filled, external_id=replace_surrogates(external_id), resume=tuple(map(replace_surrogates, resume))
+            )
+        if filled != stored:
+            put_session(connection, filled)
+        return filled
 
 
 def put_session(connection: Connection, session: AgentSession) -> None:
@@ -72,25 +97,3 @@ def _select(connection: Connection, clauses: str, values: Sequence[Any] = ()) ->
 
 def _find_session(connection: Connection, session: int) -> AgentSession | None:
     return next(iter(_select(connection, "WHERE id = ?", (session,))), None)
-
-
-def _fill_missing_fields(
-    connection: Connection, session: int, name: tuple[str, tuple[str, ...]], tokens: Mapping[str, int]
-) -> AgentSession | None:
-    stored = _find_session(connection, session)
-    if stored is None or stored.ended_at is None:
-        return stored
-    missing = {
-        count: value for count, value in tokens.items() if getattr(stored.usage, count, 0) is None and value >= 0
-    }
-    filled = replace(
-        stored, usage=replace(stored.usage, **missing), reported_usage=replace(stored.reported_usage, **missing)
-    )
-    if not stored.external_id:
-        external_id, resume = name
-        filled = replace(
-            filled, external_id=replace_surrogates(external_id), resume=tuple(map(replace_surrogates, resume))
-        )
-    if filled != stored:
-        put_session(connection, filled)
-    return filled

@@ -2,41 +2,35 @@
 
 from collections.abc import Sequence
 
-from termvisor.model.agent.transcript_message import TranscriptMessage
+from termvisor.model.agent.session import TranscriptMessage
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.rows import replace_surrogates
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.table import StoreTable, replace_surrogates, run_read, run_write
 from termvisor.store.tables.detections import add_detections
-from termvisor.store.tables.time_buckets import extend_time_buckets
+from termvisor.store.tables.indexed_table import UTTERANCES
 
 
-class TranscriptTable:
-    def __init__(self, db: Database):
-        self._db = db
-
-    async def add(self, messages: Sequence[TranscriptMessage]) -> int:
+class TranscriptTable(StoreTable):
+    @run_write
+    def add(self, connection: Connection, messages: Sequence[TranscriptMessage]) -> int:
         """Store the new messages; return how many were new."""
-        return await self._db.write(lambda connection: sum(_add_message(connection, message) for message in messages))
+        return sum(_add_message(connection, message) for message in messages)
 
-    async def add_with_detections(
-        self, messages: Sequence[tuple[TranscriptMessage, Sequence[Detection]]]
+    @run_write
+    def add_with_detections(
+        self, connection: Connection, messages: Sequence[tuple[TranscriptMessage, Sequence[Detection]]]
     ) -> tuple[int, list[Event]]:
         """Store the new messages and their detections in one transaction; return their number and the events."""
-        return await self._db.write(lambda connection: _add_with_detections(connection, messages))
+        new = [detections for message, detections in messages if _add_message(connection, message)]
+        return len(new), [event for detections in new for event in add_detections(connection, detections)]
 
-    async def find_newest_time(self, pane: PaneId) -> int:
+    @run_read
+    def find_newest_time(self, connection: Connection, pane: PaneId) -> int:
         """Return the time of the newest message in a pane; 0 if there is none."""
         query = "SELECT at FROM utterance WHERE pane = ? ORDER BY id DESC LIMIT 1"
-        return await self._db.read(lambda connection: int(connection.execute(query, (pane,)).get or 0))
-
-
-def _add_with_detections(
-    connection: Connection, messages: Sequence[tuple[TranscriptMessage, Sequence[Detection]]]
-) -> tuple[int, list[Event]]:
-    new = [detections for message, detections in messages if _add_message(connection, message)]
-    return len(new), [event for detections in new for event in add_detections(connection, detections)]
+        return int(connection.execute(query, (pane,)).get or 0)
 
 
 def _add_message(connection: Connection, message: TranscriptMessage) -> bool:
@@ -56,8 +50,9 @@ def _add_message(connection: Connection, message: TranscriptMessage) -> bool:
         " ON CONFLICT (session, key) DO NOTHING RETURNING id",
         row,
     ).get
+    # Transcripts are read again after a restart; a known message is neither counted nor indexed twice.
     if row_id is None:
         return False
-    connection.execute("INSERT INTO utterance_fts (rowid, text, pane) VALUES (?, ?, ?)", (row_id, text, message.pane))
-    extend_time_buckets(connection, "utterance", [(row_id, message.at, message.at)])
+    UTTERANCES.add_texts(connection, [(row_id, text, message.pane)])
+    UTTERANCES.extend_times(connection, [(row_id, message.at, message.at)])
     return True

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from termvisor.agents.adapters.adapter import Adapter, Capability, ProcessInfo, SourceRecord, is_supported_contract
-from termvisor.agents.state.signal_filter import find_rejection_reason
+from termvisor.agents.state.signal_admission import find_rejection_reason
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.signal import ProcessHint, Signal
 from termvisor.model.ids import PaneId

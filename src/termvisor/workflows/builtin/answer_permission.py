@@ -7,11 +7,13 @@ exactly the checked dialog is shown. In doubt nothing is pressed and the dialog 
 from termvisor.errors import NotDone
 from termvisor.model.action.action import AnswerDialog
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.calls import ActionStepResult, Observation, RetryPolicy
+from termvisor.workflows.calls import RetryPolicy
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import ActionStepResult, Observation
 from termvisor.workflows.workflow import Trigger, Workflow
 
 WAITING_STATE = "waiting_approval"
+# After a refusal the dialog must be judged again, so the engine does not repeat the key.
 _NO_RETRY = RetryPolicy(times=1)
 _DENIAL_REASONS = ("denied", "policy")
 
@@ -23,6 +25,7 @@ async def run(context: Context) -> str:
     try:
         result = await context.act(AnswerDialog(pane=seen.pane, agent=seen.agent, choice="allow"), _NO_RETRY)
     except NotDone as error:
+        # Only a person or the policy may deny; a precondition that failed says nothing about the request.
         if error.status == "denied" and error.why in _DENIAL_REASONS:
             return await _deny_dialog(context, seen, error.message)
         return await _report_unanswered(context, seen, error)
@@ -33,6 +36,7 @@ async def run(context: Context) -> str:
 async def _deny_dialog(context: Context, seen: Observation, why: str) -> str:
     """Answer the dialog with deny, unless it was answered meanwhile."""
     current = await context.observe(0)
+    # Judging may have taken hours if a person was asked.
     if current.state != WAITING_STATE or current.runtime != seen.runtime:
         return "it was answered at the pane"
     try:

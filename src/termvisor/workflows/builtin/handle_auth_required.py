@@ -6,8 +6,9 @@ Nothing is typed: only a person logs in. The result is read from the agent's sta
 from termvisor.errors import TimedOut
 from termvisor.model.agent.state import StateName
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.calls import Observation, PauseCall, RecallResult, WaitFor
+from termvisor.workflows.calls import PauseCall, WaitFor
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import Observation, RecallResult
 from termvisor.workflows.workflow import Trigger, Workflow
 
 CODE_EVENT = "auth.device_code"
@@ -30,6 +31,7 @@ async def run(context: Context) -> str:
     if not context.facts.get("code") and (url := str(context.facts.get("url") or "")):
         return await _leave_to_person(context, seen, _describe_address(url))
     recalled = await _wait_for_code(context)
+    # The detection of the code starts a run of its own; two runs would ask for the same login.
     if recalled is not None and "code" not in context.facts and context.run.event is not None:
         return "the agent shows a code now, which has a run of its own"
     if recalled is None:
@@ -62,6 +64,7 @@ async def _ask_for_login(context: Context, seen: Observation, recalled: RecallRe
     where = f"open {url}" if url else "open the address that it shows"
     text = f"{seen.agent} in pane {seen.pane} needs a login: {where} and enter the code {code}"
     await safe_actions.notify_person(context, f"{seen.agent} needs a login", text)
+    # Agents without the flag take the code off the screen when the login is complete.
     done = WaitFor(cleared="auth_needed") if seen.auth_needed else WaitFor(gone=code)
     answer = await context.ask_person(f"{text}. Is it done?", ("done", "stop"), CODE_LIFETIME_S, unless=done)
     if answer.choice == "stop":
@@ -83,6 +86,7 @@ async def _leave_to_person(context: Context, seen: Observation, why: str) -> str
     )
     await safe_actions.notify_person(context, f"{seen.agent} needs a login", plan)
     left = await _wait_until_stopped(context, seen)
+    # The state it is left in would end the pause at once.
     unless = tuple(state for state in _WORKING_STATES if state != left.state)
     await context.pause_until_changed(PauseCall(plan=plan, runtime=seen.runtime, unless=unless))
     return await _verify_login(context)

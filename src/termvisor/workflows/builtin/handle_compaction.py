@@ -3,8 +3,9 @@
 from termvisor.errors import NotDone, TimedOut
 from termvisor.model.agent.state import StateName
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.calls import Observation, SendTextRequest
+from termvisor.workflows.calls import SendTextRequest
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import Observation
 from termvisor.workflows.workflow import Trigger, Workflow
 
 REFRESH_PROMPTS = {

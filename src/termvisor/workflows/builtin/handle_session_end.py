@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from termvisor.workflows.calls import SessionRecord
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import SessionRecord
 from termvisor.workflows.workflow import Trigger, Workflow
 
 TOKEN_KINDS = ("total", "input", "cached", "output", "reasoning")
@@ -24,6 +24,7 @@ async def run(context: Context) -> str:
     summary = await context.recall("session.summary", _LOOKBACK_S)
     hint = await context.recall("session.resume_hint", _LOOKBACK_S)
     captures = {**summary.found[-1].captures} if summary.found else {}
+    # The id that the agent reported itself is trusted more than one read from its text.
     external_id = session.session or captures.get("session_id", "") or hint.find_capture("session_id")
     updated = await context.update_session(session.id, external_id, parse_token_counts(captures))
     text = render_ending(updated)

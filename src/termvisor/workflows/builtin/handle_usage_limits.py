@@ -6,16 +6,16 @@ Whatever the result, the run never continues it a second time by itself.
 
 import shlex
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.clock import NS
+from termvisor.clock import NS, format_timestamp
 from termvisor.model.detection.reset_time import round_up_to_minute
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.builtin.limit_failover import move_to_other_account
-from termvisor.workflows.builtin.limit_plan import LimitSituation, render_plan
-from termvisor.workflows.builtin.limit_resume import PausedPane, check_unchanged, resume_agent
-from termvisor.workflows.calls import Observation, PauseCall, PauseResult
+from termvisor.workflows.builtin.limit_resume import PausedPane, check_unchanged, move_to_other_account, resume_agent
+from termvisor.workflows.calls import PauseCall
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import Observation, PauseResult
 from termvisor.workflows.workflow import Trigger, Workflow
 
 SETTING_NAMES = ("pause_on_limit", "auto_resume", "continue_prompt", "failover_profile")
@@ -24,6 +24,7 @@ AUTO_CONTINUE_TEXT = "continuing automatically at"
 """An agent that shows this text continues by itself."""
 _MINUTE_NS = 60 * NS
 _DAY_NS = 24 * 60 * _MINUTE_NS
+# Each moved or failed end is one more pause; a run that never gets on must not stay forever.
 _MAX_PAUSES = 20
 _STOP_TIMEOUT_S = 3.0
 """Seconds that an agent which is still working may take to stop."""
@@ -46,6 +47,7 @@ async def run(context: Context) -> str:
     result, problem = await move_to_other_account(context, pane) if settings.get_text("failover_profile") else ("", "")
     if result:
         return result
+    # A failed move may have left the agent or its shell in another state, and the pause compares with that.
     pane = replace(pane, seen=await context.observe(0)) if problem else pane
     due = _compute_due_time(pane, seen.at)
     for _ in range(_MAX_PAUSES):
@@ -57,6 +59,7 @@ async def run(context: Context) -> str:
             due, problem = None, "auto_resume is off"
             continue
         now = await check_unchanged(context, pane)
+        # The agent now names a later end; a minute is the precision of such texts.
         if paused.why == "due" and now.resets_at is not None and now.resets_at > now.at + _MINUTE_NS:
             pane = replace(pane, resets_at=now.resets_at)
             due, problem = _compute_due_time(pane, now.at), "the limit was moved"
@@ -72,6 +75,7 @@ async def run(context: Context) -> str:
 async def _wait_until_stopped(context: Context) -> Observation:
     """Return the pane once its agent has stopped; raise ``StepBack`` if it does not, or if the limit is over."""
     seen = await context.observe(0)
+    # Without the flag only a text was seen, and an agent that works on was not stopped by it.
     delays = iter(_RECHECK_DELAYS_S if seen.usage_limited else ())
     while seen.agent and seen.state == "running":
         if not await safe_actions.wait_until_stopped(context, _STOP_TIMEOUT_S):
@@ -102,6 +106,7 @@ def _compute_due_time(paused: PausedPane, now: int) -> int | None:
     """
     if paused.resets_at is None or paused.resets_at < now - _DAY_NS:
         return None
+    # Texts name the end without seconds, so an agent that is prompted right then may be refused once more.
     return max(round_up_to_minute(paused.resets_at), paused.resets_at + 5 * NS, now)
 
 
@@ -124,6 +129,7 @@ async def _pause(context: Context, paused: PausedPane, due: int | None, problem:
         plan=render_plan(situation),
         until=due,
         runtime=seen.runtime if seen.agent else None,
+        # A person who lets the agent continue makes the plan obsolete.
         unless=("running",),
         needs=("pause_on_limit",),
     )
@@ -137,6 +143,82 @@ async def _finish_changed(context: Context, pane: PausedPane, paused: PauseResul
     if pane.goes_on_by_itself and is_over and paused.text.endswith("running"):
         return "the limit is over and the agent continued by itself"
     raise StepBack(f"the pane changed during the pause: {paused.text}")
+
+
+class LimitSituation(Struct, frozen=True, kw_only=True):
+    """What the plan for people tells; all times are in UTC."""
+
+    run: int
+    agent: str
+    session: str = ""
+    command: str = ""
+    """The shell command that resumes the session."""
+    cwd: str = ""
+    words: str = "proceed."
+    now: int
+    resets_at: int | None = None
+    due: int | None = None
+    goes_on_by_itself: bool = False
+    problem: str = ""
+    """Why a person must decide."""
+
+
+def render_plan(situation: LimitSituation) -> str:
+    """Return four lines: when, what, how by hand, what a person can do; and the problem, if any, before them.
+
+    The text is part of the journaled pause: changing it changes the workflow's version.
+    """
+    lines = [
+        f"When: {_describe_time(situation)}",
+        f"What: {_describe_action(situation)}",
+        f"By hand: {_describe_manual_command(situation)}",
+        f"You can: {_describe_commands(situation)}",
+    ]
+    return "\n".join([f"Trouble: {situation.problem}", *lines] if situation.problem else lines)
+
+
+def _describe_time(situation: LimitSituation) -> str:
+    agent, resets_at, now = situation.agent, situation.resets_at, situation.now
+    if resets_at is None:
+        return f"{agent} reached its usage limit and did not say when that ends"
+    if resets_at <= now:
+        return f"the usage limit of {agent} ended at {format_time(resets_at)}, by its own words"
+    return f"the usage limit of {agent} ends at {format_time(resets_at)}, in {format_duration(resets_at - now)}"
+
+
+def _describe_action(situation: LimitSituation) -> str:
+    session = f" in session {situation.session}" if situation.session else ""
+    if situation.goes_on_by_itself:
+        return f"{situation.agent} goes on by itself{session}; nothing is sent"
+    if situation.due is None:
+        return f"nothing is sent{session} before a person says so"
+    return f"at {format_time(situation.due)} {situation.words!r} is sent once{session}, if the pane is as it was left"
+
+
+def _describe_manual_command(situation: LimitSituation) -> str:
+    if not situation.command:
+        return f"type {situation.words!r} in the pane"
+    return f"cd {situation.cwd} && {situation.command}" if situation.cwd else situation.command
+
+
+def _describe_commands(situation: LimitSituation) -> str:
+    return (
+        f"`visor workflow resume {situation.run}` goes on now, `visor workflow cancel {situation.run}` drops the plan,"
+        " `visor config set auto_resume false` has it wait for you"
+    )
+
+
+def format_time(at: int) -> str:
+    return f"{format_timestamp(at)[:19].replace('T', ' ')} UTC"
+
+
+def format_duration(nanoseconds: int) -> str:
+    minutes, seconds = divmod(max(0, nanoseconds) // NS, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s")]
+    first = next((index for index, (count, _) in enumerate(parts) if count), len(parts) - 1)
+    return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2] if count) or "0 s"
 
 
 WORKFLOW = Workflow(

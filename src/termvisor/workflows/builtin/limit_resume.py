@@ -1,15 +1,21 @@
-"""Continue an agent whose usage limit is over: once, in an unchanged pane, and verify that it starts to work."""
+"""Continue an agent after its usage limit, or at once under another account if the user configured one.
+
+It is continued once, in an unchanged pane, and verified to start to work. To move it to another account, the agent is
+asked to exit and is started again at the shell prompt, in the same session. If the account may not know the session, or
+the agent cannot be asked to exit, nothing is done.
+"""
 
 import shlex
 
 from msgspec import Struct
 
 from termvisor.errors import NotDone, TimedOut
-from termvisor.model.action.action import AnswerDialog
+from termvisor.model.action.action import AnswerDialog, QuitAgent
 from termvisor.model.agent.state import StateName
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.calls import Observation, SendTextRequest
+from termvisor.workflows.calls import SendTextRequest, WaitFor
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import UNCERTAIN_STATUSES, Observation
 
 LIMIT_DIALOG_CHOICES = {"codex": "Keep current model", "gemini": "Keep trying"}
 """The option in an agent's own limit dialog that changes nothing."""
@@ -19,6 +25,7 @@ _START_TIMEOUT_S = 30.0
 """Seconds that an agent may take to start to work after the prompt."""
 _STABLE_S = 15.0
 """Seconds that it must then work without a new refusal."""
+_QUIT_TIMEOUT_S = 15.0
 _SELF_RESUME_TIMEOUT_S = 120.0
 """Seconds that an agent which continues by itself, or is started again, may be late."""
 _START_CHECKS = 24
@@ -54,6 +61,7 @@ async def check_unchanged(context: Context, paused: PausedPane) -> Observation:
 async def _observe_known_agent(context: Context, before: Observation) -> Observation:
     """Return the pane once its agent's state is known: right after a daemon start there are no signals yet."""
     seen = await context.observe(0)
+    # At a shell prompt there is nothing to wait for: the agent has exited.
     if before.agent and seen.state == "unknown" and seen.activity != "prompt":
         try:
             await context.wait_state(*RESTING_STATES, "running", "waiting_approval", timeout=_START_TIMEOUT_S)
@@ -128,6 +136,7 @@ async def restart_session(context: Context, paused: PausedPane, command: tuple[s
     (await safe_actions.act_safely(context, request, check_no_agent)).require_certain()
     if problem := await _wait_until_started(context):
         return problem
+    # A starting agent paints its screen in steps, and its input is recognized only at the end.
     still_painting = safe_actions.TRANSIENT_REASONS | safe_actions.OTHER_PROGRAM_REASONS
     prompt = SendTextRequest(text=paused.words)
     result = await safe_actions.act_safely(context, prompt, check_same_agent, transient=still_painting)
@@ -154,6 +163,7 @@ async def verify_started(context: Context, how: str) -> tuple[str, str]:
     """Verify that the agent starts to work and is not refused again; return ``how``, or the problem for the plan."""
     try:
         state = await context.wait_state("running", *_STARTED_STATES, timeout=_START_TIMEOUT_S, is_new=True)
+        # An agent that is refused again works for a moment before it shows the refusal.
         if state.text == "running":
             state = await context.wait_state(*_STARTED_STATES, timeout=_STABLE_S, is_new=True)
     except TimedOut as error:
@@ -163,3 +173,40 @@ async def verify_started(context: Context, how: str) -> tuple[str, str]:
         details = {"status": "failed", "why": "not_taken_up"}
         raise NotDone("the prompt was sent, but the agent did not start to work", details=details) from error
     return ("", "the agent was told to go on and was refused again") if state.text == "error" else (how, "")
+
+
+async def move_to_other_account(context: Context, paused: PausedPane) -> tuple[str, str]:
+    """Return how the agent continued and an empty text; or an empty text and the problem for the plan."""
+    selected = await context.select_account()
+    if not selected.account:
+        return "", f"no other account: {selected.why}"
+    if not selected.shares_sessions or not paused.seen.resume:
+        return "", f"{selected.account} does not know this conversation"
+    try:
+        await _quit_agent(context, paused)
+    except TimedOut:
+        return "", "the agent was asked to leave, and no shell's prompt was seen"
+    except NotDone as error:
+        return "", f"the agent was not asked to leave: {error.message}"
+    try:
+        problem = await restart_session(context, paused, (*selected.prefix, *paused.seen.resume))
+    except NotDone as error:
+        # It may have been started, so nothing may be typed after it; a person has to look.
+        if error.why in UNCERTAIN_STATUSES:
+            raise
+        return "", f"it was not started as {selected.account}: {error.message}"
+    if problem:
+        return "", f"it was started as {selected.account}: {problem}"
+    return await verify_started(context, f"the agent works again, as {selected.account}")
+
+
+async def _quit_agent(context: Context, paused: PausedPane) -> None:
+    async def check(context: Context) -> Observation:
+        return await check_unchanged(context, paused)
+
+    seen = paused.seen
+    if not seen.agent:
+        return
+    await leave_limit_dialog(context, paused, check)
+    (await safe_actions.act_safely(context, QuitAgent(pane=seen.pane, agent=seen.agent), check)).require_certain()
+    await context.wait_for(WaitFor(prompt=True, timeout=_QUIT_TIMEOUT_S))

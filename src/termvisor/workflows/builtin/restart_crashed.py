@@ -9,8 +9,9 @@ import shlex
 
 from termvisor.errors import NotDone, TimedOut
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.calls import Observation, SessionRecord, SpawnRequest, WaitFor
+from termvisor.workflows.calls import SpawnRequest, WaitFor
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import Observation, SessionRecord
 from termvisor.workflows.workflow import Trigger, Workflow
 
 CRASH_EVENT = "agent.crashed"
@@ -30,6 +31,7 @@ async def run(context: Context) -> str:
     crashes = len((await context.recall(CRASH_EVENT, CRASH_WINDOW_S)).found)
     if crashes >= MAX_CRASHES:
         return await _report_crash_loop(context, session, crashes)
+    # The shell prints its prompt a moment after the agent is gone.
     seen = await _wait_for_prompt(context)
     if seen.agent:
         raise StepBack(f"{seen.agent} runs in the pane again")
@@ -40,10 +42,12 @@ async def run(context: Context) -> str:
         if is_free:
             result = await context.send(build_resume_command(session, seen))
         else:
+            # A window whose program fails stays open, because it shows why.
             window = SpawnRequest(command=session.resume, cwd=session.cwd, name=session.agent, keeps_failure=True)
             result = await context.act(window)
     except NotDone as error:
         raise StepBack(_DECLINED_REASONS.get(error.why, error.message)) from error
+    # A restart is verified below by the session itself, so an unknown outcome is no reason to give up.
     if result.status == "unknown":
         await context.note(f"it is not known whether it was started ({result.why}): only what is seen counts")
     return await _verify_restart(context, session) if is_free else await _verify_new_window(context, session)

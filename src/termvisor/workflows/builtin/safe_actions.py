@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 from termvisor.errors import NotDone, TimedOut
 from termvisor.model.action.action import Action
 from termvisor.model.agent.state import StateName
-from termvisor.workflows.calls import ActionStepResult, PaneRequest, RetryPolicy
+from termvisor.workflows.calls import PaneRequest, RetryPolicy
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import ActionStepResult
 
 PaneCheck = Callable[[Context], Awaitable[object]]
 """Checks whether the action may still be executed; raises ``StepBack`` if not."""
@@ -17,6 +18,7 @@ TRANSIENT_REASONS = frozenset({"mux_error", "rate", "recent_gap", "stale_snapsho
 OTHER_PROGRAM_REASONS = frozenset({"unknown_screen", "alternate_screen", "no_agent", "other_agent"})
 """Reasons that mean: another program has the screen."""
 STOPPED_STATES: tuple[StateName, ...] = ("idle", "completed", "error", "waiting_input", "waiting_approval")
+# Four attempts within half a minute.
 _RETRY_DELAYS_S = (2.0, 5.0, 15.0)
 
 
@@ -28,8 +30,10 @@ async def act_safely(
     Raises ``StepBack`` at once if a person or another program has the pane, else ``NotDone``.
     """
     for delay in (*_RETRY_DELAYS_S, None):
+        # Checked before each attempt: the pane may have changed while the last one was refused.
         await check(context)
         try:
+            # The engine must not retry by itself, because it does not know the check.
             return await context.act(request, RetryPolicy(times=1))
         except NotDone as error:
             if error.why in PERSON_IN_PANE_REASONS:

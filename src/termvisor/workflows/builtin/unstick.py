@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from termvisor.errors import TimedOut
 from termvisor.model.agent.state import StateName
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.calls import UNCERTAIN_STATUSES, CodeSearchResult, Observation, SendTextRequest
+from termvisor.workflows.calls import SendTextRequest
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import UNCERTAIN_STATUSES, CodeSearchResult, Observation
 from termvisor.workflows.workflow import Trigger, Workflow
 
 NUDGE_TEMPLATE = (
@@ -40,6 +41,7 @@ async def run(context: Context) -> str:
     minutes = str(context.facts.get("minutes") or "some")
     await context.note(render_summary(seen, code))
     nudge = render_nudge(minutes, code.places)
+    # In the mode `ask` the gate asks for the nudge itself, so a question here would be a second one.
     if context.run.mode == "on":
         await _ask_to_nudge(context, seen, minutes, render_summary(seen, code))
     else:
@@ -85,6 +87,7 @@ def extract_symbols(rows: Iterable[str]) -> tuple[str, ...]:
         for pattern, weight in _NAME_PATTERN_WEIGHTS:
             weights.update(dict.fromkeys(pattern.findall(row), weight))
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    # A name that occurs once and only looks like a symbol is too weak a hint.
     return tuple(name for name, weight in ranked if weight > 1)[:_MAX_SYMBOLS]
 
 

@@ -1,40 +1,20 @@
 """Run a workflow against the live pane without executing actions; everything it waits for is assumed to happen."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.clock import Clock
 from termvisor.errors import Conflict, VisorError
 from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
-from termvisor.model.workflow.info import DryRunStep
-from termvisor.model.workflow.run import Run, RunStep
-from termvisor.workflows.calls import (
-    ActionCall,
-    ActionStepResult,
-    AskPersonCall,
-    CallResult,
-    ClockCall,
-    ClockReading,
-    EmptyResult,
-    NoteCall,
-    Observation,
-    PauseCall,
-    PauseResult,
-    PersonAnswer,
-    SessionRecord,
-    SessionUpdateCall,
-    SleepUntilCall,
-    WaitFor,
-    WaitResult,
-    WorkflowCall,
-)
+from termvisor.model.workflow import DryRunStep, Run, RunStep
+from termvisor.workflows import calls, results
 from termvisor.workflows.context import Context, StepBack
-from termvisor.workflows.engine.journal_replay import describe_call, encode_call, get_step_kind
+from termvisor.workflows.engine.journal_replay import describe_call, encode_redacted, get_step_kind
 from termvisor.workflows.engine.journaled_calls import StepExecution
 from termvisor.workflows.engine.run_task import is_task_cancelled
 from termvisor.workflows.engine.services import GateAccess
@@ -42,7 +22,9 @@ from termvisor.workflows.steps.act import build_actor, needs_approval
 from termvisor.workflows.steps.dispatch import StepDispatcher
 from termvisor.workflows.workflow import Workflow
 
+# A workflow that loops until something happens never ends here, since everything is assumed to happen.
 _MAX_STEPS = 100
+# The client waits for the answer.
 _TIMEOUT_S = 20.0
 log = get_logger("workflow")
 
@@ -55,24 +37,25 @@ class DryRunExecutor:
         """Fields of later observations that are overwritten with what the workflow waited for."""
         self.steps: list[DryRunStep] = []
 
-    async def execute(self, call: WorkflowCall) -> CallResult:
+    async def execute(self, call: calls.WorkflowCall) -> results.CallResult:
         if len(self.steps) >= _MAX_STEPS:
             await asyncio.sleep(0)  # a workflow that ignores the error in a loop must not block the event loop
             raise Conflict(f"a dry run ends after {_MAX_STEPS} steps")
         step = DryRunStep(
-            number=len(self.steps), kind=get_step_kind(call), name=describe_call(call), given=encode_call(call)
+            number=len(self.steps), kind=get_step_kind(call), name=describe_call(call), given=encode_redacted(call)
         )
-        if isinstance(call, ActionCall):
+        if isinstance(call, calls.ActionCall):
             return await self._preview_action(call, step)
         result, assumed = self._assume_result(call)
         self._add_step(step, assumed=assumed)
         if result is not None:
             return result
+        # Steps that only read are executed for real, with a step that is not stored.
         dry_step = RunStep(number=len(self.steps), kind="rehearsal", at=self._simulated_now)
         result = await self._step_runner.run_step(call, StepExecution(run=self._run, step=dry_step))
-        return replace(result, **self._assumed_fields) if isinstance(result, Observation) else result
+        return replace(result, **self._assumed_fields) if isinstance(result, results.Observation) else result
 
-    async def _preview_action(self, call: ActionCall, step: DryRunStep) -> ActionStepResult:
+    async def _preview_action(self, call: calls.ActionCall, step: DryRunStep) -> results.ActionStepResult:
         try:
             action, preconditions = await self._step_runner.action_steps.build_action(self._run, call)
             asks = self._step_runner.action_steps.get_effective_mode(self._run) == "ask" and needs_approval(action)
@@ -82,38 +65,36 @@ class DryRunExecutor:
             self._add_step(step, refused=error.message)
         else:
             self._add_step(step, verdict=verdict, refused=refused)
-        return ActionStepResult(status="delivered", why="rehearsed", at=self._simulated_now)
+        return results.ActionStepResult(status="delivered", why="rehearsed", at=self._simulated_now)
 
-    def _assume_result(self, call: WorkflowCall) -> tuple[CallResult | None, str]:
+    def _assume_result(self, call: calls.WorkflowCall) -> tuple[results.CallResult | None, str]:
         """Return the assumed result and its description; None for calls that read the live pane."""
-        if isinstance(call, WaitFor):
+        if isinstance(call, calls.WaitFor):
+            # Without this a loop that observes until the state is reached would never end.
             self._assumed_fields |= _build_assumed_fields(call)
             return _build_wait_result(call), "it happens"
-        if isinstance(call, AskPersonCall):
-            return PersonAnswer(choice=call.choices[0], why="rehearsed"), f"a person answers {call.choices[0]}"
-        if isinstance(call, SleepUntilCall | PauseCall):
-            until = call.at if isinstance(call, SleepUntilCall) else call.until
+        if isinstance(call, calls.AskPersonCall):
+            return results.PersonAnswer(choice=call.choices[0], why="rehearsed"), f"a person answers {call.choices[0]}"
+        if isinstance(call, calls.SleepUntilCall | calls.PauseCall):
+            until = call.at if isinstance(call, calls.SleepUntilCall) else call.until
             self._simulated_now = max(self._simulated_now, until or self._simulated_now)
-            is_sleep = isinstance(call, SleepUntilCall)
-            return ClockReading(at=self._simulated_now) if is_sleep else PauseResult(why="due"), "the time passes"
-        if isinstance(call, ClockCall):
-            return ClockReading(at=self._simulated_now), ""
-        if isinstance(call, SessionUpdateCall):
-            return SessionRecord(id=call.session), "it is stored"
-        return (EmptyResult(), "") if isinstance(call, NoteCall) else (None, "")
+            is_sleep = isinstance(call, calls.SleepUntilCall)
+            return results.ClockReading(at=self._simulated_now) if is_sleep else results.PauseResult(
+                why="due"
+            ), "the time passes"
+        if isinstance(call, calls.ClockCall):
+            return results.ClockReading(at=self._simulated_now), ""
+        if isinstance(call, calls.SessionUpdateCall):
+            return results.SessionRecord(id=call.session), "it is stored"
+        return (results.EmptyResult(), "") if isinstance(call, calls.NoteCall) else (None, "")
 
     def _add_step(self, step: DryRunStep, **fields: object) -> None:
         self.steps.append(replace(step, **fields))
 
 
-class DryRunReport(Struct, frozen=True):
-    steps: tuple[DryRunStep, ...]
-    why: str
-
-
 async def dry_run_workflow(
     workflow: Workflow, executor: DryRunExecutor, run: Run, trigger: Detection | None = None
-) -> DryRunReport:
+) -> tuple[Sequence[DryRunStep], str]:
     """Return all steps that the workflow would take, and how it would end."""
     try:
         async with asyncio.timeout(_TIMEOUT_S):
@@ -135,10 +116,10 @@ async def dry_run_workflow(
             raise
         log.error("the workflow %s failed in a dry run", workflow.name, exc_info=error)
         why = f"it would fail: {type(error).__name__}: {error}".removesuffix(": ")
-    return DryRunReport(tuple(executor.steps), why)
+    return tuple(executor.steps), why
 
 
-def _build_assumed_fields(call: WaitFor) -> dict[str, Any]:
+def _build_assumed_fields(call: calls.WaitFor) -> dict[str, Any]:
     if call.state:
         return {"state": call.state[0]}
     if call.prompt:
@@ -146,6 +127,6 @@ def _build_assumed_fields(call: WaitFor) -> dict[str, Any]:
     return {call.cleared: False} if call.cleared else {}
 
 
-def _build_wait_result(call: WaitFor) -> WaitResult:
+def _build_wait_result(call: calls.WaitFor) -> results.WaitResult:
     text = call.text or call.pattern or call.rule or call.signal or "".join(call.state[:1])
-    return msgspec.convert({"what": describe_call(call), "text": text}, WaitResult)
+    return msgspec.convert({"what": describe_call(call), "text": text}, results.WaitResult)

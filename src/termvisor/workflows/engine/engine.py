@@ -14,26 +14,23 @@ from functools import partial
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
-from termvisor.clock import Clock
 from termvisor.errors import Conflict, NotFound, StorageError, Unavailable, VisorError, WorkflowNotFound
 from termvisor.log import get_logger
 from termvisor.model.action.approval import Approval
 from termvisor.model.detection.detection import Detection, DetectionHandling
 from termvisor.model.event import Event
-from termvisor.model.ids import PaneId
-from termvisor.model.workflow.run import ENDED_RUN_STATUSES, Run, RunId, RunSignal
+from termvisor.model.ids import EventId, PaneId
+from termvisor.model.workflow import ENDED_RUN_STATUSES, Run, RunId, RunSignal
 from termvisor.redaction import redact
 from termvisor.workflows.calls import WAITING_STEP_KINDS, AskPersonCall, PauseCall, SleepUntilCall, WorkflowCall
-from termvisor.workflows.engine.concurrency import RunSlot, RunSlots
-from termvisor.workflows.engine.crash_loop import CRASH_LOOP_REASON, is_crash_looping
 from termvisor.workflows.engine.journal_replay import RunEnd, get_step_kind
-from termvisor.workflows.engine.run_task import STEP_TIMEOUT_S, RunTask, RunTaskDependencies, StopRequest
-from termvisor.workflows.engine.services import RunStore, StepServices
-from termvisor.workflows.registry import WorkflowRegistry
+from termvisor.workflows.engine.run_limits import CRASH_LOOP_REASON, RunSlot, RunSlots, is_crash_looping
+from termvisor.workflows.engine.run_task import STEP_TIMEOUT_S, RunTask, StopRequest
+from termvisor.workflows.engine.services import WorkflowServices
+from termvisor.workflows.registry import WorkflowRegistry, build_run, match_workflows
 from termvisor.workflows.steps.act import build_run_correlation
 from termvisor.workflows.steps.dispatch import StepDispatcher
-from termvisor.workflows.steps.sleep import RESUME_SIGNAL
-from termvisor.workflows.trigger_match import build_run, match_workflow
+from termvisor.workflows.steps.wait import RESUME_SIGNAL
 from termvisor.workflows.workflow import Workflow
 
 _STORE_RETRY_DELAY_S = 5.0
@@ -47,22 +44,18 @@ log = get_logger("workflow")
 class WorkflowEngine:
     def __init__(
         self,
-        *,
-        runs: RunStore,
-        services: StepServices,
+        services: WorkflowServices,
         registry: WorkflowRegistry,
-        clock: Clock,
-        signals: Bus[RunSignal],
         approvals: Bus[Approval],
-        events: Bus[Event],
         get_max_concurrent: Callable[[], int],
     ):
-        self._runs, self._services, self._registry, self._clock = runs, services, registry, clock
-        self._signals, self._approvals, self._events = signals, approvals, events
+        self._services, self._registry, self._approvals = services, registry, approvals
+        self._runs, self._clock = services.runs, services.clock
         self.step_runner = StepDispatcher(services)
         self._slots = RunSlots(get_max_concurrent)
         self.run_updates: Bus[Run] = Bus()
         """Publishes each run when it starts, changes and ends; it is stored before."""
+        # One run at a time acts on a pane: two of them would type into each other's text.
         self._pane_locks: defaultdict[PaneId, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._open_runs: dict[RunId, Run] = {}
         self._run_tasks: dict[RunId, RunTask] = {}
@@ -72,17 +65,17 @@ class WorkflowEngine:
         self._restart_run_ids: set[RunId] = set()
         """To be executed again as soon as their current task has ended."""
         self._task_group: asyncio.TaskGroup | None = None
-        self._task_dependencies: RunTaskDependencies
+        self._build_task: Callable[[Run, Workflow, Detection | None], RunTask]
 
     async def run(self) -> None:
         """Run until cancelled; the next daemon resumes the runs that are open then."""
         async with asyncio.TaskGroup() as group:
             self._task_group = group
-            self._task_dependencies = RunTaskDependencies(
+            self._build_task = partial(
+                RunTask,
                 group=group,
-                journal=self._runs,
+                services=self._services,
                 step_runner=self.step_runner,
-                clock=self._clock,
                 on_step_started=self._handle_step_started,
                 on_step_ended=self._handle_step_ended,
             )
@@ -117,6 +110,7 @@ class WorkflowEngine:
         if task is None and not await self._runs.list_steps(run_id):
             await self._finish_run(run, RunEnd(status="cancelled", why=why))
         elif task is None:
+            # A run with steps has acted, so it must be executed once more.
             self._start_task(run)  # its cleanup has to run
         elif task.is_ending:
             self._restart_run_ids.add(run_id)
@@ -156,7 +150,7 @@ class WorkflowEngine:
 
     async def _record_signal(self, run: Run, word: str, value: str, by: str) -> None:
         signal = RunSignal(run=run.id, at=self._clock.now(), word=word, value=redact(value), by=by)
-        self._signals.publish(await self._runs.add_signal(signal))
+        self._services.signals.publish(await self._runs.add_signal(signal))
 
     async def _get_open_run(self, run_id: RunId) -> Run:
         if run_id in self._open_runs:
@@ -170,6 +164,7 @@ class WorkflowEngine:
 
     async def _restart_open_runs(self) -> None:
         # Runs with steps go first: they may have acted on their panes already.
+        # They also take their pane's lock first, before new runs can.
         open_runs = [(run, await self._runs.list_steps(run.id)) for run in await self._runs.list_open()]
         for run, steps in sorted(open_runs, key=lambda item: (not item[1], item[0].id)):
             self._open_runs[run.id] = run
@@ -177,6 +172,8 @@ class WorkflowEngine:
                 log.error("run %d (%s) is paused: %s", run.id, run.workflow, CRASH_LOOP_REASON)
                 await self.pause(run.id, CRASH_LOOP_REASON)
                 continue
+            # A planned pause is a step of the workflow and is replayed; one by a person holds until that person resumes
+            # it.
             if run.status == "paused" and run.why != PLANNED_PAUSE_REASON and not await self._read_cancel_reason(run):
                 self._paused_run_ids.add(run.id)
             else:
@@ -184,30 +181,31 @@ class WorkflowEngine:
 
     async def _follow_detections(self) -> None:
         # Each detection is offered once: the cursor moves in the transaction that stores its run.
-        with self._services.detections.subscribe() as updates:
+        with self._services.events.subscribe() as updates:
             while True:
                 await self._retry_until_stored(self._offer_new_detections)
                 await updates.get()
                 updates.drain()
 
     async def _offer_new_detections(self) -> None:
-        feed = self._services.detections
         cursor = await self._runs.read_cursor()
         if cursor is None:  # the first start of all: past detections are not handled
-            cursor = await feed.read_newest_event_id()
+            cursor = EventId(await self._services.read_newest_event_id())
             await self._runs.advance_cursor(cursor)
-        while detections := await feed.list_unhandled(cursor):
+        while detections := await self._services.detections.list_unhandled(cursor):
             for detection in detections:
                 await self._offer_detection(detection)
                 cursor = detection.event
 
     async def _offer_detection(self, detection: Detection) -> None:
-        modes, now = self._services.modes, self._clock.now()
-        match = match_workflow(detection, self._registry.list_workflows(), modes.get_mode, now)
-        if match is None:
+        get_mode, now = self._services.get_mode, self._clock.now()
+        matching = match_workflows(detection, self._registry.list_workflows(), get_mode, now)
+        if not matching:
+            # Moving the cursor alone keeps the event from being offered to a workflow that is installed later.
             await self._runs.advance_cursor(detection.event)
             return
-        run = build_run(detection, match, modes.get_mode(match.workflow.name), now)
+        workflow, *others = matching
+        run = build_run(detection, workflow, get_mode(workflow.name), now, others)
         if (stored := await self._runs.add(run, detection.event)) is not None:
             self._start_task(stored)
 
@@ -254,8 +252,8 @@ class WorkflowEngine:
         if workflow is None:
             await self._finish_run(run, await self._end_without_workflow(run))
             return False
-        trigger = None if run.event is None else await self._services.detections.find_detection(run.event)
-        task = RunTask(run, workflow, trigger, self._task_dependencies)
+        trigger = None if run.event is None else await self._services.detections.find(run.event)
+        task = self._build_task(run, workflow, trigger)
         if why := await self._find_cancel_reason(run, workflow):
             task.request_stop(StopRequest("cancel", why))
         if run_id not in self._open_runs:
@@ -297,7 +295,7 @@ class WorkflowEngine:
         return "its agent exited" if is_gone else ""
 
     def _describe_switched_off(self, run: Run) -> str:
-        return f"{run.workflow} is switched off" if self._services.modes.get_mode(run.workflow) == "off" else ""
+        return f"{run.workflow} is switched off" if self._services.get_mode(run.workflow) == "off" else ""
 
     async def _read_cancel_reason(self, run: Run) -> str:
         """Return the reason given when the run was cancelled; empty if it was not."""
@@ -342,7 +340,7 @@ class WorkflowEngine:
         if run.event is not None:
             by = f"workflow:{run.workflow}"
             handling = DetectionHandling(at=self._clock.now(), by=by, action=redact(action)[:200], run=run.id)
-            await self._services.detections.mark_handled(run.event, handling)
+            await self._services.detections.handle(run.event, handling)
 
     async def _save_run(self, run: Run) -> None:
         await self._runs.save(run)
@@ -375,13 +373,14 @@ class WorkflowEngine:
             why = f"requires approval (request {approval.id})"
             await self._update_run(run_task.run, status="waiting", why=why)
         elif slot := self._run_slots.get(run_id):
+            # The gate executes the approved action at once, so the run cannot wait for a slot.
             slot.acquire_over_limit()
             run_task.extend_deadline(STEP_TIMEOUT_S)
             await self._update_run(run_task.run, status="running", why="")
 
     async def _follow_events(self) -> None:
         """Cancel runs whose pane or agent is gone, or whose workflow was switched off."""
-        with self._events.subscribe() as updates:
+        with self._services.events.subscribe() as updates:
             while True:
                 event = await updates.get()
                 for task in list(self._run_tasks.values()):
@@ -395,6 +394,6 @@ class WorkflowEngine:
         if event.pane is None or run_task.run.pane != event.pane:
             return ""
         if event.kind == "pane_gone":
-            return "" if run_task.outlives_pane else f"pane {event.pane} no longer exists"
+            return "" if run_task.workflow.outlives_pane else f"pane {event.pane} no longer exists"
         has_lost_agent = event.kind == "agent_ended" and run_task.run.runtime is not None
-        return "its agent exited" if has_lost_agent and not run_task.outlives_agent else ""
+        return "its agent exited" if has_lost_agent and not run_task.workflow.outlives_agent else ""

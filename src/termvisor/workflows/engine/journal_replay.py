@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from termvisor.clock import NS
 from termvisor.errors import Diverged, ErrorDetail, VisorError, list_error_classes
-from termvisor.model.workflow.run import RunStatus, RunStep
+from termvisor.model.workflow import RunStatus, RunStep
 from termvisor.redaction import redact
 from termvisor.workflows.calls import (
     RESULT_TYPES,
@@ -19,17 +19,19 @@ from termvisor.workflows.calls import (
     WAITING_STEP_KINDS,
     ActionCall,
     AskPersonCall,
-    CallResult,
     NoteCall,
     PauseCall,
     WaitFor,
     WorkflowCall,
 )
+from termvisor.workflows.results import CallResult
 
 END_STEP_KIND = "end"
 """The step that records how the work ended; the steps after it belong to the cleanup."""
 _DIVERGED_HINT = "The workflow was changed without a new version, or uses data from outside its context."
+# Calls are compared by their text, so equal values must always be encoded equally.
 _ENCODE_JSON = msgspec.json.Encoder(order="deterministic").encode
+# Reversed, so that of several classes with one code the most general one, listed first, is used.
 _ERRORS_BY_CODE = {error.code: error for error in reversed(list_error_classes())}
 
 
@@ -66,7 +68,7 @@ def match_step(
     if number >= len(steps):
         return UnrecordedStep(number)
     step = steps[number]
-    kind, name, given = get_step_kind(call), describe_call(call), encode_call(call)
+    kind, name, given = get_step_kind(call), describe_call(call), encode_redacted(call)
     # The redaction rules may have changed since: the recorded text is compared as it would be stored today.
     if (step.kind, step.name, _redact_again(step.given)) != (kind, name, given):
         raise Diverged(
@@ -74,6 +76,7 @@ def match_step(
             hint=_DIVERGED_HINT,
             details={"step": number},
         )
+    # The daemon ended while the step was executed: its outcome is looked up, not assumed.
     if step.status in ("running", "retry"):
         return InterruptedStep(step)
     if step.status == "completed":
@@ -107,25 +110,19 @@ def sum_work_seconds(steps: Iterable[RunStep]) -> float:
     return sum(max(0, (step.ended_at or step.at) - step.at) for step in work) / NS
 
 
-def get_step_kind(call: WorkflowCall) -> str:
-    return get_tag(call)
-
-
-def get_tag(value: Struct | None) -> str:
-    return "" if value is None else str(type(value).__struct_config__.tag)
+def get_step_kind(call: Struct) -> str:
+    """Return the tag of a call, which is the kind of its step."""
+    return str(type(call).__struct_config__.tag)
 
 
 def describe_call(call: WorkflowCall) -> str:
     """Return the step's name in the run's history."""
     if isinstance(call, ActionCall):
-        return get_tag(call.wish or call.action)
+        request = call.wish or call.action
+        return "" if request is None else get_step_kind(request)
     if isinstance(call, WaitFor):
         return next((name for name in WAIT_CONDITIONS if getattr(call, name)), "")
     return {AskPersonCall: "question", PauseCall: "plan", NoteCall: "text"}.get(type(call), "")
-
-
-def encode_call(call: WorkflowCall) -> str:
-    return encode_redacted(call)
 
 
 def encode_redacted(value: Struct) -> str:
@@ -156,6 +153,7 @@ def decode_error(step: RunStep) -> VisorError:
     """Return the error of a failed step as the workflow got it the first time."""
     fields = cast("dict[str, Any]", msgspec.json.decode(step.came)) if step.came else {}
     details = cast("dict[str, ErrorDetail]", fields.get("details", {}))
+    # A code of another version that no longer exists becomes the base class.
     kind = _ERRORS_BY_CODE.get(str(fields.get("code")), VisorError)
     return kind(str(fields.get("message", step.why)), hint=str(fields.get("hint", "")) or None, details=details)
 
@@ -163,6 +161,7 @@ def decode_error(step: RunStep) -> VisorError:
 def _decode_step_result(call: WorkflowCall, step: RunStep) -> CallResult:
     try:
         return decode_result(call, step.came)
+    # A result of an older version whose type has changed since.
     except msgspec.DecodeError as error:
         raise Diverged(f"the recorded result of step {step.number} cannot be decoded: {error}") from error
 

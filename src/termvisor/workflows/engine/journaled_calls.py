@@ -13,30 +13,23 @@ from msgspec.structs import replace
 from termvisor.clock import NS, Clock
 from termvisor.errors import BadRequest, Conflict, Diverged, NotDone, StorageError, VisorError
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.run import Run, RunId, RunStep
-from termvisor.workflows.calls import (
-    ActionCall,
-    ActionStepResult,
-    CallResult,
-    RetryPolicy,
-    SendTextRequest,
-    WaitResult,
-    WorkflowCall,
-)
+from termvisor.model.workflow import Run, RunId, RunStep
+from termvisor.workflows.calls import ActionCall, RetryPolicy, SendTextRequest, WorkflowCall
 from termvisor.workflows.engine.journal_replay import (
     InterruptedStep,
     RecordedStep,
     UnrecordedStep,
     decode_result,
     describe_call,
-    encode_call,
     encode_error,
     encode_redacted,
     find_unreached_step,
     get_step_kind,
     match_step,
 )
+from termvisor.workflows.results import ActionStepResult, CallResult, WaitResult
 
+# Everything else needs a person or another action, so that a retry would only repeat the refusal.
 RETRYABLE_REASONS = frozenset(
     {
         "copy_mode",
@@ -57,9 +50,9 @@ MAX_STEPS = 2000
 """Steps of one run at most: an endless loop would fill the disk."""
 
 
-class StepJournal(Protocol):
-    async def save_step(self, run: RunId, step: RunStep) -> None:
-        """Store the step durably before returning."""
+StepListener = Callable[[WorkflowCall], Awaitable[None]]
+StepSaver = Callable[[RunId, RunStep], Awaitable[None]]
+"""Stores a step of a run durably before it returns."""
 
 
 class StepExecution(Struct, frozen=True, kw_only=True):
@@ -99,8 +92,8 @@ class StepRunner(Protocol):
 class JournaledExecutor:
     """``on_step_started`` and ``on_step_ended`` are called around every step that is not replayed."""
 
-    def __init__(self, run: Run, steps: Sequence[RunStep], journal: StepJournal, step_runner: StepRunner, clock: Clock):
-        self._run, self._steps, self._journal = run, list(steps), journal
+    def __init__(self, run: Run, steps: Sequence[RunStep], save_step: StepSaver, step_runner: StepRunner, clock: Clock):
+        self._run, self._steps, self._store_step = run, list(steps), save_step
         self._step_runner, self._clock = step_runner, clock
         self._next_step = 0
         self.first_step = 0
@@ -109,13 +102,14 @@ class JournaledExecutor:
         self._last_action = LastAction()
         self.closed_by: VisorError | None = None
         """The error that every further call raises."""
-        self.on_step_started: Callable[[WorkflowCall], Awaitable[None]] | None = None
-        self.on_step_ended: Callable[[WorkflowCall], Awaitable[None]] | None = None
+        self.on_step_started: StepListener = _skip_step
+        self.on_step_ended: StepListener = _skip_step
 
     async def execute(self, call: WorkflowCall) -> CallResult:
         if self.closed_by is not None:
             await asyncio.sleep(0)  # a workflow that calls in a loop must not block the event loop
             raise self.closed_by
+        # Concurrent calls would be journaled in an order that a replay cannot reproduce.
         if self._is_busy:
             why = f"a run takes one step at a time: step {self._next_step} was started before the previous one ended"
             raise self._close_with(Diverged(why, details={"step": self._next_step}))
@@ -124,6 +118,7 @@ class JournaledExecutor:
         self._is_busy = True
         try:
             return await self._answer_call(call)
+        # After these the journal and the workflow no longer agree, so no further call is answered.
         except (Diverged, StorageError) as error:
             raise self._close_with(error) from error
         finally:
@@ -171,19 +166,15 @@ class JournaledExecutor:
         return recorded.result
 
     async def _run_live(self, call: WorkflowCall, matched: UnrecordedStep | InterruptedStep) -> CallResult:
-        if self.on_step_started is not None:
-            await self.on_step_started(call)
+        await self.on_step_started(call)
         try:
             result = await self._run_with_retries(call, await self._begin_step(call, matched))
+        # Only expected errors are results of a step; a cancellation leaves it open, to be resumed later.
         except VisorError:
-            await self._report_step_ended(call)
-            raise
-        await self._report_step_ended(call)
-        return result
-
-    async def _report_step_ended(self, call: WorkflowCall) -> None:
-        if self.on_step_ended is not None:
             await self.on_step_ended(call)
+            raise
+        await self.on_step_ended(call)
+        return result
 
     async def _begin_step(self, call: WorkflowCall, matched: UnrecordedStep | InterruptedStep) -> StepExecution:
         if isinstance(matched, InterruptedStep):
@@ -192,7 +183,8 @@ class JournaledExecutor:
             number=self.first_step + matched.number,
             kind=get_step_kind(call),
             name=describe_call(call),
-            given=encode_call(call),
+            given=encode_redacted(call),
+            # Stored with the step, so that a resumed wait starts where the first attempt did.
             came=await self._step_runner.prepare_step(self._run, call, self._last_action),
             at=self._clock.now(),
         )
@@ -239,15 +231,21 @@ class JournaledExecutor:
         return error
 
     async def _save_step(self, step: RunStep) -> None:
-        await self._journal.save_step(self._run.id, step)
+        await self._store_step(self._run.id, step)
+        # Replaces the step at its position, or appends it if it is new.
         self._steps[step.number - self.first_step : step.number - self.first_step + 1] = [step]
 
     def _remember_action(self, call: WorkflowCall, result: CallResult) -> None:
         if isinstance(call, ActionCall) and isinstance(result, ActionStepResult):
             text = call.wish.text if isinstance(call.wish, SendTextRequest) else ""
             self._last_action = replace(self._last_action, line=result.line, text=text, at=result.at)
+        # A signal that was waited for is consumed: the next wait for the same word needs a new one.
         elif isinstance(result, WaitResult) and result.what == "signal":
             self._last_action = replace(self._last_action, signal=result.event or 0)
+
+
+async def _skip_step(_call: WorkflowCall) -> None:
+    """Do nothing: a replay outside of the engine follows no steps."""
 
 
 def compute_remaining_seconds(execution: StepExecution, seconds: float, now: int) -> float:

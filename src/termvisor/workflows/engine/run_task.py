@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from termvisor.clock import Clock
 from termvisor.errors import Diverged, NotDone, NotFound, StorageError, VisorError
 from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
-from termvisor.model.workflow.run import Run, RunStep
+from termvisor.model.workflow import Run, RunStep
 from termvisor.redaction import redact
 from termvisor.workflows.calls import WAITING_STEP_KINDS, ActionCall, WaitFor, WorkflowCall
 from termvisor.workflows.context import Context, StepBack
@@ -26,9 +25,11 @@ from termvisor.workflows.engine.journal_replay import (
     split_journal,
     sum_work_seconds,
 )
-from termvisor.workflows.engine.journaled_calls import JournaledExecutor, StepJournal, StepRunner
+from termvisor.workflows.engine.journaled_calls import JournaledExecutor, StepRunner
+from termvisor.workflows.engine.services import WorkflowServices
 from termvisor.workflows.workflow import Workflow, WorkflowFunction
 
+# The replay of the whole journal must fit into it as well.
 MAX_SECONDS_BETWEEN_STEPS = 20.0
 """Seconds that a workflow may take between two steps: its own code only computes."""
 STEP_TIMEOUT_S = 120.0
@@ -46,50 +47,46 @@ class StopRequest(Struct, frozen=True):
     why: str
 
 
-class RunTaskDependencies(Struct, frozen=True, kw_only=True):
-    """``group`` is the engine's: work that ignores its cancellation must not keep its run from ending."""
-
-    group: asyncio.TaskGroup
-    journal: StepJournal
-    step_runner: StepRunner
-    clock: Clock
-    on_step_started: Callable[[Run, WorkflowCall], Awaitable[None]]
-    on_step_ended: Callable[[Run, WorkflowCall], Awaitable[None]]
+RunStepListener = Callable[[Run, WorkflowCall], Awaitable[None]]
 
 
 class RunTask:
-    def __init__(self, run: Run, workflow: Workflow, trigger: Detection | None, dependencies: RunTaskDependencies):
-        self.run, self._workflow, self._trigger, self._dependencies = run, workflow, trigger, dependencies
+    """``group`` is the engine's: work that ignores its cancellation must not keep its run from ending."""
+
+    def __init__(
+        self,
+        run: Run,
+        workflow: Workflow,
+        trigger: Detection | None,
+        *,
+        group: asyncio.TaskGroup,
+        services: WorkflowServices,
+        step_runner: StepRunner,
+        on_step_started: RunStepListener,
+        on_step_ended: RunStepListener,
+    ):
+        self.run, self.workflow, self._trigger = run, workflow, trigger
+        self._group, self._runs, self._clock, self._step_runner = group, services.runs, services.clock, step_runner
+        self._on_step_started, self._on_step_ended = on_step_started, on_step_ended
         self._stop_request: StopRequest | None = None
         self._changed = asyncio.Event()
         self._deadline: float | None = None
-        self._is_stalled = False
+        self.is_stalled = False
+        """True if the store failed, so that the run must be executed again later."""
         self._work_seconds_left, self._step_started_at = workflow.timeout, 0.0
-
-    @property
-    def is_stalled(self) -> bool:
-        """Return True if the store failed, so that the run must be executed again later."""
-        return self._is_stalled
 
     @property
     def is_ending(self) -> bool:
         return self._stop_request is not None
 
-    @property
-    def outlives_agent(self) -> bool:
-        return self._workflow.outlives_agent
-
-    @property
-    def outlives_pane(self) -> bool:
-        return self._workflow.outlives_pane
-
     def request_stop(self, stop: StopRequest) -> None:
+        # The first reason wins: a pane that is gone also ends its agent, and both are reported.
         self._stop_request = self._stop_request or stop
         self._changed.set()
 
     def extend_deadline(self, seconds: float | None) -> None:
         """Set the deadline to ``seconds`` from now; None removes it."""
-        self._deadline = None if seconds is None else self._dependencies.clock.monotonic() + seconds
+        self._deadline = None if seconds is None else self._clock.monotonic() + seconds
         self._changed.set()
 
     async def execute(self, steps: Sequence[RunStep]) -> RunEnd | None:
@@ -98,24 +95,21 @@ class RunTask:
         number = len(work_steps)
         if end is None:
             executor = self._build_executor(work_steps)
-            self._work_seconds_left = max(1.0, self._workflow.timeout - sum_work_seconds(work_steps))
-            end = await self._run_supervised(self._workflow.run, executor)
+            self._work_seconds_left = max(1.0, self.workflow.timeout - sum_work_seconds(work_steps))
+            end = await self._run_supervised(self.workflow.run, executor)
             number = executor.step_count
             if end is None or not await self._record_end(executor, end, number):
                 return None
         return end if await self._run_cleanup(cleanup_steps, number + 1) else None
 
     def _build_executor(self, steps: Sequence[RunStep]) -> JournaledExecutor:
-        dependencies = self._dependencies
-        executor = JournaledExecutor(
-            self.run, steps, dependencies.journal, dependencies.step_runner, dependencies.clock
-        )
+        executor = JournaledExecutor(self.run, steps, self._runs.save_step, self._step_runner, self._clock)
         executor.on_step_started, executor.on_step_ended = self._handle_step_started, self._handle_step_ended
         return executor
 
     async def _run_supervised(self, work: WorkflowFunction, executor: JournaledExecutor) -> RunEnd | None:
         self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
-        task = self._dependencies.group.create_task(self._run_workflow(work, executor))
+        task = self._group.create_task(self._run_workflow(work, executor))
         try:
             stop = await self._watch_task(task)
             if stop is None:
@@ -130,6 +124,7 @@ class RunTask:
         return RunEnd(status="failed", why=executor.closed_by.message if executor.closed_by else stop.why)
 
     async def _cancel_task(self, task: "asyncio.Task[RunEnd | None]") -> None:
+        # Also called when the work has ended by itself: cancelling a finished task does nothing.
         task.cancel()
         await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         if not task.done():
@@ -139,6 +134,7 @@ class RunTask:
         """Return None once the work has ended by itself, else why it must be stopped."""
         async with asyncio.TaskGroup() as group:
             while True:
+                # Cleared before the checks, so that a change during them ends the wait at once.
                 self._changed.clear()
                 if task.done():
                     return None
@@ -147,14 +143,15 @@ class RunTask:
                 left = self._get_seconds_left()
                 if left is not None and left <= 0:
                     return StopRequest("cancel", "a step hung, or the run exceeded its timeout")
+                # The injected clock's sleep is awaited, not asyncio's timeout: tests advance a fake clock.
                 waits: list[asyncio.Task[Any]] = [group.create_task(self._changed.wait())]
-                waits += [] if left is None else [group.create_task(self._dependencies.clock.sleep(left))]
+                waits += [] if left is None else [group.create_task(self._clock.sleep(left))]
                 await asyncio.wait({task, *waits}, return_when=asyncio.FIRST_COMPLETED)
                 for wait in waits:
                     wait.cancel()
 
     def _get_seconds_left(self) -> float | None:
-        return None if self._deadline is None else self._deadline - self._dependencies.clock.monotonic()
+        return None if self._deadline is None else self._deadline - self._clock.monotonic()
 
     async def _run_workflow(self, work: WorkflowFunction, executor: JournaledExecutor) -> RunEnd | None:
         """Call the workflow's function and return how it ended."""
@@ -163,21 +160,22 @@ class RunTask:
             executor.check_finished()
             return RunEnd(status="completed", why=redact(_check_result_text(result)))
         except StorageError as error:
-            self._is_stalled = True
+            self.is_stalled = True
             log.warning("run %d waits for the store: %s", self.run.id, error.message)
             return None
         # Workflows are third-party code: whatever one raises ends its own run and nothing else.
         except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as error:
             if is_task_cancelled(error):
                 raise
+            # The workflow may have caught the storage error and raised another one; the first error counts.
             if isinstance(executor.closed_by, StorageError):
-                self._is_stalled = True
+                self.is_stalled = True
                 return None
             return _build_end_from_error(executor.closed_by or error, self.run)
 
     async def _record_end(self, executor: JournaledExecutor, end: RunEnd, number: int) -> bool:
         """Store the end as a step, after marking an open step as skipped; return False if the store failed."""
-        now = self._dependencies.clock.now()
+        now = self._clock.now()
         step = RunStep(
             number=number,
             kind=END_STEP_KIND,
@@ -188,23 +186,26 @@ class RunTask:
             ended_at=now,
         )
         try:
+            # Closed first, so that no step before the end stays open in the history of the run.
             await executor.skip_open_step(end.why)
-            await self._dependencies.journal.save_step(self.run.id, step)
+            await self._runs.save_step(self.run.id, step)
         except StorageError as error:
-            self._is_stalled = True
+            self.is_stalled = True
             log.warning("run %d waits for the store: %s", self.run.id, error.message)
             return False
         return True
 
     async def _run_cleanup(self, steps: Sequence[RunStep], first: int) -> bool:
         """Run the cleanup; its failure is logged and does not change the run's end. Return False if it was stopped."""
-        if self._workflow.cleanup is None:
+        if self.workflow.cleanup is None:
             return True
+        # The cleanup runs after a cancellation too, so the request that ended the work must not end it.
         self._stop_request = None
         executor = self._build_executor(steps)
+        # The end itself is a step, so the numbers of the cleanup start behind it.
         executor.first_step = first
         self._work_seconds_left = CLEANUP_TIMEOUT_S
-        end = await self._run_supervised(self._workflow.cleanup, executor)
+        end = await self._run_supervised(self.workflow.cleanup, executor)
         if end is not None and end.status != "completed":
             log.warning("the cleanup of run %d (%s) failed: %s", self.run.id, self.run.workflow, end.why)
         return end is not None
@@ -216,14 +217,14 @@ class RunTask:
             seconds = call.timeout if isinstance(call, WaitFor) else 0.0
             seconds += _compute_retry_seconds(call) if isinstance(call, ActionCall) else 0.0
             self.extend_deadline(min(seconds + STEP_TIMEOUT_S, self._work_seconds_left))
-        self._step_started_at = self._dependencies.clock.monotonic()
-        await self._dependencies.on_step_started(self.run, call)
+        self._step_started_at = self._clock.monotonic()
+        await self._on_step_started(self.run, call)
 
     async def _handle_step_ended(self, call: WorkflowCall) -> None:
         if get_step_kind(call) not in WAITING_STEP_KINDS:
-            self._work_seconds_left -= self._dependencies.clock.monotonic() - self._step_started_at
+            self._work_seconds_left -= self._clock.monotonic() - self._step_started_at
         self.extend_deadline(MAX_SECONDS_BETWEEN_STEPS)
-        await self._dependencies.on_step_ended(self.run, call)
+        await self._on_step_ended(self.run, call)
 
 
 def is_task_cancelled(error: BaseException) -> bool:
@@ -246,12 +247,14 @@ def _compute_retry_seconds(call: ActionCall) -> float:
 def _build_end_from_error(error: BaseException, run: Run) -> RunEnd:
     if isinstance(error, StepBack):
         return RunEnd(status="cancelled", why=redact(str(error)))
+    # The pane is gone: that is not a fault of the workflow.
     if isinstance(error, NotFound):
         return RunEnd(status="cancelled", why=error.message)
     if isinstance(error, NotDone) and (error.status, error.why) in _DECLINED_OUTCOMES:
         return RunEnd(status="cancelled", why=error.message)
     if isinstance(error, Diverged | VisorError):
         return RunEnd(status="failed", why=redact(error.message))
+    # An unexpected exception is a bug in the workflow, so its traceback is logged.
     log.error("the workflow %s failed in run %d", run.workflow, run.id, exc_info=error)
     return RunEnd(status="failed", why=redact(f"{type(error).__name__}: {error}".removesuffix(": ")))
 

@@ -1,27 +1,33 @@
-"""Define the services that workflow steps use: panes, detections, gate, signals, settings, sessions. The daemon
-implements them."""
+"""Define the services that the engine and the steps use.
 
-from collections.abc import Sequence
+The daemon passes its store's tables, its event bus and its gate. The contracts exist because panes and the gate belong
+to higher layers, and because tests run on fakes (`termvisor.testing.workflow_scene`).
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
-from termvisor.bus import Subscription
+from termvisor.bus import Bus
 from termvisor.clock import Clock
 from termvisor.model.action.action import Action, Actor
+from termvisor.model.action.approval import Verdict
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.action.delivery import DeliveryRecord
-from termvisor.model.action.outcome import Outcome, ProgramRunner
+from termvisor.model.action.outcome import DeliveryRecord, Outcome, ProgramRunner
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.action.verdict import Verdict
-from termvisor.model.detection.detection import Detection, DetectionHandling
+from termvisor.model.detection.detection import Detection, DetectionFilter, DetectionHandling
+from termvisor.model.event import Event
 from termvisor.model.ids import EventId, PaneId, SessionId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.pane import PaneView
-from termvisor.model.workflow.run import Run, RunId, RunSignal, RunStep, WorkflowMode
-from termvisor.workflows.account_failover import AccountSelector, NoAccountSelector
-from termvisor.workflows.calls import CodeSearchResult, LastSessionCall, Observation, PreferenceValues, SessionRecord
+from termvisor.model.workflow import Run, RunId, RunSignal, RunStep, WorkflowMode
+from termvisor.workflows.calls import LastSessionCall
+from termvisor.workflows.results import AccountSelection, CodeSearchResult, Observation, PreferenceValues, SessionRecord
+
+_MAX_DETECTIONS = 200
+"""Only the newest detections of a pane are searched."""
 
 
 class PaneChanges(Protocol):
@@ -44,20 +50,16 @@ class PaneReader(Protocol):
     def watch_pane(self, pane: PaneId) -> AbstractContextManager[PaneChanges]: ...
 
 
-class DetectionFeed(Protocol):
-    async def list_unhandled(self, after: int) -> Sequence[Detection]: ...
+class DetectionStore(Protocol):
+    """The part of the detection table that workflows use."""
 
-    async def list_since(self, pane: PaneId, at: int) -> Sequence[Detection]:
-        """Return the pane's detections since this time."""
+    async def list_unhandled(self, after: int) -> list[Detection]: ...
 
-    async def find_detection(self, event: EventId) -> Detection | None: ...
+    async def find(self, event: EventId) -> Detection | None: ...
 
-    async def mark_handled(self, event: EventId, handling: DetectionHandling) -> None: ...
+    async def handle(self, event: EventId, handling: DetectionHandling) -> DetectionHandling | None: ...
 
-    async def read_newest_event_id(self) -> EventId: ...
-
-    def subscribe(self) -> AbstractContextManager[Subscription[Any]]:
-        """Subscribe to a wake-up whenever there may be new detections."""
+    async def list(self, filters: DetectionFilter) -> list[Detection]: ...
 
 
 class GateAccess(Protocol):
@@ -77,33 +79,9 @@ class GateAccess(Protocol):
         """Withdraw the open approval requests whose correlation is this one or begins with it."""
 
 
-class SignalFeed(Protocol):
-    """The signals that people and programs send to runs."""
+class RunStore(Protocol):
+    """The table of runs; it stores durably before it returns."""
 
-    async def list_signals(self, run: int) -> list[RunSignal]: ...
-
-    def subscribe(self) -> AbstractContextManager[Subscription[RunSignal]]: ...
-
-
-class PreferenceReader(Protocol):
-    async def read_preferences(self, names: Sequence[str], agent: str, view: PaneView | None) -> PreferenceValues:
-        """Return the user's settings. Raises ``BadRequest`` for a setting that workflows may not read."""
-
-
-class RunJournal(Protocol):
-    """Stores steps and signals durably before it returns."""
-
-    async def save_step(self, run: RunId, step: RunStep) -> None:
-        """Store a step before it is executed, and again with its result."""
-
-    async def list_steps(self, run: RunId) -> list[RunStep]: ...
-
-    async def add_signal(self, signal: RunSignal) -> RunSignal: ...
-
-    async def list_signals(self, run: RunId) -> list[RunSignal]: ...
-
-
-class RunStore(RunJournal, Protocol):
     async def add(self, run: Run, cursor: EventId | None = None) -> Run | None: ...
 
     async def advance_cursor(self, cursor: EventId) -> None: ...
@@ -112,14 +90,18 @@ class RunStore(RunJournal, Protocol):
 
     async def save(self, run: Run) -> None: ...
 
+    async def save_step(self, run: RunId, step: RunStep) -> None:
+        """Store a step before it is executed, and again with its result."""
+
+    async def add_signal(self, signal: RunSignal) -> RunSignal: ...
+
+    async def list_signals(self, run: RunId) -> list[RunSignal]: ...
+
     async def find(self, run: RunId) -> Run | None: ...
 
+    async def list_steps(self, run: RunId) -> list[RunStep]: ...
+
     async def list_open(self) -> list[Run]: ...
-
-
-class ModeReader(Protocol):
-    def get_mode(self, workflow: str) -> WorkflowMode:
-        """Return the mode of the current settings; `off` for a workflow that is not installed."""
 
 
 class SessionAccess(Protocol):
@@ -132,19 +114,26 @@ class SessionAccess(Protocol):
         """Fill in missing values of an ended session; known values are not changed."""
 
 
-class CodeSearcher(Protocol):
-    async def search(self, names: Sequence[str], folder: str, run_program: ProgramRunner) -> CodeSearchResult:
-        """Find these names in the code below a folder with ``run_program``."""
-
-
-class StepServices(Struct, frozen=True, kw_only=True):
-    panes: PaneReader
-    detections: DetectionFeed
-    gate: GateAccess
-    signals: SignalFeed
-    modes: ModeReader
-    preferences: PreferenceReader
-    sessions: SessionAccess
-    code_search: CodeSearcher
+class WorkflowServices(Struct, frozen=True, kw_only=True):
     clock: Clock
-    account_selector: AccountSelector = NoAccountSelector()
+    runs: RunStore
+    signals: Bus[RunSignal]
+    """Publishes each signal for a run after it was stored."""
+    events: Bus[Event]
+    detections: DetectionStore
+    read_newest_event_id: Callable[[], Awaitable[int]]
+    panes: PaneReader
+    gate: GateAccess
+    sessions: SessionAccess
+    get_mode: Callable[[str], WorkflowMode]
+    """The mode of a workflow in the current settings; `off` for one that is not installed."""
+    read_preferences: Callable[[Sequence[str], str, PaneView | None], Awaitable[PreferenceValues]]
+    """Returns settings for an agent and its pane. Raises ``BadRequest`` for one that workflows may not read."""
+    search_code: Callable[[Sequence[str], str, ProgramRunner], Awaitable[CodeSearchResult]]
+    """Finds names in the code below a folder."""
+    select_account: Callable[[PaneId | None, str, str], Awaitable[AccountSelection]]
+    """Selects an account for the agent of a pane and a service; an empty selection says why there is none."""
+
+    async def list_recent_detections(self, pane: PaneId, since: int) -> Sequence[Detection]:
+        """Return the pane's detections since this time, oldest first."""
+        return await self.detections.list(DetectionFilter(pane=pane, since=since, limit=_MAX_DETECTIONS))

@@ -12,32 +12,17 @@ from termvisor.clock import parse_duration
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.model.agent.state import StateName
 from termvisor.model.did_you_mean import format_suggestion
-from termvisor.model.workflow.info import WorkflowReference
-from termvisor.model.workflow.run import WorkflowMode
+from termvisor.model.workflow import WorkflowMode, WorkflowReference
 from termvisor.regex import compile_patterns
 from termvisor.workflows.calls import WaitFor
+from termvisor.workflows.files import step_types
 from termvisor.workflows.files.source_file import ValuePath, WorkflowSource, read_source
-from termvisor.workflows.files.step_types import (
-    CAPTURE_PLACEHOLDER,
-    AskPersonStep,
-    BranchCondition,
-    BranchStep,
-    FileStep,
-    FileWorkflow,
-    NoteStep,
-    NotifyStep,
-    PressKeysStep,
-    RunProgramStep,
-    SendTextStep,
-    SleepStep,
-    WaitForStep,
-    WaitStableStep,
-)
 from termvisor.workflows.workflow import SEVERITY_ORDER, Trigger, Workflow
 
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _TOP_LEVEL_KEYS = ("name", "summary", "trigger", "steps", "priority", "mode", "timeout", "recheck")
 _TRIGGER_KEYS = ("event", "agent", "rule", "severity", "fresh_for")
+# Steps of branches count as well; a run itself ends after 2,000.
 _MAX_STEPS = 200
 KEY_NAMES = (*sorted(key_names.KEY_NAMES), "C-c", "C-d", "C-z", "M-Enter")
 STATE_NAMES: tuple[StateName, ...] = get_args(StateName)
@@ -69,13 +54,14 @@ class WorkflowFileParser:
         rechecks = self._read_flag(("recheck",)) if "recheck" in fields else True
         return Workflow(
             name=name,
+            # Computed from the values, so that a changed comment does not end the open runs.
             version=_compute_version(self._source.value),
             summary=self._read_text(("summary",)) if "summary" in fields else _build_summary(steps),
             trigger=trigger,
             priority=self._read_integer(("priority",)) if "priority" in fields else 50,
             mode=self._read_choice(("mode",), get_args(WorkflowMode)) if "mode" in fields else "ask",
             timeout=self._read_seconds(("timeout",)) if "timeout" in fields else 3600.0,
-            run=FileWorkflow(name, steps, rechecks).run,
+            run=step_types.FileWorkflow(name, steps, rechecks).run,
             origin=self._source.file,
             steps=tuple(_describe_step(step) for step in steps),
             names=tuple(self._referenced_names),
@@ -93,13 +79,13 @@ class WorkflowFileParser:
             fresh_for=self._read_seconds(("trigger", "fresh_for")) if "fresh_for" in fields else 600.0,
         )
 
-    def _parse_steps(self, path: ValuePath) -> tuple[FileStep, ...]:
+    def _parse_steps(self, path: ValuePath) -> tuple[step_types.FileStep, ...]:
         value = self._get_value(path)
         if not isinstance(value, list) or not value:
             raise self._build_error(path, "a list of steps is required here")
         return tuple(self._parse_step((*path, number)) for number in range(len(value)))
 
-    def _parse_step(self, path: ValuePath) -> FileStep:
+    def _parse_step(self, path: ValuePath) -> step_types.FileStep:
         self._step_count += 1
         value = self._get_value(path)
         if not isinstance(value, dict) or len(value) != 1:
@@ -111,17 +97,17 @@ class WorkflowFileParser:
             raise self._build_error((*path, name), describe_unknown("step", name, tuple(_STEP_PARSERS)))
         return _STEP_PARSERS[name](self, (*path, name))
 
-    def _parse_wait_stable(self, path: ValuePath) -> FileStep:
+    def _parse_wait_stable(self, path: ValuePath) -> step_types.FileStep:
         if not isinstance(self._get_value(path), dict):
-            return WaitStableStep(seconds=self._read_seconds(path))
+            return step_types.WaitStableStep(seconds=self._read_seconds(path))
         self._read_mapping(path, ("for", "timeout"))
-        return WaitStableStep(
+        return step_types.WaitStableStep(
             seconds=self._read_seconds((*path, "for")), timeout=self._read_seconds_or_default(path, "timeout", 600.0)
         )
 
-    def _parse_wait_for(self, path: ValuePath) -> FileStep:
+    def _parse_wait_for(self, path: ValuePath) -> step_types.FileStep:
         if not isinstance(self._get_value(path), dict):
-            return WaitForStep(what=WaitFor(text=self._read_text(path)))
+            return step_types.WaitForStep(what=WaitFor(text=self._read_text(path)))
         names = ("text", "pattern", "state", "rule", "prompt", "quiet", "signal")
         fields = self._read_mapping(path, (*names, "timeout"))
         chosen = [name for name in names if name in fields]
@@ -129,7 +115,7 @@ class WorkflowFileParser:
             raise self._build_error(path, f"wait for exactly one of {', '.join(names)}")
         inner, timeout = (*path, chosen[0]), self._read_seconds_or_default(path, "timeout", 30.0)
         what = WaitFor(**{chosen[0]: self._parse_wait_condition(chosen[0], inner)}, timeout=timeout)
-        return WaitForStep(what=what)
+        return step_types.WaitForStep(what=what)
 
     def _parse_wait_condition(self, name: str, path: ValuePath) -> Any:
         if name == "state":
@@ -144,57 +130,58 @@ class WorkflowFileParser:
             return self._read_names("rule", path, is_list=False)[0]
         return self._read_pattern(path) if name == "pattern" else self._read_text(path)
 
-    def _parse_send(self, path: ValuePath) -> FileStep:
+    def _parse_send(self, path: ValuePath) -> step_types.FileStep:
         if not isinstance(self._get_value(path), dict):
-            return SendTextStep(text=self._read_typed_text(path))
+            return step_types.SendTextStep(text=self._read_typed_text(path))
         fields = self._read_mapping(path, ("text", "enter"))
         enter = self._read_flag((*path, "enter")) if "enter" in fields else True
-        return SendTextStep(text=self._read_typed_text((*path, "text")), enter=enter)
+        return step_types.SendTextStep(text=self._read_typed_text((*path, "text")), enter=enter)
 
-    def _parse_keys(self, path: ValuePath) -> FileStep:
+    def _parse_keys(self, path: ValuePath) -> step_types.FileStep:
         keys = tuple(key for text in self._read_texts(path) for key in text.split())
         if not keys:
             raise self._build_error(path, "name at least one key, such as Enter, Escape or C-c")
         for key in keys:
             if not key_names.is_key_name(key):
                 raise self._build_error(path, describe_unknown("key", key, (*KEY_NAMES, f"C-{key[-1].lower()}")))
-        return PressKeysStep(keys=keys)
+        return step_types.PressKeysStep(keys=keys)
 
-    def _parse_ask(self, path: ValuePath) -> FileStep:
+    def _parse_ask(self, path: ValuePath) -> step_types.FileStep:
         if not isinstance(self._get_value(path), dict):
-            self._known_choices += AskPersonStep(question="").choices
-            return AskPersonStep(question=self._read_text(path))
+            # A later branch on `answer` may only name choices that were offered before it.
+            self._known_choices += step_types.AskPersonStep(question="").choices
+            return step_types.AskPersonStep(question=self._read_text(path))
         fields = self._read_mapping(path, ("question", "choices", "expires", "goes_on"))
         choices = self._read_texts((*path, "choices")) if "choices" in fields else ("yes", "no")
         if len(choices) < 2 or len(set(choices)) != len(choices):
             raise self._build_error((*path, "choices"), "at least two different choices are required")
         self._known_choices += choices
-        return AskPersonStep(
+        return step_types.AskPersonStep(
             question=self._read_text((*path, "question")),
             choices=choices,
             expires=self._read_seconds_or_default(path, "expires", 600.0),
             goes_on=self._read_flag((*path, "goes_on")) if "goes_on" in fields else False,
         )
 
-    def _parse_notify(self, path: ValuePath) -> FileStep:
+    def _parse_notify(self, path: ValuePath) -> step_types.FileStep:
         if not isinstance(self._get_value(path), dict):
-            return NotifyStep(text=self._read_text(path))
+            return step_types.NotifyStep(text=self._read_text(path))
         fields = self._read_mapping(path, ("title", "text"))
-        return NotifyStep(
+        return step_types.NotifyStep(
             text=self._read_text((*path, "text")), title=self._read_text((*path, "title")) if "title" in fields else ""
         )
 
-    def _parse_branch(self, path: ValuePath) -> FileStep:
+    def _parse_branch(self, path: ValuePath) -> step_types.FileStep:
         fields = self._read_mapping(path, ("if", "then", "else"))
         if "if" not in fields or "then" not in fields:
             raise self._build_error(path, "a branch has `if` and `then`, and may have `else`")
-        return BranchStep(
+        return step_types.BranchStep(
             condition=self._parse_condition((*path, "if")),
             then=self._parse_steps((*path, "then")),
             otherwise=self._parse_steps((*path, "else")) if "else" in fields else (),
         )
 
-    def _parse_condition(self, path: ValuePath) -> BranchCondition:
+    def _parse_condition(self, path: ValuePath) -> step_types.BranchCondition:
         fields = self._read_mapping(path, ("text", "pattern", "state", "agent", "answer"))
         if not fields:
             raise self._build_error(path, "a condition needs at least one of text, pattern, state, agent or answer")
@@ -209,17 +196,18 @@ class WorkflowFileParser:
             known = tuple(dict.fromkeys(self._known_choices))
             why = describe_unknown("choice", values["answer"], known) if known else "there is no `ask` before it"
             raise self._build_error((*path, "answer"), why)
-        return BranchCondition(**values)
+        return step_types.BranchCondition(**values)
 
-    def _parse_run(self, path: ValuePath) -> FileStep:
+    def _parse_run(self, path: ValuePath) -> step_types.FileStep:
         value = self._get_value(path)
         if not isinstance(value, dict):
-            return RunProgramStep(command=self._parse_command(path))
+            return step_types.RunProgramStep(command=self._parse_command(path))
         fields = self._read_mapping(path, ("command", "cwd"))
         cwd = self._read_typed_text((*path, "cwd")) if "cwd" in fields else ""
+        # The daemon has no working directory that a user could mean.
         if cwd and not cwd.startswith("/"):
             raise self._build_error((*path, "cwd"), f"an absolute path is required, such as /home/me: not {cwd!r}")
-        return RunProgramStep(command=self._parse_command((*path, "command")), cwd=cwd)
+        return step_types.RunProgramStep(command=self._parse_command((*path, "command")), cwd=cwd)
 
     def _parse_command(self, path: ValuePath) -> tuple[str, ...]:
         value = self._get_value(path)
@@ -235,11 +223,11 @@ class WorkflowFileParser:
             raise self._build_error(path, "a command is required here")
         return words
 
-    def _parse_sleep(self, path: ValuePath) -> FileStep:
-        return SleepStep(seconds=self._read_seconds(path))
+    def _parse_sleep(self, path: ValuePath) -> step_types.FileStep:
+        return step_types.SleepStep(seconds=self._read_seconds(path))
 
-    def _parse_note(self, path: ValuePath) -> FileStep:
-        return NoteStep(text=self._read_text(path))
+    def _parse_note(self, path: ValuePath) -> step_types.FileStep:
+        return step_types.NoteStep(text=self._read_text(path))
 
     def _get_value(self, path: ValuePath) -> Any:
         value = self._source.value
@@ -261,6 +249,7 @@ class WorkflowFileParser:
 
     def _read_text(self, path: ValuePath) -> str:
         value = self._get_value(path)
+        # YAML turns a bare `yes` or `42` into another type, and guessing its spelling back would be wrong.
         if isinstance(value, bool | int | float):
             raise self._build_error(path, "a text is required here: quote it, since yes, no, on, off and 42 are not")
         if not isinstance(value, str) or not value:
@@ -270,7 +259,7 @@ class WorkflowFileParser:
     def _read_typed_text(self, path: ValuePath) -> str:
         """Read a text that is typed or run; captures are rejected, since any program can write them to a screen."""
         text = self._read_text(path)
-        if CAPTURE_PLACEHOLDER.search(text):
+        if step_types.CAPTURE_PLACEHOLDER.search(text):
             raise self._build_error(
                 path, "captures are allowed in ask, notify and note only; they are never typed or run"
             )
@@ -344,7 +333,7 @@ class WorkflowFileParser:
         return self._source.build_error(path, why)
 
 
-_STEP_PARSERS: dict[str, Callable[[WorkflowFileParser, ValuePath], FileStep]] = {
+_STEP_PARSERS: dict[str, Callable[[WorkflowFileParser, ValuePath], step_types.FileStep]] = {
     "wait_stable": WorkflowFileParser._parse_wait_stable,
     "wait_for": WorkflowFileParser._parse_wait_for,
     "send": WorkflowFileParser._parse_send,
@@ -362,7 +351,7 @@ def describe_unknown(what: str, name: str, known: tuple[str, ...]) -> str:
     return f"unknown {what} {name!r}; {format_suggestion(name, known, cutoff=0.5)}"
 
 
-def _build_summary(steps: tuple[FileStep, ...]) -> str:
+def _build_summary(steps: tuple[step_types.FileStep, ...]) -> str:
     return ", ".join(_describe_step(step).partition(" ")[0] for step in steps)
 
 
@@ -372,7 +361,7 @@ def _compute_version(value: Any) -> int:
     return int.from_bytes(blake2b(text, digest_size=4).digest(), "big") >> 1
 
 
-def _describe_step(step: FileStep) -> str:
+def _describe_step(step: step_types.FileStep) -> str:
     fields = msgspec.to_builtins(step)
     kind = fields.pop("type")
     return f"{kind} {msgspec.json.encode(fields).decode()}"

@@ -5,11 +5,12 @@ import tomllib
 from typing import Any
 
 from termvisor.errors import ConfigError
-from termvisor.system.regular_file import open_regular_file
+from termvisor.system.files import open_regular_file
 
 ValuePath = tuple[str | int, ...]
 _TOML_LINE_PATTERN = re.compile(r"^\s*(?:\[\[\s*(?P<table>\w+)\s*\]\]|(?P<key>\w+)\s*=|(?P<item>\{))")
 _TOML_ERROR_PATTERN = re.compile(r"(?P<why>.*) \((?:at line (?P<line>\d+), column \d+|at end of document)\)")
+# Far more than a workflow of 200 steps needs; a huge file would block the daemon while it is parsed.
 _MAX_FILE_CHARS = 256 * 1024
 _MAX_DEPTH = 20
 
@@ -52,6 +53,7 @@ def parse_source(file: str, text: str) -> WorkflowSource:
 def _parse_toml(file: str, text: str) -> WorkflowSource:
     try:
         value = tomllib.loads(text)
+    # tomllib raises RecursionError for deeply nested arrays.
     except (ValueError, RecursionError) as error:
         match = _TOML_ERROR_PATTERN.fullmatch(str(error))
         line = match["line"] if match and match["line"] else max(1, len(text.splitlines()))
@@ -104,6 +106,7 @@ class _YamlConverter:
     def convert(self, node: Any, path: ValuePath) -> Any:
         line = node.start_mark.line + 1
         self._line_numbers[path] = line
+        # An alias returns the same node object again.
         if id(node) in self._seen_nodes or len(path) > _MAX_DEPTH:
             raise ConfigError(f"{self._file}:{line}: aliases and deep nesting are not supported")
         self._seen_nodes.add(id(node))
@@ -117,6 +120,7 @@ class _YamlConverter:
         values: dict[str, Any] = {}
         for key, value in node.value:
             name = str(key.value)
+            # PyYAML would silently use the last one.
             if name in values:
                 raise ConfigError(f"{self._file}:{key.start_mark.line + 1}: duplicate name {name}")
             values[name] = self.convert(value, (*path, name))

@@ -8,8 +8,9 @@ from msgspec import Struct
 from termvisor.errors import NotDone
 from termvisor.model.agent.state import StateName
 from termvisor.regex import compile_patterns
-from termvisor.workflows.calls import Observation, SpawnRequest, WaitFor
+from termvisor.workflows.calls import SpawnRequest, WaitFor
 from termvisor.workflows.context import Context, StepBack
+from termvisor.workflows.results import Observation
 
 CAPTURE_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 """A placeholder for a capture of the event in a text for people: `{{ resets_at }}`."""
@@ -99,6 +100,7 @@ class FileWorkflow:
 
     async def run(self, context: Context) -> str | None:
         if self._rechecks and context.run.event is not None:
+            # The event may be minutes old when the run gets its turn.
             check = await context.still()
             if not check.is_so:
                 raise StepBack(f"the event is over: {check.why}")
@@ -149,6 +151,7 @@ class _StepPlayer:
     async def _ask_person(self, step: AskPersonStep) -> None:
         answer = await self._context.ask_person(self._fill_captures(step.question), step.choices, step.expires)
         self._last_choice = answer.choice
+        # A question without a branch behind it is a confirmation.
         if not step.goes_on and answer.choice != step.choices[0]:
             raise StepBack(f"a person answered {answer.choice}" if answer.choice else "no answer in time")
 

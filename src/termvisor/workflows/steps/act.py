@@ -12,37 +12,29 @@ from msgspec.structs import replace
 from termvisor.errors import Conflict, MuxError, NeedsApproval, NotDone, NotFound, Refused, StorageError, VisorError
 from termvisor.model.action.action import Action, Actor, AskPerson, Notify, SendKeys, SendText, Spawn, assess_risk
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.action.delivery import DeliveryRecord
-from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.terminal.pane import PaneView
-from termvisor.model.workflow.run import Run, WorkflowMode
-from termvisor.workflows.calls import (
-    ActionCall,
-    ActionStepResult,
-    AskPersonCall,
-    NotifyRequest,
-    PaneRequest,
-    PersonAnswer,
-    PressKeysRequest,
-    SendTextRequest,
-    SpawnRequest,
-)
+from termvisor.model.workflow import Run, WorkflowMode
+from termvisor.workflows import calls
 from termvisor.workflows.engine.journaled_calls import StepExecution, compute_remaining_seconds
-from termvisor.workflows.engine.services import GateAccess, ModeReader, PaneReader, SignalFeed
-from termvisor.workflows.steps.race import race
+from termvisor.workflows.engine.services import WorkflowServices
+from termvisor.workflows.results import ActionStepResult, PersonAnswer
+from termvisor.workflows.steps.wait import race
 
 _APPROVAL_WAIT_S = 86_400.0
 """Seconds to wait for an approval, longer than any request lasts: its own expiry, set by the policy, ends the wait."""
+# Ordered from mild to strict, for `max`.
 _MODE_STRICTNESS: tuple[WorkflowMode, ...] = ("on", "ask", "off")
 
 
 class ActionSteps:
-    def __init__(self, gate: GateAccess, panes: PaneReader, signals: SignalFeed, modes: ModeReader):
-        self._gate, self._panes, self._signals, self._modes = gate, panes, signals, modes
+    def __init__(self, services: WorkflowServices):
+        self._services, self._gate, self._panes = services, services.gate, services.panes
 
-    async def run_action(self, call: ActionCall, execution: StepExecution) -> ActionStepResult:
+    async def run_action(self, call: calls.ActionCall, execution: StepExecution) -> ActionStepResult:
         run, correlation = execution.run, build_correlation(execution)
+        # The daemon ended in the middle of this attempt: executing it again could type the same text twice.
         if execution.is_resumed and (recorded := await self._find_recorded_result(correlation)) is not None:
             return replace(recorded, at=execution.step.at)
         mode = self.get_effective_mode(run)
@@ -51,6 +43,7 @@ class ActionSteps:
         action, preconditions = await self.build_action(run, call)
         preconditions = replace(
             preconditions,
+            # The gate executes one key only once, also if this step is resumed by another daemon.
             key=correlation,
             correlation=correlation,
             asks=mode == "ask" and needs_approval(action),
@@ -58,15 +51,17 @@ class ActionSteps:
         )
         try:
             outcome = await self._gate.run(action, build_actor(run), preconditions)
+        # A pane that is gone cancels the run, and a broken store repeats it; neither is the outcome of the action.
         except (NotFound, StorageError):
             raise
         except VisorError as error:
             raise _convert_gate_error(error) from error
+        # The gate returns failures of the multiplexer as an outcome; for a workflow they are errors, as after a crash.
         if outcome.status == "failed":
             raise _build_not_done(outcome.status, outcome.why)
         return replace(_build_result(outcome, correlation), at=execution.step.at)
 
-    async def build_action(self, run: Run, call: ActionCall) -> tuple[Action, Preconditions]:
+    async def build_action(self, run: Run, call: calls.ActionCall) -> tuple[Action, Preconditions]:
         """Build the action of a call for the current state of the pane. Raises ``NotDone`` or ``NotFound``."""
         if call.action is not None:
             return call.action, Preconditions()
@@ -75,22 +70,23 @@ class ActionSteps:
         view = await self._panes.find_pane(run.pane)
         if view is None or view.gone_at is not None:
             raise NotFound(f"pane {run.pane} no longer exists")
-        is_agent = isinstance(call.wish, SendTextRequest) and bool((await self._panes.observe(run.pane, 0)).agent)
+        is_agent = isinstance(call.wish, calls.SendTextRequest) and bool((await self._panes.observe(run.pane, 0)).agent)
         return build_pane_action(call.wish, view, is_agent=is_agent)
 
     def get_effective_mode(self, run: Run) -> WorkflowMode:
         """Return the stricter of the run's mode and the current setting: a relaxed setting affects only new runs."""
-        return max(run.mode, self._modes.get_mode(run.workflow), key=_MODE_STRICTNESS.index)
+        return max(run.mode, self._services.get_mode(run.workflow), key=_MODE_STRICTNESS.index)
 
-    async def ask_person(self, call: AskPersonCall, execution: StepExecution, now: int) -> PersonAnswer:
+    async def ask_person(self, call: calls.AskPersonCall, execution: StepExecution, now: int) -> PersonAnswer:
         """Ask in the inbox and accept a person's signal too; the first answer wins."""
         timeout = compute_remaining_seconds(execution, call.expires, now)
+        # The request in the inbox stays open after a signal, so it is withdrawn.
         answer = await race(self._ask_in_inbox(call, execution, timeout), self._wait_for_signal(call, execution))
         if answer.why == "signal":
             await self._gate.withdraw_approvals(build_correlation(execution))
         return answer
 
-    async def _ask_in_inbox(self, call: AskPersonCall, execution: StepExecution, timeout: float) -> PersonAnswer:
+    async def _ask_in_inbox(self, call: calls.AskPersonCall, execution: StepExecution, timeout: float) -> PersonAnswer:
         run, correlation = execution.run, build_correlation(execution)
         if execution.is_resumed:
             recorded = read_recorded_answer(await self._gate.list_audit_entries(correlation), call)
@@ -107,14 +103,17 @@ class ActionSteps:
         try:
             await self._gate.run(action, build_actor(run), preconditions)
         except (Refused, NeedsApproval) as error:
+            # Approving means the first choice, denying the last one; an expired request has no answer.
             why = str(error.details.get("why", "expired"))
             return PersonAnswer(choice=call.choices[-1] if why == "denied" else "", why=why)
         return PersonAnswer(choice=call.choices[0], why="allowed")
 
-    async def _wait_for_signal(self, call: AskPersonCall, execution: StepExecution) -> PersonAnswer:
-        with self._signals.subscribe() as updates:
+    async def _wait_for_signal(self, call: calls.AskPersonCall, execution: StepExecution) -> PersonAnswer:
+        # Subscribed before the list is read, so that no signal falls between the two.
+        with self._services.signals.subscribe() as updates:
             while True:
-                for signal in await self._signals.list_signals(execution.run.id):
+                for signal in await self._services.runs.list_signals(execution.run.id):
+                    # Only a person may answer; a program that sends the same word is ignored.
                     if signal.at >= execution.step.at and signal.word in call.choices and signal.by.startswith("human"):
                         return PersonAnswer(choice=signal.word, why="signal")
                 await updates.get()
@@ -144,21 +143,22 @@ def needs_approval(action: Action) -> bool:
     return assess_risk(action) not in ("look", "reversible") and not isinstance(action, Notify)
 
 
-def build_pane_action(request: PaneRequest, view: PaneView, *, is_agent: bool) -> tuple[Action, Preconditions]:
+def build_pane_action(request: calls.PaneRequest, view: PaneView, *, is_agent: bool) -> tuple[Action, Preconditions]:
     """Build the action; a text goes only to an agent's input or to a shell prompt, never to an unknown program."""
-    if isinstance(request, SendTextRequest):
+    if isinstance(request, calls.SendTextRequest):
         text = SendText(
             pane=view.id, text=request.text, enter=request.enter, into_screen=is_agent and view.facts.alternate
         )
+        # Of an agent the input must be empty, or the text would be appended to what a person has typed there.
         return text, Preconditions(into="program" if is_agent else "prompt", is_input_empty=is_agent)
-    if isinstance(request, PressKeysRequest):
+    if isinstance(request, calls.PressKeysRequest):
         return SendKeys(pane=view.id, keys=request.keys), Preconditions()
-    if isinstance(request, NotifyRequest):
+    if isinstance(request, calls.NotifyRequest):
         return Notify(title=request.title, text=request.text, pane=view.id, way=request.way), Preconditions()
     return _build_spawn(request, view), Preconditions()
 
 
-def _build_spawn(request: SpawnRequest, view: PaneView) -> Spawn:
+def _build_spawn(request: calls.SpawnRequest, view: PaneView) -> Spawn:
     return Spawn(
         where=request.where,
         server=view.instance.server.socket,
@@ -177,6 +177,7 @@ def read_recorded_result(
     entries: Sequence[AuditEntry], delivery: DeliveryRecord | None, correlation: str
 ) -> ActionStepResult | None:
     """Return the recorded outcome of an attempt, None if there is none; raise ``NotDone`` if it was refused. Pure."""
+    # A delivery is journaled step by step, so it knows more than the audit log.
     if delivery is not None and delivery.status != "refused":
         return ActionStepResult(
             status=delivery.status or "unknown", why=delivery.why or "interrupted", correlation=correlation
@@ -186,6 +187,7 @@ def read_recorded_result(
         if ended.outcome in ("denied", "refused", "failed"):
             raise _build_not_done(ended.outcome, ended.why)
         return ActionStepResult(status=ended.outcome, why=ended.why, correlation=correlation)
+    # An intent without an outcome: the action may have been executed, so it is never repeated.
     if any(entry.stage == "intent" for entry in entries):
         return ActionStepResult(status="unknown", why="interrupted", correlation=correlation)
     if any(entry.stage == "answered" and entry.outcome == "deny" for entry in entries):
@@ -193,7 +195,7 @@ def read_recorded_result(
     return None
 
 
-def read_recorded_answer(entries: Sequence[AuditEntry], call: AskPersonCall) -> PersonAnswer | None:
+def read_recorded_answer(entries: Sequence[AuditEntry], call: calls.AskPersonCall) -> PersonAnswer | None:
     """Return the answer that a person gave before the daemon ended, if any. Pure."""
     answers = {
         "allow": PersonAnswer(choice=call.choices[0], why="allowed"),
@@ -222,6 +224,7 @@ def _build_not_done(status: str, why: str) -> NotDone:
 def _convert_gate_error(error: VisorError) -> NotDone:
     """Translate an error of the gate into status and reason; the message stays the gate's."""
     why = str(error.details.get("why", "") or error.code)
+    # A rate limit passes by itself and is retried; other refusals stand.
     if isinstance(error, Refused):
         status = "denied"
         why = "rate" if error.details.get("retry_at") else str(error.details.get("why", "policy"))

@@ -1,29 +1,40 @@
-"""Wait for a condition in a pane; output since the run's last action counts, so that no response is missed."""
+"""Execute the steps in which a run waits: for a condition in its pane, a time, a person, or the end of a pause.
 
+Output since the run's last action counts, so that no response is missed.
+"""
+
+import asyncio
 from collections.abc import Awaitable, Callable
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from termvisor.clock import Clock
-from termvisor.errors import BadRequest, ConfigError, TimedOut
+from termvisor.clock import NS
+from termvisor.errors import BadRequest, ConfigError, MuxError, NotDone, TimedOut, VisorError
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.run import Run
+from termvisor.model.workflow import Run
 from termvisor.redaction import redact
 from termvisor.regex import compile_patterns
-from termvisor.workflows.calls import Observation, WaitFor, WaitResult
+from termvisor.workflows.calls import PauseCall, WaitFor
 from termvisor.workflows.engine.journal_replay import describe_call
 from termvisor.workflows.engine.journaled_calls import LastAction, StepExecution, compute_remaining_seconds
-from termvisor.workflows.engine.services import DetectionFeed, PaneReader, SignalFeed
-from termvisor.workflows.steps.race import race
+from termvisor.workflows.engine.services import PaneReader, WorkflowServices
+from termvisor.workflows.results import ClockReading, Observation, PauseResult, WaitResult
 
 _LOOK_BACK_LINES = 50
 """Lines before the first action of a run that count as well."""
 _POLL_INTERVAL_S = 5.0
 """Seconds after which a pane is read without a change notice: full-screen programs repaint without one."""
+# Generic functions with type parameters need Python 3.12.
+T = TypeVar("T")
+RESUME_SIGNAL = "resume"
+"""The signal that ends a pause."""
+_CLOCK_CHECK_INTERVAL_S = 30.0
+"""Seconds after which a sleep checks the wall clock: the machine may have been suspended, or its clock set."""
+_RETRY_DELAY_S = 5.0
 
 
 class WaitBaseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,13 +51,15 @@ class WaitBaseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WaitSteps:
-    def __init__(self, panes: PaneReader, detections: DetectionFeed, signals: SignalFeed, clock: Clock):
-        self._panes, self._detections, self._signals, self._clock = panes, detections, signals, clock
+    def __init__(self, services: WorkflowServices):
+        self._services, self._panes, self._clock = services, services.panes, services.clock
 
     async def encode_baseline(self, run: Run, call: WaitFor, last: LastAction) -> str:
         baseline = WaitBaseline(signal=last.signal, since=last.at or run.at)
+        # Only texts need a start line; states, rules and signals are compared by time or id.
         if run.pane is not None and (call.text or call.pattern):
             after = await self._find_start_line(run.pane) if last.line is None else last.line
+            # The shell or the agent echoes what was typed, and the echo must not count as its response.
             first_row = last.text.strip().splitlines()[0] if last.text.strip() else ""
             baseline = WaitBaseline(after=after, echo=redact(first_row))
         return msgspec.json.encode(baseline).decode()
@@ -57,17 +70,21 @@ class WaitSteps:
 
     async def wait(self, call: WaitFor, execution: StepExecution) -> WaitResult:
         pane, seconds = execution.run.pane, compute_remaining_seconds(execution, call.timeout, self._clock.now())
+        # A signal needs no pane, so a run without one can wait for it.
         if call.signal:
             return await race(self._wait_for_signal(call, execution), self._time_out(call, seconds))
         if pane is None:
             raise BadRequest("the run has no pane to wait for")
         check = self._build_check(call, execution, pane)
+        # The wall clock may be set while the run waits; what has passed before a restart is in `seconds`.
         until = self._clock.monotonic() + seconds
+        # Subscribed before the first look, so that no change is missed between two looks.
         with self._panes.watch_pane(pane) as changes:
             while True:
                 observation = await self._panes.observe(pane, _LOOK_BACK_LINES)
                 if (result := await check(observation)) is not None:
                     return result
+                # Checked after the look: a condition that holds at the last moment still counts.
                 if (left := until - self._clock.monotonic()) <= 0:
                     raise _build_timeout_error(call)
                 await changes.wait_for_change(min(left, _compute_poll_interval(call, observation)))
@@ -81,7 +98,8 @@ class WaitSteps:
 
     def _build_rule_check(self, call: WaitFor, execution: StepExecution, pane: PaneId) -> "WaitCheck":
         async def check(_observation: Observation) -> WaitResult | None:
-            for detection in await self._detections.list_since(pane, _decode_baseline(execution).since):
+            for detection in await self._services.list_recent_detections(pane, _decode_baseline(execution).since):
+                # The event that started the run is not one to wait for.
                 if detection.event != execution.run.event and _is_rule_match(detection, call.rule):
                     return WaitResult(what="rule", text=detection.type, event=detection.event)
             return None
@@ -89,9 +107,9 @@ class WaitSteps:
         return check
 
     async def _wait_for_signal(self, call: WaitFor, execution: StepExecution) -> WaitResult:
-        with self._signals.subscribe() as updates:
+        with self._services.signals.subscribe() as updates:
             while True:
-                for signal in await self._signals.list_signals(execution.run.id):
+                for signal in await self._services.runs.list_signals(execution.run.id):
                     if signal.word == call.signal and signal.id > _decode_baseline(execution).signal:
                         return WaitResult(what="signal", text=signal.word, value=signal.value, event=signal.id)
                 await updates.get()
@@ -111,12 +129,14 @@ class _TextCheck:
         self._condition: Literal["text", "pattern"] = "text" if call.text else "pattern"
 
     async def check(self, observation: Observation) -> WaitResult | None:
+        # Lines come first: they are complete, while the screen may show a part of them again.
         rows = [*await self._read_printed_rows(), *_select_visible_rows(observation)]
         match = next((row for row in rows if self._is_match(row)), None)
         return None if match is None else WaitResult(what=self._condition, text=match)
 
     async def _read_printed_rows(self) -> list[str]:
         rows: list[str] = []
+        # Each line is read once: `_last_line` moves on across the checks.
         while page := await self._panes.read_lines(self._pane, self._last_line):
             self._last_line = page[-1].number
             rows += [line.text for line in page]
@@ -163,6 +183,7 @@ def _check_agent(call: WaitFor, observation: Observation) -> WaitResult | None:
 def build_text_matcher(call: WaitFor) -> Callable[[str], bool]:
     """Return the predicate for a row. Raises ``BadRequest`` for an invalid pattern."""
     if call.text:
+        # A plain text needs no pattern engine.
         return lambda row: call.text in row
     try:
         matcher = compile_patterns({"expression": call.pattern}, "re2")
@@ -186,3 +207,97 @@ def _compute_poll_interval(call: WaitFor, observation: Observation) -> float:
 def _build_timeout_error(call: WaitFor) -> TimedOut:
     text = f"timed out after {call.timeout:g} s waiting for {describe_call(call)}"
     return TimedOut(text, details={"seconds": call.timeout})
+
+
+class SleepSteps:
+    def __init__(self, services: WorkflowServices):
+        self._services, self._clock = services, services.clock
+
+    async def sleep_until(self, at: int) -> ClockReading:
+        """Sleep until the wall clock shows ``at``, also if it is set meanwhile."""
+        # A single long sleep would not notice that the machine was suspended.
+        while (seconds := (at - self._clock.now()) / NS) > 0:
+            await self._clock.sleep(min(seconds, _CLOCK_CHECK_INTERVAL_S))
+        return ClockReading(at=self._clock.now())
+
+    async def pause(self, call: PauseCall, execution: StepExecution) -> PauseResult:
+        # All of them run at once; the first that returns ends the pause.
+        waits = [self._wait_for_resume(execution), self._watch_settings(call, execution.run)]
+        if call.until is not None:
+            waits.append(self._wait_until_due(call.until))
+        if call.runtime is not None or call.unless:
+            waits.append(self._watch_agent(call, execution.run))
+        return await race(*waits)
+
+    async def _wait_until_due(self, at: int) -> PauseResult:
+        await self.sleep_until(at)
+        return PauseResult(why="due")
+
+    async def _wait_for_resume(self, execution: StepExecution) -> PauseResult:
+        with self._services.signals.subscribe() as updates:
+            while True:
+                signals = await self._services.runs.list_signals(execution.run.id)
+                if any(signal.word == RESUME_SIGNAL and signal.at >= execution.step.at for signal in signals):
+                    return PauseResult(why="resumed")
+                await updates.get()
+
+    async def _watch_settings(self, call: PauseCall, run: Run) -> PauseResult:
+        """End the pause when a setting that the workflow needs is switched off; raise ``NotDone`` if it is itself."""
+        services = self._services
+        # A reloaded configuration is an event too, so the feed of events wakes this up.
+        with services.events.subscribe() as updates:
+            while True:
+                if services.get_mode(run.workflow) == "off":
+                    details = {"status": "denied", "why": "switched_off"}
+                    raise NotDone(f"{run.workflow} is switched off", details=details)
+                values = await services.read_preferences(call.needs, run.agent, None)
+                if off := next((name for name in call.needs if not values.is_on(name)), ""):
+                    return PauseResult(why="changed", text=f"{off} is off")
+                await updates.get()
+                updates.drain()
+
+    async def _watch_agent(self, call: PauseCall, run: Run) -> PauseResult:
+        """End the pause when another agent is in the pane, or when it enters an excluded state."""
+        pane = run.pane
+        if pane is None:
+            return PauseResult(why="changed", text="the run has no pane")
+        with self._services.panes.watch_pane(pane) as changes:
+            while True:
+                try:
+                    observation = await self._services.panes.observe(pane, 0)
+                except MuxError:  # tmux does not answer: no reason to end the pause, try again later
+                    await self._clock.sleep(_RETRY_DELAY_S)
+                    continue
+                if text := describe_pane_change(call, observation):
+                    return PauseResult(why="changed", text=text)
+                await changes.wait_for_change(_CLOCK_CHECK_INTERVAL_S)
+
+
+def describe_pane_change(call: PauseCall, observation: Observation) -> str:
+    """Return what changed in the pane; empty if nothing did. Pure."""
+    if call.runtime is not None and observation.runtime != call.runtime:
+        return "another agent is in the pane" if observation.agent else "its agent has exited"
+    is_excluded = observation.agent and observation.state in call.unless
+    return f"{observation.agent} is {observation.state}" if is_excluded else ""
+
+
+async def race(*awaitables: Awaitable[T]) -> T:
+    """Return or raise what the first of them does; all have ended when this returns."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_capture_error(awaitable)) for awaitable in awaitables]
+        # Of several that are done, the first argument wins, so that the result does not depend on scheduling.
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+    value, error = next(task for task in tasks if task in done).result()
+    if error is not None:
+        raise error
+    return value[0]
+
+
+async def _capture_error(awaitable: Awaitable[T]) -> tuple[tuple[T, ...], VisorError | None]:
+    # Returned, not raised: a TaskGroup would wrap the error in an ExceptionGroup.
+    try:
+        return (await awaitable,), None
+    except VisorError as error:
+        return (), error

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.actions.notifications.channel import build_program_result
+from termvisor.actions.notifications.channels import build_program_result
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from termvisor.actions.notifications.command import CommandChannel
+from termvisor.actions.notifications.channels import send_to_command
 from termvisor.model.action.notification import UserNotification
 from termvisor.model.settings.notifications import NotificationSettings
 from tests.unit.actions.notifications.shell_script import write_script
@@ -13,7 +13,7 @@ NOTICE = UserNotification(id="7f", at="2026-01-01T12:00:00.000Z", title="build",
 
 
 async def sent(*words: str, timeout: float = 5.0):
-    return await CommandChannel().send(NOTICE, NotificationSettings(notify_command=words, notify_timeout=timeout))
+    return await send_to_command(NOTICE, NotificationSettings(notify_command=words, notify_timeout=timeout))
 
 
 async def test_it_reads_one_json_object_and_gets_its_own_arguments(tmp_path):

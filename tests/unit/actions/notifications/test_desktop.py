@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from termvisor.actions.notifications.desktop import DesktopChannel, build_argv
+from termvisor.actions.notifications.channels import build_argv, send_to_desktop
 from termvisor.model.action.notification import UserNotification
 from termvisor.model.settings.notifications import NotificationSettings
 from tests.unit.actions.notifications.shell_script import write_script
@@ -21,7 +21,7 @@ def path(tmp_path, monkeypatch):
 
 
 async def sent(timeout: float = 5.0):
-    answer = await DesktopChannel().send(HOSTILE, NotificationSettings(notify_timeout=timeout))
+    answer = await send_to_desktop(HOSTILE, NotificationSettings(notify_timeout=timeout))
     return answer.status, answer.why
 
 
@@ -35,7 +35,7 @@ async def test_texts_are_neither_options_nor_markup(path):
 
 async def test_a_missing_desktop_is_reported(path):
     write_script(path, "notify-send", "echo 'cannot connect to the bus' >&2; exit 1")
-    answer = await DesktopChannel().send(HOSTILE, NotificationSettings())
+    answer = await send_to_desktop(HOSTILE, NotificationSettings())
     assert (answer.why, "cannot connect to the bus" in answer.text) == ("program_failed", True)
 
 

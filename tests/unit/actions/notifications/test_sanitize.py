@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
-from termvisor.actions.notifications.sanitize import MAX_TEXT_CHARS, MAX_TITLE_CHARS, sanitize_line, sanitize_text
+from termvisor.actions.notifications.channels import MAX_TEXT_CHARS, MAX_TITLE_CHARS, sanitize_line, sanitize_text
 
 KEY = "sk-ant-api03-" + "a1B2" * 23 + "-AAAAAAA"
 

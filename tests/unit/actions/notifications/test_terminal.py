@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from termvisor.actions.notifications.terminal import TerminalChannel, encode_notice, open_terminal
+from termvisor.actions.notifications.terminal import encode_notice, open_terminal, send_to_terminals
 from termvisor.backends.pane_control import AttachedClient
 from termvisor.clock import SystemClock
 from termvisor.errors import MuxError
@@ -34,7 +34,7 @@ class ScriptedRecipients:
 
 
 async def told(crowd: ScriptedRecipients, notice: UserNotification = NOTICE, **settings):
-    sent = await TerminalChannel(crowd, SystemClock()).send(notice, NotificationSettings(**settings))
+    sent = await send_to_terminals(crowd, SystemClock(), notice, NotificationSettings(**settings))
     return sent.status, sent.why
 
 
@@ -138,7 +138,7 @@ async def test_a_started_message_is_completed(monkeypatch):
     clock.sleep = lambda _seconds: SystemClock().sleep(0)
     try:
         monkeypatch.setattr(os, "write", some)
-        sent = await TerminalChannel(ScriptedRecipients(os.ttyname(slave)), clock).send(NOTICE, NotificationSettings())
+        sent = await send_to_terminals(ScriptedRecipients(os.ttyname(slave)), clock, NOTICE, NotificationSettings())
         monkeypatch.undo()
         assert sent.status == "done" and len(calls) > 2
         got = b""

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from termvisor.actions.notifications.throttle import NotificationThrottle
+from termvisor.actions.notifications.notifier import NotificationThrottle
 from termvisor.model.action.action import Notify
 from termvisor.model.ids import PaneId
 from termvisor.model.settings.notifications import NotificationSettings

@@ -1,13 +1,15 @@
 """The channel `webhook` with a real receiver and worker process."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
-from termvisor.actions.notifications.webhook import WebhookChannel
+from termvisor.actions.notifications.webhook import WebhookChannel, read_secret
 from termvisor.clock import NS
+from termvisor.errors import ConfigError
 from termvisor.model.action.notification import UserNotification
 from termvisor.model.settings.notifications import NotificationSettings
 from termvisor.testing.fake_clock import NOON, FakeClock
@@ -87,3 +89,39 @@ def test_the_daemon_does_not_load_tls():
     )
     out = subprocess.run([sys.executable, "-c", lean], capture_output=True, text=True, check=True).stdout
     assert out == "set()\n"
+
+
+def test_no_reference_is_no_secret():
+    assert read_secret("") == ""
+
+
+def test_a_secret_is_in_the_environment_or_in_a_private_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOOK_KEY", "hush")
+    path = tmp_path / "key"
+    path.write_text("hush too\n")
+    path.chmod(0o600)
+    assert (read_secret("env:HOOK_KEY"), read_secret(f"file:{path}")) == ("hush", "hush too")
+
+
+@pytest.mark.parametrize(
+    ("mode", "data", "why"),
+    [(0o644, b"hush", "readable by others"), (0o600, b"\n", "empty"), (0o600, b"\xff\xfe", "not UTF-8 text")],
+)
+def test_a_file_that_is_open_or_holds_nothing_is_refused_without_showing_it(tmp_path, mode, data, why):
+    path = tmp_path / "key"
+    path.write_bytes(data)
+    path.chmod(mode)
+    with pytest.raises(ConfigError, match=why) as error:
+        read_secret(f"file:{path}")
+    assert "hush" not in error.value.message
+
+
+def test_a_missing_secret_is_an_error(tmp_path):
+    os.mkfifo(tmp_path / "fifo", 0o600)
+    for reference, why in (
+        ("env:NOT_THERE", "not set"),
+        ("file:/no/such", "No such"),
+        (f"file:{tmp_path}/fifo", "not a regular file"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            read_secret(reference)

@@ -5,9 +5,8 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.permission_requests.broker import PermissionBroker
-from termvisor.actions.permission_requests.dialog import PermissionDialog
-from termvisor.actions.permission_requests.request import PendingRequests
+from termvisor.actions.permission_requests.broker import PendingRequests, PermissionBroker
+from termvisor.actions.permission_requests.routes import PermissionDialog
 from termvisor.errors import Conflict, Refused, TimedOut
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.action.outcome import Outcome
@@ -35,7 +34,7 @@ class ScriptedGate:
     """Gives the answer of a person, and executes it as the real gate would."""
 
     def __init__(self, answer: str = "allow"):
-        self.answer, self.pending, self.keyboard = answer, PendingRequests(), RecordingKeyboard()
+        self.answer, self.pending, self.keyboard = answer, PendingRequests(lambda: 0.0), RecordingKeyboard()
         self.broker = PermissionBroker(gate=self, pending=self.pending, commander=self.keyboard)
         self.actions: list[object] = []
         self.handled_ids: set[str] = set()
@@ -120,7 +119,7 @@ async def test_without_a_waiting_request_nothing_is_forwarded():
 
 
 def test_a_request_is_forwarded_by_one_route_only():
-    pending = PendingRequests()
+    pending = PendingRequests(lambda: 0.0)
     with pending.track_request(PANE, "hook"), pending.track_request(PANE, "hook"):
         with pytest.raises(Conflict), pending.track_request(PANE, "server"):
             raise AssertionError("two routes")

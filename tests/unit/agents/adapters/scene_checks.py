@@ -2,7 +2,7 @@
 
 from termvisor.agents.adapters.adapter import Adapter
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
-from termvisor.agents.state.signal_filter import find_rejection_reason
+from termvisor.agents.state.signal_admission import find_rejection_reason
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.recordings.scene import SceneReplay, find_differences, load_runs, load_scenes
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.agents import adapters
-from termvisor.agents.adapters.recorded_versions import list_recorded_versions
+from termvisor.agents.adapters.loader import list_recorded_versions
 from tests.recordings.scene import load_scenes
 
 RECORDED = ("claude_code", "codex", "gemini", "opencode", "copilot")

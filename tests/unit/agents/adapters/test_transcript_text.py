@@ -4,7 +4,7 @@ import pytest
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.loader import load_adapters
-from termvisor.agents.tracking import AdapterRegistry
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from tests.recordings.scene import load_runs
 
 CIRCLE = AdapterRegistry(load_adapters)

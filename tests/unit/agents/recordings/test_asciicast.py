@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.recordings.__main__ import explain_recording
 from termvisor.agents.recordings.asciicast import read_cast
+from termvisor.agents.recordings.open_recording import explain_recording
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import ReplayFrame
-from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.screen import ReplayFrame, Screen
 from termvisor.ops.history._asciicast import AsciicastWriter, CastMarker
 from tests.recordings.scene import Scene, load_scenes
 

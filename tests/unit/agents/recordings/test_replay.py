@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from termvisor.agents.adapters.loader import load_adapters
-from termvisor.agents.recordings.__main__ import explain_recording, open_recording, resolve_instant
+from termvisor.agents.recordings.open_recording import explain_recording, open_recording, resolve_instant
 from termvisor.agents.recordings.replay import replay_recording
 from termvisor.agents.state.thresholds import Thresholds
-from termvisor.agents.tracking import AdapterRegistry, TrackingConfig
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.transition import TrackingConfig
 from termvisor.clock import NS
 from termvisor.errors import AgentNotFound, BadRequest
 from tests.recordings.scene import RECORDINGS_FOLDER

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.agents.recordings.scene_files import read_scenes
+from termvisor.agents.recordings.recording import read_scenes
 from termvisor.errors import BadRequest
 from tests.recordings.scene import RECORDINGS_FOLDER, load_runs
 

@@ -8,7 +8,7 @@ import pytest
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.sources.hook_spool import HookSpool
-from termvisor.agents.sources.reader_health import NOT_SCANNED_YET
+from termvisor.agents.sources.record_delivery import NOT_SCANNED_YET
 from termvisor.agents.sources.source_watcher import SourceWatcher
 from termvisor.clock import SystemClock
 from tests.unit.wait_until import wait_until

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from termvisor.agents.adapters.adapter import WatchedPath
-from termvisor.agents.sources import file_watcher
+from termvisor.agents.sources import source_watcher
 from termvisor.agents.sources.appended_lines import AppendedLinesReader
 from termvisor.system.inotify import Inotify
 from tests.unit.wait_until import wait_until
@@ -24,11 +24,11 @@ def append(path, text: str) -> None:
 @pytest.fixture
 def quick(monkeypatch):
     """What could not be heard is looked at without waiting for a second."""
-    monkeypatch.setattr(file_watcher, "_POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(source_watcher, "_POLL_INTERVAL_S", 0.01)
 
 
 async def test_a_change_is_read_without_a_full_scan(watcher_scene, tmp_path, monkeypatch):
-    monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
+    monkeypatch.setattr(source_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
     watcher_scene.watcher.watch("a", [watch(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
@@ -118,7 +118,7 @@ async def test_a_failing_reader_is_retried_and_recovers(watcher_scene, tmp_path,
 
 
 async def test_a_full_scan_runs_without_events(watcher_scene, tmp_path, monkeypatch):
-    monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 0.01)
+    monkeypatch.setattr(source_watcher, "_FULL_SCAN_INTERVAL_S", 0.01)
     (tmp_path / "first").mkdir()
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / "a.jsonl").write_text("one\n")
@@ -129,6 +129,6 @@ async def test_a_full_scan_runs_without_events(watcher_scene, tmp_path, monkeypa
     os.symlink(tmp_path / "second", tmp_path / "turned")
     os.replace(tmp_path / "turned", tmp_path / "link")
     await watcher_scene.wait_for_texts("one")
-    monkeypatch.setattr(file_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
+    monkeypatch.setattr(source_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
     append(tmp_path / "second" / "a.jsonl", "two\n")
     await watcher_scene.wait_for_texts("one", "two")

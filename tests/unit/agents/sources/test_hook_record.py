@@ -5,12 +5,12 @@ import os
 
 import pytest
 
-from termvisor.agents.sources.hook_record import (
+from termvisor.agents.sources.hook_spool import (
     MAX_PAYLOAD_BYTES,
-    embed_empty_payload,
     embed_payload,
     find_payload_name,
     parse_hook_record,
+    read_payload,
 )
 
 LINE = b'{"v":1,"agent":"claude_code","event":"Stop","at":5,"pane":"%5","tmux":"/tmp/t,12,0","pid":77,"payload":{}}'
@@ -73,8 +73,8 @@ def test_the_payload_replaces_the_file_name(tmp_path):
     (tmp_path / "p").write_text('{"prompt":"ü"}')
     line = b'{"v":1,"agent":"codex","event":"Stop","at":5,"file":"p"}'
     whole = {"v": 1, "agent": "codex", "event": "Stop", "at": 5}
-    assert json.loads(embed_payload(line, str(tmp_path / "p"))) == {**whole, "payload": {"prompt": "ü"}}
-    assert json.loads(embed_empty_payload(line)) == {**whole, "payload": {}}
+    assert json.loads(embed_payload(line, read_payload(str(tmp_path / "p")))) == {**whole, "payload": {"prompt": "ü"}}
+    assert json.loads(embed_payload(line, b"{}")) == {**whole, "payload": {}}
 
 
 def test_a_payload_that_is_not_json_a_link_or_too_large_is_refused(tmp_path):
@@ -83,14 +83,14 @@ def test_a_payload_that_is_not_json_a_link_or_too_large_is_refused(tmp_path):
     (tmp_path / "long").write_text('"' + "x" * MAX_PAYLOAD_BYTES + '"')
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="truncated"):
-        embed_payload(LINE, str(tmp_path / "p"))
+        read_payload(str(tmp_path / "p"))
     for name, why in {"link": "symbolic", "long": "larger", "pipe": "regular", "missing": "No such"}.items():
         with pytest.raises(OSError, match=why):
-            embed_payload(LINE, str(tmp_path / name))
+            read_payload(str(tmp_path / name))
 
 
 def test_a_payload_of_another_user_is_refused(tmp_path, monkeypatch):
     (tmp_path / "p").write_text("{}")
     monkeypatch.setattr(os, "getuid", lambda: 12_345)
     with pytest.raises(OSError, match="another user"):
-        embed_payload(LINE, str(tmp_path / "p"))
+        read_payload(str(tmp_path / "p"))

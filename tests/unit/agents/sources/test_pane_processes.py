@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from termvisor.agents.sources.pane_processes import PaneProcessScanner, ProcessTree
+from termvisor.agents.sources.process_scanner import PaneProcessScanner, ProcessTree
 from termvisor.system.procfs import ProcessEntry, read_argv, read_process
 from tests.unit.wait_until import wait_until
 

@@ -7,7 +7,7 @@ from termvisor.agents.sources import read_positions
 from termvisor.agents.sources.appended_lines import AppendedLinesReader
 from termvisor.agents.sources.read_positions import ReadPositions
 from termvisor.clock import SystemClock
-from termvisor.model.agent.read_position import ReadPosition
+from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.ids import RuntimeId
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
 from termvisor.agents.adapters.server_contract import ServerDependencies
-from termvisor.agents.sources.server_connection import (
+from termvisor.agents.sources.agent_servers import (
     LOOKUP_INTERVAL_S,
     MAX_LOOKUP_INTERVAL_S,
     AgentServerConnection,

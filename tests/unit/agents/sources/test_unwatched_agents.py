@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from termvisor.agents.adapters.adapter import ProcessInfo
-from termvisor.agents.sources.unwatched_agents import UnwatchedAgentFinder
+from termvisor.agents.sources.process_scanner import UnwatchedAgentFinder
 from termvisor.clock import SystemClock
 from tests.unit.wait_until import wait_until
 

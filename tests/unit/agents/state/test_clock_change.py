@@ -2,7 +2,8 @@
 
 import pytest
 
-from termvisor.agents.state.reducer import apply_fact, find_latest_fact_time
+from termvisor.agents.state.clock_change import find_latest_time
+from termvisor.agents.state.reducer import apply_fact
 from termvisor.model.agent.agent_process import AgentExited, ClockSet
 from termvisor.model.agent.signal import FlagUpdate, ProcessHint
 from termvisor.model.ids import MuxPaneId
@@ -99,5 +100,6 @@ def test_a_tombstone_keeps_its_age():
 
 
 def test_the_latest_time_is_found():
-    assert find_latest_fact_time(build_knowledge(build_signal(70, "hook", "running"))) == to_ns(70)
-    assert find_latest_fact_time(build_knowledge(AgentExited(at=to_ns(90), runtime=ONE))) == to_ns(90)
+    for fact, latest in ((build_signal(70, "hook", "running"), 70), (AgentExited(at=to_ns(90), runtime=ONE), 90)):
+        knowledge = build_knowledge(fact)
+        assert find_latest_time(knowledge.roster, knowledge.source_slots) == to_ns(latest)

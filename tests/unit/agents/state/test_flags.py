@@ -1,6 +1,6 @@
 """Flags of one source, and of several together."""
 
-from termvisor.agents.state.flags import (
+from termvisor.agents.state.flags_and_subtasks import (
     FlagReport,
     apply_flag_signal,
     keep_lasting_flags,

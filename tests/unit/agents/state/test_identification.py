@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.agents.state.identification import build_handshake_signature, identify_agent, is_shell
-from termvisor.model.agent.identification import SignatureInputs
+from termvisor.model.agent.agent_process import SignatureInputs
 
 REJECTED, NOTHING = "signature_guard_rejected", "signature_inconclusive"
 

@@ -2,13 +2,11 @@
 
 import pytest
 
-from termvisor.agents.state.published_state import build_state, compute_change, list_states, resolve_agent
+from termvisor.agents.state.published_state import build_state, compute_change, resolve_agent
 from termvisor.model.agent.state import StateProjection
-from termvisor.model.ids import RuntimeId
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import (
     build_agent_process,
-    build_agent_started,
     build_knowledge,
     build_signal,
     build_working_screens,
@@ -21,13 +19,13 @@ ENDED = compute_state_after(5, build_signal(0, "hook", "running"), build_signal(
 
 
 def test_the_first_state_is_a_change() -> None:
-    change = compute_change(None, 0, RUNNING, to_ns(1))
+    change = compute_change(None, RUNNING, to_ns(1))
     assert change is not None
     assert (change.version, change.before, change.after) == (1, None, RUNNING)
 
 
 def test_a_change_is_the_next_version() -> None:
-    change = compute_change(StateProjection(version=4, state=RUNNING), 4, ENDED, to_ns(5))
+    change = compute_change(StateProjection(version=4, state=RUNNING), ENDED, to_ns(5))
     assert change is not None
     assert (change.version, change.at) == (5, to_ns(5))
 
@@ -35,19 +33,7 @@ def test_a_change_is_the_next_version() -> None:
 def test_the_same_state_again_is_no_change() -> None:
     again = compute_state_after(3, build_signal(0, "hook", "running"), build_signal(2, "hook", "running"))
     assert again.last_event != RUNNING.last_event
-    assert compute_change(StateProjection(version=4, state=RUNNING), 4, again, to_ns(3)) is None
-
-
-@pytest.mark.parametrize("seen", [3, 5])
-def test_a_caller_with_another_version_changes_nothing(seen: int) -> None:
-    assert compute_change(StateProjection(version=4, state=RUNNING), seen, ENDED, to_ns(5)) is None
-
-
-def test_the_state_of_another_agent_process_changes_nothing() -> None:
-    other = build_knowledge(build_agent_started(0, build_agent_process(2, mux_pane="%6")))
-    other_state = list_states(other, to_ns(1), DEFAULT_THRESHOLDS)[1]
-    assert other_state.runtime == RuntimeId(2)
-    assert compute_change(StateProjection(version=4, state=RUNNING), 4, other_state, to_ns(5)) is None
+    assert compute_change(StateProjection(version=4, state=RUNNING), again, to_ns(3)) is None
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents.state.signal_filter import find_rejection_reason
+from termvisor.agents.state.signal_admission import find_rejection_reason
 from termvisor.agents.state.thresholds import Thresholds
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS, SOURCES_BY_AGENT
 from tests.unit.agents.state.signal_scene import build_signal

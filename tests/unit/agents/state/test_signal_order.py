@@ -1,6 +1,6 @@
 """A signal that was seen once is never new again, with bounded memory."""
 
-from termvisor.agents.state.signal_order import SeenSignals, compute_position, is_forgotten, remember_signal
+from termvisor.agents.state.signal_admission import SeenSignals, compute_position, is_forgotten, remember_signal
 from termvisor.agents.state.thresholds import Thresholds
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import build_signal

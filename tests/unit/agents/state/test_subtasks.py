@@ -4,14 +4,14 @@ from itertools import permutations
 
 import pytest
 
-from termvisor.agents.state.signal_order import compute_position
-from termvisor.agents.state.subtasks import (
+from termvisor.agents.state.flags_and_subtasks import (
     Subtasks,
     apply_subtask_list,
     apply_subtask_signal,
     count_running,
     is_late_report,
 )
+from termvisor.agents.state.signal_admission import compute_position
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import build_signal, to_ns
 

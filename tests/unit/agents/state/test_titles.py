@@ -4,7 +4,6 @@ import pytest
 
 from termvisor.agents.state.titles import (
     MAX_TITLE_CHARS,
-    TitleCandidates,
     find_session_titles,
     sanitize_title,
     select_title,
@@ -12,18 +11,14 @@ from termvisor.agents.state.titles import (
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import ONE, build_knowledge, build_signal
 
-ALL = {"own_name": "own", "past_title": "past", "live_title": "live", "path": "/src"}
 
-
-@pytest.mark.parametrize("expected", list(ALL))
-def test_the_best_candidate_is_selected(expected: str) -> None:
-    best_first = list(ALL)
-    left = {name: ALL[name] for name in best_first[best_first.index(expected) :]}
-    assert select_title(TitleCandidates(**left), "pane 7") == ALL[expected]
+@pytest.mark.parametrize("candidates", [("own", "past"), ("", "own", "past"), (" ✳ ", "own")])
+def test_the_first_candidate_with_text_is_selected(candidates: tuple[str, ...]) -> None:
+    assert select_title(candidates, "pane 7") == "own"
 
 
 def test_without_candidates_the_fallback_is_used() -> None:
-    assert select_title(TitleCandidates(live_title=" ✳ "), "pane 7") == "pane 7"
+    assert select_title(("", " ✳ "), "pane 7") == "pane 7"
 
 
 @pytest.mark.parametrize(

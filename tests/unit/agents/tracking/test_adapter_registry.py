@@ -1,7 +1,7 @@
 """Adapters are loaded lazily and their errors are isolated."""
 
 from termvisor.agents.adapters.adapter import ProcessInfo, ScreenReading, SourceRecord
-from termvisor.agents.tracking import AdapterRegistry
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 from termvisor.testing.fake_clock import NOON

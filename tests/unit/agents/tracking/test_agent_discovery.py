@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from termvisor.agents.adapters.adapter import ProcessInfo
-from termvisor.agents.tracking import AgentDiscovery, agent_discovery
+from termvisor.agents.tracking import agent_discovery
+from termvisor.agents.tracking.agent_discovery import AgentDiscovery
 from termvisor.bus import Bus
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
@@ -42,9 +43,12 @@ class Company:
     def leave(self, runtime):
         self.followed = [one for one in self.followed if one[0] != runtime.id]
 
-    def watch_end(self, pid, started):
+    def watch_process(self, pid, started):
         self.ends.append((pid, started))
         return True
+
+    def unwatch_process(self, pid, started):
+        self.ends.remove((pid, started))
 
 
 @pytest.fixture
@@ -62,7 +66,8 @@ def process_scanner(monkeypatch):
 def discovery(tracker_scene, process_scanner):
     one = AgentDiscovery(tracker_scene.tracker, build_registry(), process_scanner, tracker_scene.clock)
     one.list_panes = lambda: [build_pane_info(1), build_pane_info(2)]
-    one.follower = Company()
+    one.exit_watcher = Company()
+    one.followers = (one.exit_watcher,)
     return one
 
 
@@ -71,7 +76,7 @@ async def test_an_agent_below_the_shell_is_found_and_followed(tracker_scene, pro
     await discovery.scan()
     runtime = tracker_scene.tracker.find_agent_in_pane(ONE)
     assert (runtime.agent, runtime.pid, runtime.pid_started, runtime.cwd) == ("toy", 50, 9, "/home/ada")
-    assert (discovery.follower.followed, discovery.follower.ends) == ([(1, 50)], [(50, 9)])
+    assert (discovery.exit_watcher.followed, discovery.exit_watcher.ends) == ([(1, 50)], [(50, 9)])
     assert tracker_scene.tracker.find_agent_in_pane(TWO) is None
 
 
@@ -89,7 +94,7 @@ async def test_the_same_pid_with_another_start_is_another_agent_process(tracker_
     process_scanner.trees[ONE] = [SHELL, ProcessInfo(pid=50, pid_started=10, argv=("toy-agent",))]
     await discovery.scan()
     assert tracker_scene.tracker.find_agent_in_pane(ONE).id == 2
-    assert discovery.follower.followed == [(2, 50)]
+    assert discovery.exit_watcher.followed == [(2, 50)]
 
 
 async def test_a_missing_process_has_exited(tracker_scene, process_scanner, discovery):
@@ -98,7 +103,7 @@ async def test_a_missing_process_has_exited(tracker_scene, process_scanner, disc
     process_scanner.trees[ONE] = [SHELL]
     await discovery.scan()
     assert tracker_scene.tracker.agents_by_pane == {}
-    assert discovery.follower.followed == []
+    assert discovery.exit_watcher.followed == []
 
 
 async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scanner, discovery):

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from termvisor.agents.tracking import agent_events
+from termvisor.agents.tracking import transition
 from termvisor.model.agent.state import AgentFlags, AgentState, StateChange, StateContradiction
 from termvisor.model.ids import PaneId, SignalId
 from termvisor.testing.fake_clock import NOON
@@ -16,14 +16,14 @@ def change(before: AgentState | None, after: AgentState) -> StateChange:
 
 
 def test_start_and_end_events():
-    first = agent_events.build_began_event(change(None, IDLE), build_agent_started(NOON).runtime)
+    first = transition.build_began_event(change(None, IDLE), build_agent_started(NOON).runtime)
     assert (first.kind, first.pane, first.data) == ("agent_began", 7, {"runtime": 1, "agent": "toy", "pid": 101})
-    last = agent_events.build_ended_event(change(IDLE, IDLE), "error")
+    last = transition.build_ended_event(change(IDLE, IDLE), "error")
     assert (last.kind, last.data["end_reason"]) == ("agent_ended", "error")
 
 
 def test_a_change_event_has_both_states_and_the_evidence():
-    told = agent_events.build_changed_event(change(replace(IDLE, value="running"), IDLE))
+    told = transition.build_changed_event(change(replace(IDLE, value="running"), IDLE))
     assert (told.data["before"], told.data["after"], told.data["source"], told.data["evidence"]) == (
         "running",
         "idle",
@@ -34,7 +34,7 @@ def test_a_change_event_has_both_states_and_the_evidence():
 
 def test_the_same_state_from_another_source_is_no_event():
     assert (
-        agent_events.build_changed_event(change(IDLE, replace(IDLE, source="hook", confidence="high", since=NOON)))
+        transition.build_changed_event(change(IDLE, replace(IDLE, source="hook", confidence="high", since=NOON)))
         is None
     )
 
@@ -42,7 +42,7 @@ def test_the_same_state_from_another_source_is_no_event():
 def test_set_flags_and_the_unknown_reason_are_in_the_event():
     doubted = StateContradiction(since=NOON, by="screen", state="waiting_input")
     flags = AgentFlags(usage_limited=True, resets_at=NOON, contradicted=doubted)
-    told = agent_events.build_changed_event(change(IDLE, replace(IDLE, value="unknown", reason="gap", flags=flags)))
+    told = transition.build_changed_event(change(IDLE, replace(IDLE, value="unknown", reason="gap", flags=flags)))
     assert told.data["reason"] == "gap"
     assert (told.data["usage_limited"], told.data["resets_at"], told.data["contradicted"]) == (
         True,

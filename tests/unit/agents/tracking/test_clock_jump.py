@@ -1,6 +1,6 @@
 """Clock jumps are detected with the monotonic clock."""
 
-from termvisor.agents.tracking.clock_jump import ClockJumpDetector
+from termvisor.agents.state.clock_change import ClockJumpDetector
 from termvisor.clock import NS
 
 

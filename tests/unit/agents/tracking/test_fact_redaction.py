@@ -1,6 +1,6 @@
 """Redaction and limits of stored facts."""
 
-from termvisor.agents.tracking.fact_redaction import MAX_TEXT_CHARS, redact_fact
+from termvisor.agents.sources.redaction import MAX_TEXT_CHARS, redact_fact
 from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import build_agent_started, build_signal
 

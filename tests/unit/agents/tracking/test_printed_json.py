@@ -6,7 +6,8 @@ import pytest
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.adapters.codex import ADAPTER
-from termvisor.agents.tracking import AdapterRegistry, PrintedJsonReader
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.printed_json import PrintedJsonReader
 from termvisor.model.ids import PaneId
 from termvisor.pipeline.json_lines import PrintedLine
 from tests.unit.agents.tracking.test_signal_reader import epoch

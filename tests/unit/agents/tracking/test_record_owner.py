@@ -3,15 +3,15 @@
 import pytest
 
 from termvisor.agents.adapters.adapter import SourceRecord, WatchedPath
-from termvisor.agents.tracking.record_owner import AgentWatch, find_record_owner
+from termvisor.agents.tracking.signal_reader import find_record_owner
 from termvisor.model.agent.signal import ProcessHint
 from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import build_agent_started
 
 BOTH = ["claude_code", "toy"]
 WATCHED = [
-    AgentWatch("toy", WatchedPath(source="transcript", kind="lines", folder="/home/ada/.toy/", pattern="*")),
-    AgentWatch("claude_code", WatchedPath(source="transcript", kind="lines", folder="/home/ada/.claude", pattern="*")),
+    ("toy", WatchedPath(source="transcript", kind="lines", folder="/home/ada/.toy/", pattern="*")),
+    ("claude_code", WatchedPath(source="transcript", kind="lines", folder="/home/ada/.claude", pattern="*")),
 ]
 
 

@@ -3,8 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents.tracking import RemoteAgentDetector
-from termvisor.agents.tracking.remote_agents import is_carrier
+from termvisor.agents.tracking.remote_agents import RemoteAgentDetector, is_carrier
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 from tests.unit.agents.tracking.tracker_scene import (

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ScreenReading
-from termvisor.agents.tracking.screen_signal import ClassifiedScreen, build_screen_signal, is_news
+from termvisor.agents.tracking.agent_screens import ClassifiedScreen, build_screen_signal, is_news
 from termvisor.clock import NS
 from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import build_agent_started

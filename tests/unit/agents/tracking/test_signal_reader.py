@@ -3,12 +3,10 @@
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
-from termvisor.agents.tracking import SignalReader
-from termvisor.clock import NS
+from termvisor.agents.tracking.signal_reader import SignalReader
 from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import Epoch
+from termvisor.model.terminal.output import Epoch, Mark
 from termvisor.model.terminal.screen import Screen
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_registry
 
@@ -98,25 +96,6 @@ async def test_marks_of_undeclared_sources_are_ignored(tracker_scene):
         [(tracker_scene.now(), mark("", 1, "bell")), (tracker_scene.now(), mark("hi", 2, "notification"))],
     )
     assert await facts(tracker_scene) == 1
-
-
-async def test_a_screen_is_classified_and_stored_if_news(tracker_scene):
-    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    reader = build_reader(tracker_scene)
-    reader.get_moved_at = lambda pane: tracker_scene.now()
-    reader.read_screen(screen(tracker_scene, "toy working"), 2 * NS)
-    assert (await value(tracker_scene), tracker_scene.states[0].source) == ("running", "screen")
-    reader.read_screen(screen(tracker_scene, "toy working"), 2 * NS)
-    reader.read_screen(screen(tracker_scene, "3 s", "toy working"), 2 * NS)
-    assert await facts(tracker_scene) == 2
-    await tracker_scene.clock.advance(1)
-    reader.read_screen(screen(tracker_scene, "toy blocked"), 2 * NS)
-    assert await value(tracker_scene) == "waiting_approval"
-
-
-async def test_a_screen_without_an_agent_is_ignored(tracker_scene):
-    build_reader(tracker_scene).read_screen(screen(tracker_scene, "toy working"), 2 * NS)
-    assert await facts(tracker_scene) == 0
 
 
 async def test_files_are_watched_while_the_agent_runs(tracker_scene):

@@ -4,11 +4,11 @@ import pytest
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.sources.appended_lines import AppendedLinesReader
-from termvisor.agents.tracking import SignalReader
+from termvisor.agents.tracking.signal_reader import SignalReader
 from termvisor.clock import SystemClock
 from termvisor.daemon.agents.assembly import build_read_positions
 from termvisor.model.agent.agent_process import AgentExited
-from termvisor.model.agent.read_position import ReadPosition
+from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.ids import PaneId, RuntimeId
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_registry
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from termvisor.agents.adapters.adapter import ProcessInfo, ScreenReading, SourceRecord, WatchedPath
-from termvisor.model.agent.evidence_source import HEURISTIC_SOURCES, OSC_SOURCE, EvidenceSource, build_native_source
+from termvisor.model.agent.evidence import HEURISTIC_SOURCES, OSC_SOURCE, EvidenceSource, build_native_source
 from termvisor.model.agent.signal import FlagUpdate, ProcessHint, Signal
 from termvisor.model.agent.state import StateName
 from termvisor.model.terminal.screen import Screen

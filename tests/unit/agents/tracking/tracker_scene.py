@@ -6,7 +6,10 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 
 from termvisor.agents.state.published_state import list_states
 from termvisor.agents.state.thresholds import Thresholds
-from termvisor.agents.tracking import AdapterRegistry, AgentTracker, PaneInfo, TrackingConfig
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.agent_discovery import PaneInfo
+from termvisor.agents.tracking.tracker import AgentTracker
+from termvisor.agents.tracking.transition import TrackingConfig
 from termvisor.bus import Bus, Subscription
 from termvisor.clock import NS
 from termvisor.model.agent.agent_process import AgentProcess, AgentStarted, PaneLocation

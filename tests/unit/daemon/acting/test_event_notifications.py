@@ -25,7 +25,7 @@ from termvisor.model.action.notification import PendingNotification
 from termvisor.model.detection.detection import Detection, DetectionHandling
 from termvisor.model.event import Event
 from termvisor.model.ids import EventId, PaneId
-from termvisor.model.settings.events import EventSettings
+from termvisor.model.settings.detections import DetectionSettings
 from termvisor.testing.fake_clock import FakeClock
 from tests.unit.wait_until import wait_until
 
@@ -40,8 +40,8 @@ ONE = Detection(
     captures={"resets_at": "3pm"},
     source="stream",
 )
-HOOK = EventSettings(events_ways=("webhook",))
-OFF = EventSettings()
+HOOK = DetectionSettings(events_ways=("webhook",))
+OFF = DetectionSettings()
 
 
 def test_a_notice_names_the_event_and_what_was_captured():

@@ -1,13 +1,13 @@
 """A waiting agent's request is forwarded by the best route, once, and only while the agent waits."""
 
 import asyncio
+import itertools
 from contextlib import asynccontextmanager, suppress
 from types import SimpleNamespace
 
 import pytest
 
-from termvisor.actions.permission_requests.broker import PermissionBroker
-from termvisor.actions.permission_requests.request import PendingRequests
+from termvisor.actions.permission_requests.broker import PendingRequests, PermissionBroker
 from termvisor.bus import Bus
 from termvisor.daemon.acting.permission_request_watcher import PermissionRequestWatcher
 from termvisor.model.action.action import AnswerAgent
@@ -17,7 +17,7 @@ from termvisor.settings import Settings
 from termvisor.testing.fake_clock import NOON
 from tests.unit.actions.scripted_screen import HastyClock, build_snapshot
 from tests.unit.actions.scripted_session import PERMISSION_REQUEST, ScriptedSessionControl
-from tests.unit.agents.adapters.codex.test_screen_rules import ASKED
+from tests.unit.agents.adapters.codex.test_screen import ASKED
 from tests.unit.agents.tracking.tracker_scene import build_agent_started
 from tests.unit.wait_until import wait_until
 
@@ -53,7 +53,7 @@ class ScriptedGate:
     """A gate that approves at once; also the panes and the keyboard that the broker uses."""
 
     def __init__(self, tracker: ScriptedTracker):
-        self.pending, self.panes, self.tracker = PendingRequests(), self, tracker
+        self.pending, self.panes, self.tracker = PendingRequests(itertools.count(0.0, 10.0).__next__), self, tracker
         self.permission_broker = PermissionBroker(gate=self, pending=self.pending, commander=self)
         self.requests: list[AnswerAgent] = []
 

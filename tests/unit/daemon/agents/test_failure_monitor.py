@@ -8,7 +8,7 @@ from termvisor.daemon.agents.failure_monitor import FailureMonitor
 from termvisor.model.action.action import Actor
 from termvisor.model.action.approval import Approval
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.agent.transcript_message import TranscriptMessage
+from termvisor.model.agent.session import TranscriptMessage
 from termvisor.model.detection.detection import Detection, DetectionFilter
 from termvisor.model.event import Event
 from termvisor.model.ids import MuxPaneId, RuntimeId

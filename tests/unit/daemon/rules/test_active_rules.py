@@ -1,16 +1,18 @@
 """The daemon activates built-in and user rules, but no invalid ones."""
 
 import asyncio
-import sys
+import signal
 from pathlib import Path
 
 from termvisor.daemon.rules.active_rules import ActiveRules, build_gating, compile_rules
-from termvisor.detection.packs.cache import load_cached_packs
 from termvisor.detection.packs.crash_test import CrashTest
+from termvisor.detection.packs.loader import load_cached_packs
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.reload import RulesReloadResult
+from termvisor.model.maintenance import RulesReloadResult
 from termvisor.pipeline.rule_matcher import RuleMatcher, TextLocation
+from termvisor.regex.isolated_compile import TriedPattern
 from termvisor.settings import Paths, Settings
+from termvisor.system.worker import TIMED_OUT, WorkerResult
 from tests.live.test_events import BROKEN, RULE
 from tests.pattern_cache import install_pattern_cache
 from tests.unit.wait_until import wait_until
@@ -60,15 +62,12 @@ def test_the_gate_is_as_the_settings_say():
 
 
 FATAL = RULE.replace("org.deploy.failed", "org.fatal").replace("DEPLOY FAILED", "CRASH")
-FRAIL = """
-import json, os, sys
-trial = json.load(sys.stdin)
-for name in trial["patterns"]:
-    os.write(1, f"? {name}\\n".encode())
-    if name == "org.fatal":
-        os.abort()
-"""
-"""Stands in for the process that tries patterns: one of them is its death."""
+
+
+def run_frail_worker(_function, args, **_) -> WorkerResult[TriedPattern]:
+    """Stands in for the worker process that tries patterns: it does not survive one of them."""
+    names = list(args[0].patterns)
+    return WorkerResult(-signal.SIGABRT if "org.fatal" in names else 0, [TriedPattern(name) for name in names])
 
 
 async def test_a_rule_that_the_engine_does_not_survive_is_out_of_force_and_all_others_are_in(tmp_path):
@@ -77,7 +76,7 @@ async def test_a_rule_that_the_engine_does_not_survive_is_out_of_force_and_all_o
     await ruling.load(Settings())
     assert found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed", "org.fatal"]
     packs = load_cached_packs(places.config_dir, Settings(), places.cache_dir)
-    compile_rules(packs, places, CrashTest(command=(sys.executable, "-ISc", FRAIL)))
+    compile_rules(packs, places, CrashTest(run_worker=run_frail_worker))
     assert await ruling.reload(Settings()) == RulesReloadResult(troubles=(trouble(places),))
     await (again := ActiveRules(spotter, places)).load(Settings())
     assert found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed"]
@@ -120,12 +119,12 @@ async def test_a_fatal_rule_is_out_of_force_as_soon_as_it_is_found_out(tmp_path,
     places = placed(tmp_path, RULE, FATAL)
     ruling = ActiveRules(spotter := RuleMatcher(), places)
 
-    async def apart(_command, **_):
+    async def apart(*_, **__):
         packs = load_cached_packs(places.config_dir, Settings(), places.cache_dir)
-        await asyncio.to_thread(compile_rules, packs, places, CrashTest(command=(sys.executable, "-ISc", FRAIL)))
-        return 0, b"", b""
+        await asyncio.to_thread(compile_rules, packs, places, CrashTest(run_worker=run_frail_worker))
+        return WorkerResult(0)
 
-    monkeypatch.setattr("termvisor.daemon.rules.active_rules.run_isolated", apart)
+    monkeypatch.setattr("termvisor.daemon.rules.active_rules.run_isolated_worker", apart)
     await ruling.load(Settings())
     running = asyncio.ensure_future(ruling.run())
     await wait_until(lambda: found(spotter, "DEPLOY FAILED: web", "CRASH: web") == ["org.deploy.failed"])
@@ -155,11 +154,14 @@ def engine_of(spotter: RuleMatcher) -> str:
 
 
 async def test_a_failed_compilation_is_logged_with_its_reason(tmp_path, monkeypatch, caplog):
-    async def apart(_command, **_):
+    async def apart(*_, **__):
         return answers.pop(0)
 
-    answers = [(1, b"", b"Traceback\nOSError: [Errno 28] No space left on device\n"), (124, b"", b"")]
-    monkeypatch.setattr("termvisor.daemon.rules.active_rules.run_isolated", apart)
+    answers = [
+        WorkerResult(1, stderr="Traceback\nOSError: [Errno 28] No space left on device"),
+        WorkerResult(TIMED_OUT),
+    ]
+    monkeypatch.setattr("termvisor.daemon.rules.active_rules.run_isolated_worker", apart)
     await (ruling := ActiveRules(RuleMatcher(), placed(tmp_path, RULE))).load(Settings())
     running = asyncio.ensure_future(ruling.run())
     await wait_until(lambda: "slower engine: OSError: [Errno 28] No space left on device" in caplog.text)

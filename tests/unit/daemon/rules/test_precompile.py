@@ -8,6 +8,7 @@ import pytest
 from termvisor.daemon.rules import precompile
 from termvisor.detection.packs.crash_test import load_crashing_rules
 from termvisor.settings import Paths, Settings, load_settings, make_instance_folders
+from termvisor.system.worker import WorkerResult
 from termvisor.testing.private_tmux import make_short_folder
 from tests.pattern_cache import install_pattern_cache
 from tests.unit.regex.test_isolated_compile import CRASHES
@@ -25,14 +26,18 @@ async def test_a_second_start_finds_what_the_first_compiled(where, tmp_path, mon
     rules = await precompile.load_redaction_rules(where, Settings())
     assert rules.is_compiled
     assert rules.scan("ghp_" + "a1B2" * 9)
-    monkeypatch.setattr(precompile, "run_and_capture", lambda *_, **__: pytest.fail("compiled again"))
+    monkeypatch.setattr(precompile, "run_isolated_worker", lambda *_, **__: pytest.fail("compiled again"))
     assert (await precompile.load_redaction_rules(where, Settings())).is_compiled
 
 
-async def test_without_the_other_process_the_rules_still_work(where, monkeypatch):
-    monkeypatch.setattr(precompile, "run_and_capture", lambda *_, **__: (1, b"", b"no memory"))
+async def test_without_the_other_process_the_rules_still_work(where, monkeypatch, caplog):
+    async def fail(*_, **__) -> WorkerResult[str]:
+        return WorkerResult(1, stderr="no memory")
+
+    monkeypatch.setattr(precompile, "run_isolated_worker", fail)
     rules = await precompile.load_redaction_rules(where, Settings())
     assert rules.scan("ghp_" + "a1B2" * 9)
+    assert "did not compile: no memory" in caplog.text
 
 
 async def test_a_pattern_that_kills_hyperscan_is_looked_for_by_the_other_engine(where, caplog):

@@ -8,7 +8,7 @@ from termvisor.daemon.server.dispatcher import OperationDispatcher, encode_frame
 from termvisor.errors import UnknownCommand
 from termvisor.ops.api.dispatch import StderrChunk
 from termvisor.protocol import command_protocol
-from termvisor.system.peer_credentials import PeerProcess
+from termvisor.protocol.unix_socket import PeerProcess
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 ME = PeerProcess(1000, 42)

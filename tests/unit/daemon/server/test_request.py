@@ -4,7 +4,7 @@ import pytest
 
 from termvisor.daemon.server.request import ClientContext, handle_command, handle_rpc
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.system.peer_credentials import PeerProcess
+from termvisor.protocol.unix_socket import PeerProcess
 from tests.unit.daemon.fake_request_handler import FakeRequestHandler
 
 ME = PeerProcess(1000, 42)

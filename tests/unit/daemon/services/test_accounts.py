@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from termvisor.actions.run_program import run_program
+from termvisor.actions.executor import run_program
 from termvisor.clock import NS
-from termvisor.daemon.services.accounts import DaemonAccounts
+from termvisor.daemon.services.accounts import AccountService
 from termvisor.errors import NotFound
 from termvisor.model.agent.account import Account, Allowance
 from termvisor.model.ids import PaneId
@@ -29,7 +29,7 @@ class Nobody:
 
 @pytest.fixture
 def accounts(store):
-    def make(*declared: Account, profile: str = "") -> DaemonAccounts:
+    def make(*declared: Account, profile: str = "") -> AccountService:
         settings = Settings(accounts=declared, failover_profile=profile, account_tracker="")
         parts = SimpleNamespace(
             store=store,
@@ -38,7 +38,7 @@ def accounts(store):
             paths=Paths("/c", "/d", "/r"),
             agent_tracking=SimpleNamespace(tracker=Nobody()),
         )
-        return DaemonAccounts(parts, run_program)
+        return AccountService(parts, run_program)
 
     return make
 

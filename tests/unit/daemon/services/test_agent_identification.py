@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents.tracking import PaneInfo
+from termvisor.agents.tracking.agent_discovery import PaneInfo
 from termvisor.daemon.assembly import open_services
-from termvisor.daemon.services.agent_identification import PaneIdentifier
+from termvisor.daemon.services.agents import PaneIdentifier
 from termvisor.model.agent.agent_process import PaneLocation
 from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import PaneId, RuntimeId

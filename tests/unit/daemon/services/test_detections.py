@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from termvisor.daemon.services.detections import DaemonDetections
-from termvisor.daemon.services.updates import DaemonUpdates
+from termvisor.daemon.services.detections import DetectionService
+from termvisor.daemon.services.updates import LiveUpdates
 from termvisor.model.detection.detection import DetectionFilter, DetectionHandling, DetectionMute
 from termvisor.testing.private_tmux import make_short_folder
 from tests.unit.capture.capture_harness import CaptureStore
@@ -16,19 +16,19 @@ async def test_a_report_is_found_handled_and_muted():
             parts = SimpleNamespace(
                 store=memory.store, pipeline=memory.pipeline, clock=memory.clock, event_log=memory.event_log
             )
-            pane, live = await memory.add_pane(), DaemonDetections(parts)
+            pane, live = await memory.add_pane(), DetectionService(parts)
             with memory.event_log.events.subscribe() as news:
-                event = await DaemonUpdates(parts).report_user_variable(pane, "visor-deploy", '{"a": 1}')
+                event = await LiveUpdates(parts).report_user_variable(pane, "visor-deploy", '{"a": 1}')
                 assert news.drain() == [event]
             (one,) = await live.list(DetectionFilter(is_unhandled=True))
             assert (one.event, one.captures["name"], one.can_start_workflow) == (event.id, "visor-deploy", False)
-            assert (await live.find(event.id), await live.find_by_events([event.id])) == (one, {event.id: one})
+            assert await live.find_by_events([event.id]) == {event.id: one}
             done = DetectionHandling(at=1, by="person:1000")
             assert await live.mark_handled(event.id, done) == done
             mute = await live.mutes.add_mute(DetectionMute(what="user_var", at=1))
             assert await live.mutes.list() == [mute]
-            muted = await DaemonUpdates(parts).report_user_variable(pane, "visor-other", "1")
-            assert (await live.find(muted.id)).handling.by == "mute:user_var"
+            muted = await LiveUpdates(parts).report_user_variable(pane, "visor-other", "1")
+            assert (await live.find_by_events([muted.id]))[muted.id].handling.by == "mute:user_var"
             assert await live.mutes.end_mute(mute.id)
             assert "a.b" not in live.rules
         finally:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from termvisor.daemon.services.updates import DaemonUpdates
+from termvisor.daemon.services.updates import LiveUpdates
 from termvisor.errors import BadRequest
 from termvisor.terminal.user_variables import MAX_EVENTS_PER_SECOND
 from termvisor.testing.private_tmux import make_short_folder
@@ -29,7 +29,7 @@ async def memory():
 
 @pytest.fixture
 def updates(memory):
-    return DaemonUpdates(
+    return LiveUpdates(
         SimpleNamespace(pipeline=memory.pipeline, event_log=memory.event_log, clock=NoonClock(), store=memory.store)
     )
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.actions.run_program import run_program
-from termvisor.daemon.workflows.code_search import AstGrepSearch
+from termvisor.actions.executor import run_program
+from termvisor.daemon.workflows.code_search import search_code
 from termvisor.errors import Refused
 from termvisor.model.action.action import RunProgram
 from termvisor.model.action.outcome import Outcome
@@ -32,10 +32,10 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 async def test_only_plain_names_are_looked_for_and_only_a_few(program):
     calls = program("[]")
     names = ["--rewrite=x", "$(id)", "a b", "x", "one_name", "one_name", "two", "three", "four"]
-    await AstGrepSearch().search(names, "/src", run_program)
+    await search_code(names, "/src", run_program)
     assert [line.split()[3] for line in calls.read_text().splitlines()] == ["one_name", "two", "three"]
-    assert (await AstGrepSearch().search(["; rm"], "/src", run_program)).trouble == "no identifier to search for"
-    assert (await AstGrepSearch().search(["name"], "", run_program)).trouble == "the folder of the pane is not known"
+    assert (await search_code(["; rm"], "/src", run_program)).trouble == "no identifier to search for"
+    assert (await search_code(["name"], "", run_program)).trouble == "the folder of the pane is not known"
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ async def test_only_plain_names_are_looked_for_and_only_a_few(program):
 )
 async def test_failures_of_ast_grep_are_reported(program, answer, status, trouble):
     program(answer, status)
-    told = await AstGrepSearch().search(["name"], "/src", run_program)
+    told = await search_code(["name"], "/src", run_program)
     assert (told.places, trouble in told.trouble) == ((), True)
 
 
 async def test_a_missing_program_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    told = await AstGrepSearch().search(["name"], "/src", run_program)
+    told = await search_code(["name"], "/src", run_program)
     assert told.trouble == "ast-grep is not installed, so no code was searched"
 
 
@@ -62,5 +62,5 @@ async def test_a_refusal_by_the_policy_is_reported(program, answer):
         return Outcome(status="suppressed", why="policy_asks", text="not here")
 
     program("[]")
-    told = await AstGrepSearch().search(["name"], "/src", refuse)
+    told = await search_code(["name"], "/src", refuse)
     assert told.trouble.startswith("ast-grep was not run: ")

@@ -1,38 +1,42 @@
 """Rules that crash Hyperscan are found in child processes."""
 
-import sys
+import signal
 
 import pytest
 
 from termvisor.detection.packs.crash_test import CrashTest, load_crashing_rules, save_crashing_rules
+from termvisor.regex.isolated_compile import IsolatedCompileRequest, TriedPattern
+from termvisor.system.worker import TIMED_OUT, WorkerResult
 from tests.unit.detection.packs.rule_factory import build_rule
 
-FRAIL = """
-import json, os, sys
-from pathlib import Path
-trial = json.load(sys.stdin)
-names = list(trial["patterns"])
-if trial.get("keep_in"):
-    with open(trial["keep_in"] + "/asked", "a") as file:
-        file.write(" ".join(names) + "\\n")
-    if {"crash", "endless"} & set(names) or {"cat", "dog"} <= set(names):
-        os.abort()
-    sys.exit(0)
-for name in names:
-    os.write(1, f"? {name}\\n".encode())
-    if name == "crash":
-        os.abort()
-    if name == "endless":
-        while True: pass
-    if name == "large":
-        os.write(1, b"! large too much\\n")
-sys.exit(0)
-"""
-"""Stands in for the process that tries: it does not survive `crash`, and not `cat` and `dog` together."""
+FATAL_NAMES = {"crash", "endless"}
 
 
-def frail(within: float = 60.0) -> CrashTest:
-    return CrashTest(command=(sys.executable, "-ISc", FRAIL), timeout_s=within)
+class FrailWorker:
+    """Stands in for the worker process: it does not survive `crash`, and not `cat` and `dog` together."""
+
+    def __init__(self) -> None:
+        self.compiled_together: list[str] = []
+
+    def __call__(self, function: str, args: tuple[IsolatedCompileRequest], **_) -> WorkerResult[TriedPattern]:
+        names = list(args[0].patterns)
+        return self.compile_together(names) if args[0].keep_in else self.compile_each(names)
+
+    def compile_together(self, names: list[str]) -> WorkerResult[TriedPattern]:
+        self.compiled_together.append(" ".join(names))
+        is_fatal = FATAL_NAMES & set(names) or {"cat", "dog"} <= set(names)
+        return WorkerResult(-signal.SIGABRT if is_fatal else 0)
+
+    def compile_each(self, names: list[str]) -> WorkerResult[TriedPattern]:
+        fatal = next((index for index, name in enumerate(names) if name in FATAL_NAMES), None)
+        tried = [TriedPattern(name) for name in names[: None if fatal is None else fatal + 1]]
+        status = 0 if fatal is None else {"crash": -signal.SIGABRT, "endless": TIMED_OUT}[names[fatal]]
+        refused = [TriedPattern("large", "too much") for one in tried if one.id == "large"]
+        return WorkerResult(status, tried + refused)
+
+
+def frail() -> CrashTest:
+    return CrashTest(run_worker=FrailWorker())
 
 
 def rules(*names: str):
@@ -52,12 +56,15 @@ def test_each_crashing_or_refused_rule_is_named_and_the_rest_is_tested():
 
 
 def test_a_rule_that_times_out_is_named():
-    assert "times out" in frail(within=1.0).find_crashing(rules("one", "endless"))["endless"]
+    assert "times out" in frail().find_crashing(rules("one", "endless"))["endless"]
 
 
 def test_the_crashing_rule_is_left_out_and_the_others_are_compiled(tmp_path):
-    assert list(frail().compile_surviving(rules("one", "crash", "two"), {"crash", "two"}, str(tmp_path))) == ["crash"]
-    assert (tmp_path / "asked").read_text().splitlines()[-1] == "one two"
+    worker = FrailWorker()
+    crash_test = CrashTest(run_worker=worker)
+    crashing = crash_test.compile_surviving(rules("one", "crash", "two"), {"crash", "two"}, str(tmp_path))
+    assert list(crashing) == ["crash"]
+    assert worker.compiled_together[-1] == "one two"
 
 
 @pytest.mark.parametrize(
@@ -70,10 +77,9 @@ def test_a_rule_that_crashes_only_with_others_is_found_by_bisection(tmp_path, su
 
 
 def test_a_process_that_cannot_start_proves_nothing(tmp_path):
-    broken = CrashTest(command=(sys.executable, "-c", "import nothing_of_that_name"))
+    broken = CrashTest(run_worker=lambda *_, **__: WorkerResult(1, stderr="ModuleNotFoundError"))
     assert broken.find_crashing(rules("one")) == {}
     assert broken.compile_surviving(rules("one"), {"one"}, str(tmp_path)) == {}
-    assert CrashTest(command=("/nonexistent",)).compile_surviving(rules("one"), {"one"}, str(tmp_path)) == {}
 
 
 def test_a_crashing_pattern_is_stored_for_this_engine_version(tmp_path):

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from termvisor.detection.packs.lint import lint_rules
-from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
+from termvisor.detection.packs.lint import find_typos, lint_rules
+from tests.unit.detection.packs.rule_factory import VALID_RULE, build_rule, write_pack
 
 
 def test_every_built_in_rule_passes_its_examples() -> None:
@@ -24,3 +24,18 @@ def test_problems_of_pack_files_and_rule_files_are_reported(tmp_path: Path) -> N
     (place / "pack.toml").write_text("nome = 1")
     told = [lint_rules(str(path)).problems for path in (place, place / "bad.toml", place / "pack.toml")]
     assert ["nome" in str(told[0][0]), "is not valid TOML" in str(told[1][0]), "nome" in str(told[2][0])] == [True] * 3
+
+
+OURS = [build_rule("a", agent="claude_code", remedy="handle_usage_limits"), build_rule("b", agent="codex")]
+
+
+def test_a_typo_is_reported_with_a_suggestion() -> None:
+    told = find_typos([build_rule("x", agent="cluade_code", remedy="handle_usage_limit")], OURS)
+    assert [str(one) for one in told] == [
+        "tool.said: agent: 'cluade_code' looks mistyped; did you mean claude_code?",
+        "tool.said: remedy: 'handle_usage_limit' looks mistyped; did you mean handle_usage_limits?",
+    ]
+
+
+def test_unknown_agents_and_workflows_are_no_typos() -> None:
+    assert find_typos([build_rule("x", agent="aider", remedy="page_me"), *OURS, build_rule("y")], OURS) == ()

@@ -3,8 +3,17 @@ from pathlib import Path
 
 import pytest
 
+from termvisor.detection.packs.lint import lint_rules
 from termvisor.detection.packs.pack import RuleProblem
-from termvisor.detection.packs.rule_file import MAX_FILE_BYTES, find_line, read_rule
+from termvisor.detection.packs.rule_file import (
+    MAX_FILE_BYTES,
+    DecodeProblem,
+    describe_decode_error,
+    find_line,
+    read_rule,
+    render_pack_file,
+    render_rule_file,
+)
 from termvisor.model.detection.rule import Rule
 from tests.unit.detection.packs.rule_factory import VALID_RULE
 
@@ -104,3 +113,54 @@ def test_a_named_pipe_is_not_read(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     assert isinstance(read(tmp_path, "\ufeff" + VALID_RULE), Rule)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            "Expected `str`, got `int` - at `$.hits[1].text`",
+            DecodeProblem("hit", "`text` is a number, and must be a text in quotes", "hit", 1),
+        ),
+        (
+            "Expected `str`, got `int` - at `$.misses[0].why`",
+            DecodeProblem("miss", "`why` is a number, and must be a text in quotes", "miss", 0),
+        ),
+        (
+            "Expected `array`, got `str` - at `$.anchors`",
+            DecodeProblem("anchors", "is a text in quotes, and must be a list", "anchors"),
+        ),
+        (
+            "Expected `str`, got `int` - at `$.anchors[2]`",
+            DecodeProblem("anchors", "is a number, and must be a text in quotes", "anchors"),
+        ),
+        (
+            "Object contains unknown field `patern` - at `$.unless[1]`",
+            DecodeProblem("unless", "`patern` is unknown; did you mean pattern?", "patern"),
+        ),
+        ("Object missing required field `scope`", DecodeProblem("scope", "is missing", "scope")),
+        (
+            "Invalid enum value 'limited' - at `$.flag`",
+            DecodeProblem("flag", "'limited' is none of usage_limited, compacting, auth_needed", "flag"),
+        ),
+        ("Something else - at `$.id`", DecodeProblem("id", "Something else", "id")),
+    ],
+)
+def test_decode_errors_are_translated(error: str, told: DecodeProblem) -> None:
+    assert describe_decode_error(error) == told
+
+
+def test_a_fresh_file_is_refused_until_it_is_filled_in(tmp_path: Path) -> None:
+    (tmp_path / "pack.toml").write_text(render_pack_file("org.local"))
+    file = tmp_path / "rule.toml"
+    file.write_text(render_rule_file("deploy.rollout.stuck"))
+    assert "pattern: is not filled in yet, nor is why, nor is hit, nor is miss" in str(
+        lint_rules(str(file)).problems[0]
+    )
+    text = (
+        render_rule_file("deploy.rollout.stuck")
+        .replace('text = "<fill in>"', 'text = "gone: x"', 1)
+        .replace('"<fill in>"', '"x"')
+    )
+    file.write_text(text.replace("^<fill in>", "^gone:").replace("<fill in>: ", ""))
+    assert lint_rules(str(tmp_path)).problems == ()

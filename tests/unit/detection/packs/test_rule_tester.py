@@ -1,7 +1,7 @@
 import msgspec
 
 from termvisor.detection.packs.rule_tester import try_rule
-from termvisor.model.detection.match_trace import MAX_BYTES, MAX_SPANS
+from termvisor.model.detection.rule import MAX_BYTES, MAX_SPANS
 from tests.unit.detection.packs.rule_factory import build_rule
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.diagnostics.checks.check import InstalledHooks
-from termvisor.model.agent.drift import AgentDrift
+from termvisor.model.agent.evidence import AgentDrift
 from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneView
 from termvisor.settings import Paths, Settings

@@ -1,7 +1,9 @@
+"""`visor next --go` on a terminal."""
+
 import pytest
 
 from termvisor.errors import BadRequest
-from termvisor.frontends.cli.attach import choose_tmux_command
+from termvisor.frontends.cli.attach import choose_tmux_command, read_attach_target
 from termvisor.ops.panes.attach import AttachResult
 
 THERE = AttachResult(status="done", socket="/run/tmux/default", outside=("tmux", "out"), inside=("tmux", "in"))
@@ -15,3 +17,16 @@ def test_outside_of_tmux_it_attaches_and_inside_the_same_server_it_switches() ->
 def test_inside_of_another_server_it_says_why_not() -> None:
     with pytest.raises(BadRequest, match="does not nest"):
         choose_tmux_command(THERE, "/run/tmux/other,42,0")
+
+
+ATTACHED = b'{"data": {"waiting": 1, "attached": {"status": "done", "socket": "/s", "outside": ["tmux", "out"]}}}'
+
+
+def test_the_target_is_read_from_the_answer() -> None:
+    assert read_attach_target(ATTACHED) == AttachResult(status="done", socket="/s", outside=("tmux", "out"))
+
+
+def test_without_an_agent_or_permission_there_is_no_target() -> None:
+    assert read_attach_target(b'{"data": {"waiting": 0, "found": null, "attached": null}}') is None
+    assert read_attach_target(b'{"ok": false, "data": null, "error": {"code": "needs_approval"}}') is None
+    assert read_attach_target(b"{}") is None

@@ -8,7 +8,7 @@ import pytest
 from termvisor.errors import MuxError
 from termvisor.frontends.demo import server
 from termvisor.settings import Paths, Settings
-from termvisor.system.polling import wait_until
+from termvisor.system.retry import wait_until
 from termvisor.testing.private_tmux import PrivateTmux
 from tests.unit.fake_daemon import make_private_paths
 

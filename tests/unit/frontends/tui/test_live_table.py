@@ -5,11 +5,27 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from termvisor.client import daemon_process
+from termvisor.errors import Unavailable
+from termvisor.frontends.tui import live_table
+from termvisor.frontends.tui.live_table import TableView, compose_rows, count_visible_rows, encode_rows, scroll_to
+from termvisor.ops.system.health import HealthReport
+from termvisor.protocol.command_protocol import TerminalInfo
 from termvisor.settings import Paths
-from termvisor.system.polling import wait_until
+from termvisor.system.retry import wait_until
 from termvisor.testing.private_tmux import PrivateTmux, run_private_tmux
-from tests.unit.fake_daemon import build_daemon_command, build_environment, reap_daemons, run_fake_daemon
+from tests.unit.fake_daemon import (
+    build_daemon_command,
+    build_environment,
+    make_private_paths,
+    reap_daemons,
+    run_fake_daemon,
+)
 
 
 class Reader:
@@ -95,3 +111,84 @@ def test_it_outlives_the_daemon_and_takes_it_up_again(folder: str) -> None:
         daemon_process.ensure_running(places, command=build_daemon_command(panes=4))
         one.sees_text("window-4")
         one.sees(lambda rows: rows[0].startswith("daemon 41.0 MB"))
+
+
+def test_panes_titles_and_cost_line(daemon: Paths) -> None:
+    view = live_table.build_view(daemon, TerminalInfo(120, True, False))
+    assert view.title.split()[:3] == ["ID", "SESSION", "WINDOW"]
+    assert [row.split()[:3] for row in view.rows] == [[str(n), "work", f"{n}:window-{n}"] for n in (1, 2, 3)]
+    assert view.foot == "3 panes, 0 gaps"
+    assert view.head == "daemon 41.0 MB 0.7 % cpu · recorder 9.4 MB 0.1 % · lag 31 ms · 7 forks · db 12.4 MB · 0 gaps"
+
+
+def test_without_panes_the_way_to_some_is_shown(folder: str) -> None:
+    with run_fake_daemon(folder, panes=0) as places:
+        view = live_table.build_view(places, TerminalInfo(120, True, False))
+        assert "visor demo" in view.rows[0]
+        assert (view.title, view.foot) == ("", "0 panes")
+
+
+def test_rows_fit_the_width(daemon: Paths) -> None:
+    view = live_table.build_view(daemon, TerminalInfo(70, True, False))
+    assert max(len(row) for row in (view.title, *view.rows)) <= 70
+
+
+def test_a_lost_daemon_is_reported_above_the_last_view(folder: str) -> None:
+    with pytest.raises(Unavailable) as raised:
+        live_table.build_view(make_private_paths(folder), TerminalInfo())
+    view = live_table.build_disconnected_view(TableView(head="h", title="t", rows=("r",), foot="f"), raised.value)
+    assert "no daemon is running; waiting" in view.problem
+    assert (view.title, view.rows) == ("t", ("r",))
+
+
+def test_alerts_and_a_missing_recorder_are_in_the_cost(daemon: Paths) -> None:
+    health = msgspec.convert(live_table.call_daemon(daemon, "health"), HealthReport)
+    worse = msgspec.structs.replace(health, recorder=None, alerts=("disk \x1b[31mfull",))
+    assert "no recorder" in live_table.render_cost(worse)
+    assert live_table.render_cost(worse).endswith("ALERT disk full")
+
+
+VIEW = TableView(head="cost", title="ID NAME", rows=tuple(f"pane {number}" for number in range(100)), foot="100 panes")
+
+
+def test_a_usual_screen_has_cost_title_panes_and_foot() -> None:
+    rows = compose_rows(VIEW, 24, 0)
+    assert rows[:4] == ["cost", "", "ID NAME", "pane 0"]
+    assert rows[22] == "pane 19"
+    assert rows[23].startswith("1-20 of 100 panes   q quits")
+
+
+def test_few_panes_leave_room_above_the_foot() -> None:
+    rows = compose_rows(TableView(title="t", rows=("only",), foot="1 pane"), 10, 0)
+    assert rows == ["", "", "t", "only", "", "", "", "", "", rows[-1]]
+    assert rows[-1].startswith("1 pane")
+
+
+def test_on_a_short_screen_the_panes_stay() -> None:
+    assert compose_rows(VIEW, 6, 5)[:2] == ["ID NAME", "pane 5"]
+    assert compose_rows(VIEW, 4, 0) == ["ID NAME", "pane 0", "pane 1", "pane 2"]
+    assert compose_rows(VIEW, 2, 0) == ["pane 0", "pane 1"]
+    assert compose_rows(VIEW, 1, 7) == ["pane 7"]
+
+
+def test_a_problem_replaces_the_cost_line() -> None:
+    troubled = TableView(head="cost", title="t", problem="no daemon")
+    assert compose_rows(troubled, 24, 0)[0] == "no daemon"
+    assert compose_rows(troubled, 6, 0)[0] == "no daemon"
+
+
+@given(st.integers(1, 60), st.integers(0, 99))
+def test_there_are_never_more_rows_than_the_screen_has(height: int, top: int) -> None:
+    assert len(compose_rows(VIEW, height, top)) <= height
+    assert 1 <= count_visible_rows(VIEW, height) <= height
+
+
+def test_keys_move_the_view_and_stop_at_its_ends() -> None:
+    assert [scroll_to(0, key, 100, 20) for key in ("up", "down", "page_down", "end", "home")] == [0, 1, 20, 80, 0]
+    assert [scroll_to(80, key, 100, 20) for key in ("down", "page_up", "up", "?")] == [80, 60, 79, 80]
+    assert scroll_to(50, "", 10, 20) == 0
+
+
+def test_painting_is_one_update_from_the_top_left() -> None:
+    assert encode_rows(["a", "b"]) == b"\x1b[?2026h\x1b[H\x1b[Ka\x1b[0m\r\n\x1b[Jb\x1b[0m\x1b[?2026l"
+    assert encode_rows([]) == b"\x1b[?2026h\x1b[H\x1b[J\x1b[0m\x1b[?2026l"

@@ -3,6 +3,7 @@ import tomllib
 import msgspec
 
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
+from termvisor.model.action.approval import ANSWER_STRICTNESS
 from termvisor.model.action.policy import (
     COMMAND_CLASSES,
     DEFAULT_ALLOWED_RISKS,
@@ -10,7 +11,6 @@ from termvisor.model.action.policy import (
     Policy,
     list_policy_keys,
 )
-from termvisor.model.action.verdict import ANSWER_STRICTNESS
 
 KEYS = {key.path: key for key in list_policy_keys()}
 

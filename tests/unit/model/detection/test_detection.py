@@ -1,5 +1,5 @@
-from termvisor.model.detection.detection import Detection
-from termvisor.model.ids import PaneId
+from termvisor.model.detection.detection import Detection, build_detection_key
+from termvisor.model.ids import PaneId, RuntimeId
 
 
 def seen(**others) -> Detection:
@@ -22,3 +22,23 @@ def test_event_data_contains_captures():
         "captures.rule": "no",
         "captures.left": "5",
     }
+
+
+def test_types_reported_by_the_agent_have_one_key_per_agent():
+    said = build_detection_key("usage.reached", "codex", RuntimeId(7), {"resets_at": "2026-01-01T15:00:00Z"})
+    assert (
+        said
+        == build_detection_key("usage.reached", "codex", RuntimeId(7), {"try_again_at": "3pm"})
+        == "usage.reached runtime:7"
+    )
+    assert build_detection_key("usage.reached", "codex", None, {}) == "usage.reached"
+
+
+def test_other_keys_depend_on_subject_and_captures():
+    keys = {
+        build_detection_key("usage.warning", "codex", RuntimeId(7), {"remaining": "25"}),
+        build_detection_key("usage.warning", "codex", RuntimeId(7), {"remaining": "10"}),
+        build_detection_key("usage.warning", "gemini", RuntimeId(7), {"remaining": "10"}),
+    }
+    assert len(keys) == 3
+    assert len(build_detection_key("a.b", "c", None, {"x": "y" * 999})) == 200

@@ -2,7 +2,15 @@
 
 import pytest
 
-from termvisor.model.settings.workflows import find_mode_entry_problem, resolve_workflow_mode
+from termvisor.errors import ConfigError
+from termvisor.model.settings.workflows import (
+    find_compaction_line_problem,
+    find_compaction_prompt,
+    find_mode_entry_problem,
+    find_prompt_problem,
+    resolve_workflow_mode,
+)
+from termvisor.settings import Settings, validate_settings
 
 
 @pytest.mark.parametrize(
@@ -16,3 +24,39 @@ def test_mode_is_the_own_entry_then_the_wildcard_then_the_default(modes, mode):
 def test_invalid_mode_entry_is_reported():
     assert [find_mode_entry_problem(entry) for entry in ("a=on", "*=off")] == ["", ""]
     assert all(find_mode_entry_problem(entry) for entry in ("a", "a=maybe", "=on"))
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("claude_code :: Read NOTES.md again.", ""),
+        ("* :: Read: all of it.", ""),
+        ("claude_code", "agent :: prompt"),
+        (":: hello", "agent :: prompt"),
+        ("codex ::  ", "is empty"),
+        ("codex :: /clear", "starts with '/'"),
+        ("codex :: !rm x", "starts with '!'"),
+        ("codex :: one\ntwo", "is not one line"),
+        ("codex :: \x1b[31m", "is not one line"),
+        ("codex :: " + "x" * 3000, "longer than 2000"),
+    ],
+)
+def test_compaction_line_is_an_agent_and_plain_text(line, part):
+    assert part in find_compaction_line_problem(line)
+    assert bool(part) == bool(find_compaction_line_problem(line))
+
+
+def test_prompt_of_the_agent_or_the_wildcard_is_used():
+    settings = Settings(compaction_prompts=("codex :: one", "* :: two"))
+    assert [find_compaction_prompt(settings, agent) for agent in ("codex", "gemini")] == ["one", "two"]
+    assert find_compaction_prompt(Settings(), "codex") == ""
+
+
+@pytest.mark.parametrize("values", [{"compaction_prompts": ["codex"]}, {"continue_prompt": "/clear"}])
+def test_empty_settings_are_rejected(values):
+    with pytest.raises(ConfigError, match="_prompt"):
+        validate_settings(values, "config.toml")
+
+
+def test_plain_prompt_has_no_problem():
+    assert find_prompt_problem("proceed.") == ""

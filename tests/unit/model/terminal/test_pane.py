@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.pane import PaneActivity, PaneFacts, PaneInstance, PaneView, ServerInstance
-from termvisor.model.terminal.target import LOCAL
+from termvisor.model.terminal.pane import LOCAL, PaneActivity, PaneFacts, PaneInstance, PaneView, ServerInstance
 
 SERVER = ServerInstance(LOCAL.name, "/run/tmux/default", pid=10, started=500)
 

@@ -1,5 +1,7 @@
 """The account listing as text and JSON."""
 
+from msgspec.structs import replace
+
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
@@ -22,7 +24,7 @@ async def test_those_of_one_service() -> None:
 
 async def test_without_any_that_is_reported() -> None:
     services = await build_sample_services()
-    services.accounts.statuses.clear()
+    services.settings = replace(services.settings, accounts=())
     assert "No accounts." in (await run_command(services, "accounts", "list")).out
 
 

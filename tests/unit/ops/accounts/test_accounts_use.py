@@ -5,7 +5,7 @@ from termvisor.testing.sample_services import build_sample_services
 async def test_an_account_is_in_use_from_then_on() -> None:
     services = await build_sample_services()
     assert "anthropic" in (await run_command(services, "accounts", "use", "second")).out
-    assert services.accounts.statuses[1].is_in_use
+    assert (await services.accounts.list_statuses())[1].is_in_use
 
 
 async def test_one_that_is_not_there_is_reported() -> None:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from termvisor.model.agent.state import AgentFlags
 from termvisor.model.ids import SignalId
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_agents import PERMISSION_SIGNAL

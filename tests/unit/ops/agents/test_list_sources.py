@@ -1,4 +1,4 @@
-from termvisor.model.agent.evidence_source import SourceHealth
+from termvisor.model.agent.evidence import SourceHealth
 from termvisor.testing.fake_services import FakeServices
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services

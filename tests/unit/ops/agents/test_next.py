@@ -25,7 +25,7 @@ async def test_no_waiting_agent_is_not_an_error() -> None:
 async def test_others_are_found_by_passing_over_the_first() -> None:
     services = await build_sample_services(op="next")
     assert (await run_command(services, "next", "--skip", "1")).out == "No other agent needs you.\n"
-    services.agents.set_state(services.panes.views[3].id, "error")
+    services.agents.set_state(services.views[3].id, "error")
     data = (await run_command(services, "robot", "next", "--skip", "1")).envelope["data"]
     assert (data["found"]["identity"]["id"], data["found"]["needs"], data["waiting"]) == (4, "see_error", 2)
 
@@ -35,7 +35,7 @@ async def test_go_attaches_through_the_gate() -> None:
     services.gate.outcome = Outcome(status="done", correlation="c0ffee")
     data = (await run_command(services, "robot", "next", "--go", "--owner", "alice")).envelope["data"]
     action, terms = services.gate.executed[-1]
-    assert (action, terms.owner) == (Attach(pane=services.panes.views[1].id), "alice")
+    assert (action, terms.owner) == (Attach(pane=services.views[1].id), "alice")
     assert data["attached"]["outside"][:2] == ["tmux", "-S"]
 
 

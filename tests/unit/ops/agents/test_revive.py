@@ -50,7 +50,7 @@ async def test_a_session_is_resumed_in_its_directory_and_verified(services):
 
     async def do(action, terms):
         report_session(services, "0196")
-        services.gate.outcome = replace(services.gate.outcome, mux_pane=services.panes.views[1].facts.mux_id)
+        services.gate.outcome = replace(services.gate.outcome, mux_pane=services.views[1].facts.mux_id)
         return await real(action, terms)
 
     services.gate.run = do
@@ -67,8 +67,8 @@ async def test_a_session_that_is_not_verified_in_time_is_reported_as_started(ser
 
 
 async def test_a_pane_that_died_at_once_is_reported_as_failed(services):
-    facts = replace(services.panes.views[1].facts, mux_id="%2", pid=77, dead=True)
-    services.panes.views[1] = replace(services.panes.views[1], facts=facts)
+    facts = replace(services.views[1].facts, mux_id="%2", pid=77, dead=True)
+    services.change_pane(services.views[1].id, facts=facts)
     services.gate.outcome = replace(services.gate.outcome, pid=77)
     result = await run_command(services, "robot", "revive", "0196")
     (item,) = result.envelope["data"]["items"]

@@ -62,7 +62,7 @@ async def test_no_change_is_lost_between_two_streams() -> None:
 
 async def test_agents_that_come_and_go_are_reported() -> None:
     services = await build_sample_services(op="watch")
-    before = str(len(services.history.stored_events))
+    before = str(await services.store.events.find_newest_id())
     services.agents.end_agent(WORKING_PANE)
     services.agents.start_agent(WORKING_PANE, "cursor")
     items = (await run_command(services, "robot", "watch", "--since", before, "--once")).items
@@ -91,7 +91,7 @@ async def test_windows_and_sessions_are_reported_only_where_their_sums_change() 
 
 async def test_filters_apply_to_the_stream() -> None:
     services = await build_sample_services(op="watch")
-    before = str(len(services.history.stored_events))
+    before = str(await services.store.events.find_newest_id())
     services.agents.set_state(ASKING_PANE, "running")
     services.agents.set_state(WORKING_PANE, "waiting_input")
     for words, panes in (
@@ -106,7 +106,7 @@ async def test_filters_apply_to_the_stream() -> None:
 
 async def test_people_read_a_line_a_change_at_once() -> None:
     services = await build_sample_services(op="watch")
-    before = str(len(services.history.stored_events))
+    before = str(await services.store.events.find_newest_id())
     services.agents.set_state(ASKING_PANE, "running")
     caller = CommandContext(argv=("watch", "--since", before), is_robot=False)
     async with aclosing(dispatch_command_line(services, caller)) as pieces:

@@ -7,7 +7,7 @@ from termvisor import __version__
 from termvisor.clock import compute_seconds_between
 from termvisor.errors import NotFound
 from termvisor.ops.api.envelope import Envelope, build_failure, build_success, convert_exception, encode_json_line
-from termvisor.ops.panes._listing import SessionIdentity
+from termvisor.ops.panes.list_sessions import SessionIdentity
 from termvisor.testing.fake_clock import FakeClock
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from termvisor.errors import BadRequest
-from termvisor.ops.api.global_options import GlobalOptions, split_global_options
+from termvisor.ops.api.arguments import GlobalOptions, split_global_options
 
 
 @pytest.mark.parametrize(

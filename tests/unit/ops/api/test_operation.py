@@ -2,9 +2,8 @@ import shlex
 
 import pytest
 
-from termvisor.ops.api.arguments import list_arguments, parse_arguments
+from termvisor.ops.api.arguments import list_arguments, parse_arguments, split_global_options
 from termvisor.ops.api.catalog import find_operation, load_all_operations
-from termvisor.ops.api.global_options import split_global_options
 from termvisor.ops.api.operation import Operation
 
 OPS = load_all_operations()

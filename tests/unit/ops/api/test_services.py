@@ -1,59 +1,59 @@
-"""Every implementation of the service protocols has the same methods with the same parameters."""
-
-import inspect
-
 import pytest
 
-from termvisor.daemon.services.history import DaemonHistory, DaemonRecording
-from termvisor.daemon.services.maintenance import DaemonMaintenance
-from termvisor.daemon.services.panes import DaemonPanes
-from termvisor.daemon.services.updates import DaemonUpdates
-from termvisor.ops.api.local_services import LocalServices
-from termvisor.ops.api.services import (
-    HistoryService,
-    LiveUpdates,
-    MaintenanceService,
-    PaneService,
-    RecordingService,
-    Services,
-)
-from termvisor.testing.fake_maintenance import FakeMaintenance
-from termvisor.testing.fake_services import FakeHistory, FakePanes, FakeRecording, FakeServices, FakeUpdates
+from termvisor.errors import Unavailable
+from termvisor.ops.api.catalog import load_all_operations
+from termvisor.ops.api.services import LocalServices
+from termvisor.settings import Paths, Settings
+from termvisor.testing.operation_calls import run_command
+
+PATHS = Paths("/none/c", "/none/d", "/none/r")
 
 
-def _list_properties(cls: type) -> set[str]:
-    return {name for name, member in vars(cls).items() if isinstance(member, property)}
+def test_paths_and_settings_are_available_without_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.environ", {})
+    assert LocalServices(PATHS).configuration == (PATHS, Settings())
 
 
-def _get_signatures(cls: type) -> dict[str, tuple[bool, tuple[str, ...]]]:
-    return {
-        name: (inspect.iscoroutinefunction(member), tuple(inspect.signature(member).parameters))
-        for name, member in vars(cls).items()
-        if inspect.isfunction(member) and not name.startswith("_")
+async def test_every_other_service_requires_a_daemon() -> None:
+    services = LocalServices(PATHS)
+    for name in ("panes", "history", "updates"):
+        with pytest.raises(Unavailable, match="no daemon is running"):
+            getattr(services, name)
+    with pytest.raises(Unavailable):
+        await services.maintenance.get_health()
+
+
+async def test_a_read_without_a_daemon_has_a_hint() -> None:
+    answered = await run_command(LocalServices(PATHS), "panes")
+    assert (answered.status, answered.err) == (69, "visor: no daemon is running\nhint: Start it with `visor up`.\n")
+
+
+def test_local_operations_need_no_daemon() -> None:
+    assert {op.name for op in load_all_operations() if op.effect == "local"} == {
+        "config_init",
+        "config_path",
+        "config_set",
+        "config_show",
+        "config_unset",
+        "config_validate",
+        "policy_test",
+        "db_restore",
+        "help",
+        "logs",
+        "quick_start",
+        "rules_lint",
+        "rules_list",
+        "rules_new",
+        "rules_show",
+        "rules_test",
+        "setup_agents",
+        "setup_shell",
+        "version",
     }
-
-
-@pytest.mark.parametrize(
-    ("protocol", "implementation"),
-    [
-        (PaneService, FakePanes),
-        (PaneService, DaemonPanes),
-        (HistoryService, FakeHistory),
-        (HistoryService, DaemonHistory),
-        (LiveUpdates, FakeUpdates),
-        (LiveUpdates, DaemonUpdates),
-        (MaintenanceService, FakeMaintenance),
-        (MaintenanceService, DaemonMaintenance),
-        (RecordingService, FakeRecording),
-        (RecordingService, DaemonRecording),
-    ],
-)
-def test_implementations_match_the_protocol(protocol: type, implementation: type) -> None:
-    expected, actual = _get_signatures(protocol), _get_signatures(implementation)
-    assert expected
-    assert {name: actual.get(name) for name in expected} == expected
-
-
-@pytest.mark.parametrize("world", [FakeServices(), LocalServices()])
-def test_implementations_have_every_service(world: object) -> None:
-    assert _list_properties(Services) <= {name for name in dir(world) if not name.startswith("_")}
+    assert {op.name for op in load_all_operations() if op.works_without_daemon} == {
+        "tmux_status",
+        "doctor",
+        "setup_tmux",
+        "config_reload",
+        "completion",
+    }

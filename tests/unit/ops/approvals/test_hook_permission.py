@@ -11,7 +11,7 @@ from termvisor.errors import Conflict, Refused
 from termvisor.model.action.action import Action, AnswerAgent
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.agent.tool_finished import ToolFinished, encode_tool_input
+from termvisor.model.agent.hooks import ToolFinished, encode_tool_input
 from termvisor.ops.approvals.hook_permission import HookPermissionArgs, PermissionAnswer, run
 from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.fake_services import FakeServices, build_shell_facts

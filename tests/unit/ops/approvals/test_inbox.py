@@ -1,7 +1,5 @@
 import asyncio
 
-from msgspec.structs import replace
-
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
@@ -16,17 +14,18 @@ async def test_open_requests_are_listed_and_closed_ones_on_request() -> None:
 
 async def test_it_waits_until_a_person_asks() -> None:
     services = await build_sample_services()
-    question = services.gate.approvals.approvals.pop()
+    (question,), (entry,) = services.gate.requests, services.gate.entries
+    services.run_sql("DELETE FROM question")
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(run_command(services, "robot", "inbox", "--wait", "60"))
         await services.clock.wait_until_asleep()
-        services.gate.approvals.add_request(replace(question, id=0))
+        services.gate.add_request(question, entry)
     assert waiting.result().envelope["data"]["summary"] == {"questions": 1, "open": 1}
 
 
 async def test_it_does_not_wait_for_ever() -> None:
     services = await build_sample_services()
-    services.gate.approvals.approvals.clear()
+    services.run_sql("DELETE FROM question")
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(run_command(services, "robot", "inbox", "--wait", "60"))
         await services.clock.wait_until_asleep()

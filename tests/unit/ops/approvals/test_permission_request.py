@@ -5,7 +5,7 @@ import pytest
 
 from termvisor.errors import BadRequest, Unsupported
 from termvisor.model.ids import PaneId
-from termvisor.ops.approvals._permission_request import build_answer_action, parse_permission_payload
+from termvisor.ops.approvals.hook_permission import build_answer_action, parse_permission_payload
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "recordings" / "claude_code"
 

@@ -32,8 +32,8 @@ async def test_a_misspelled_kind_is_not_an_empty_audit_log() -> None:
 
 async def test_secrets_and_escapes_do_not_come_out_of_an_old_entry() -> None:
     services = await build_sample_services()
-    evil = replace(services.gate.audit.entries[0], action={"text": f"x {TOKEN}"}, why="\x1b[2J\nforged", place=TOKEN)
-    services.gate.audit.entries[0] = evil
+    evil = replace(services.gate.entries[0], action={"text": f"x {TOKEN}"}, why="\x1b[2J\nforged", place=TOKEN)
+    services.gate.add_entry(evil)
     for words in (("audit",), ("robot", "audit")):
         out = (await run_command(services, *words)).out
         assert TOKEN not in out
@@ -42,7 +42,7 @@ async def test_secrets_and_escapes_do_not_come_out_of_an_old_entry() -> None:
 
 async def test_the_audit_log_of_a_forgotten_pane_is_found_by_its_number() -> None:
     services = await build_sample_services()
-    services.gate.audit.entries[0] = replace(services.gate.audit.entries[0], pane=PaneId(900))
+    services.gate.add_entry(replace(services.gate.entries[0], pane=PaneId(900)))
     (item,) = (await run_command(services, "robot", "audit", "--pane", "900")).envelope["data"]["items"]
     assert item["pane"] == 900
     for nobody in ("901", "9" * 40, "nowhere"):
@@ -57,10 +57,10 @@ async def _ids(services: FakeServices, *words: str) -> list[int]:
 
 async def test_entries_are_filtered_by_caller_outcome_correlation_and_time() -> None:
     services = await build_sample_services()
-    asked = services.gate.audit.entries[0]
+    asked = services.gate.entries[0]
     await services.clock.advance(60)
     done = replace(asked, stage="outcome", outcome="done", correlation="0ther", at=services.clock.now())
-    services.gate.audit.add_entry(done)
+    services.gate.add_entry(done)
     assert await _ids(services, "--actor", "robot") == await _ids(services, "--actor", "builder") == [1, 2]
     assert await _ids(services, "--actor", "human") == []
     assert await _ids(services, "--outcome", "done") == await _ids(services, "--correlation", "0ther") == [2]
@@ -76,19 +76,18 @@ async def _next(items: AsyncIterator[object]) -> AuditListing:
 
 async def test_follow_prints_each_entry_as_it_is_logged() -> None:
     services = await build_sample_services()
-    entry = services.gate.audit.entries[0]
+    entry = services.gate.entries[0]
     async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "audit", {"follow": True})) as items:
         assert [item.id for item in (await _next(items)).items] == [1]
         second = group.create_task(_next(items))
         await let_tasks_run()
-        services.gate.audit.add_entry(entry)
+        services.gate.add_entry(entry)
         assert ([item.id for item in (await second).items], second.result().is_continued) == ([2], True)
 
 
 async def test_after_a_break_it_resumes_without_loss_or_doubling() -> None:
     services = await build_sample_services()
-    for _ in range(3000):
-        services.gate.audit.add_entry(services.gate.audit.entries[0])
+    await services.store.audit.add(services.gate.entries * 3000)
     heard: list[int] = []
     cursor = 0
     for pieces in (1, 2, 1):
@@ -103,21 +102,21 @@ async def test_after_a_break_it_resumes_without_loss_or_doubling() -> None:
 
 async def test_only_what_fits_is_followed() -> None:
     services = await build_sample_services()
-    entry = services.gate.audit.entries[0]
+    entry = services.gate.entries[0]
     wanted = {"follow": True, "kind": "kill"}
     async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "audit", wanted)) as items:
         assert (await _next(items)).items == ()
         result = group.create_task(_next(items))
         await let_tasks_run()
-        services.gate.audit.add_entry(entry)
+        services.gate.add_entry(entry)
         await let_tasks_run()
-        services.gate.audit.add_entry(replace(entry, kind="kill", action={}))
+        services.gate.add_entry(replace(entry, kind="kill", action={}))
         assert [item.id for item in (await result).items] == [3]
 
 
 async def test_people_read_a_line_an_entry_and_programs_an_object_a_line() -> None:
     services = await build_sample_services()
-    services.gate.audit.add_entry(replace(services.gate.audit.entries[0], undoes="c0ffee"))
+    services.gate.add_entry(replace(services.gate.entries[0], undoes="c0ffee"))
     argv = ("audit", "--follow", "--after", "0", "--limit", "1")
     async with aclosing(dispatch_command_line(services, CommandContext(argv=argv, is_robot=False))) as pieces:
         first, second = await anext(pieces), await anext(pieces)

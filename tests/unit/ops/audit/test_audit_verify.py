@@ -1,10 +1,17 @@
+"""The hash chain of an exported audit log."""
+
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.unit.model.action.test_audit import build_chain
 
-from termvisor.model.action.hash_chain import ChainBreak
 from termvisor.ops.api.catalog import find_operation
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.envelope import encode_json_line
+from termvisor.ops.api.services import LocalServices
+from termvisor.ops.audit.audit_export import AuditLine
+from termvisor.ops.audit.audit_verify import ChainProof, verify_lines
 from termvisor.settings import Paths
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
@@ -13,15 +20,16 @@ from termvisor.testing.sample_services import build_sample_services
 async def test_it_is_spelled_as_two_words_and_says_whether_the_audit_log_is_intact() -> None:
     services = await build_sample_services()
     assert (await run_command(services, "audit", "verify")).out == "The audit log is intact.\n"
-    services.gate.audit.broken_chain = ChainBreak(7, "its content was changed")
+    services.run_sql("DROP TRIGGER audit_is_not_changed")
+    services.run_sql("UPDATE audit SET entry = replace(entry, 'deploy', 'coffee')")
     result = await run_command(services, "audit", "verify")
-    assert (result.status, result.out) == (1, "The audit log is broken at entry 7: its content was changed.\n")
+    assert (result.status, result.out) == (1, "The audit log is broken at entry 1: its content was changed.\n")
 
 
 async def test_a_file_is_verified_without_a_daemon(tmp_path: Path) -> None:
     services, path = await build_sample_services(), tmp_path / "record.jsonl"
     path.write_text((await run_command(services, "audit", "export")).out)
-    newest = services.gate.audit.entries[-1].hash
+    newest = services.gate.entries[-1].hash
     alone = LocalServices(Paths("/none/c", "/none/d", "/none/r"))
     result = await run_command(alone, "audit", "verify", "--file", str(path), "--kept", newest)
     assert (result.status, result.out) == (
@@ -42,7 +50,7 @@ async def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
 
 async def test_redacted_entries_are_reported_as_not_verified(tmp_path: Path) -> None:
     services, path = await build_sample_services(), tmp_path / "record.jsonl"
-    services.gate.audit.add_entry(replace(services.gate.audit.entries[0], place="ghp_" + "a1B2" * 9))
+    services.gate.add_entry(replace(services.gate.entries[0], place="ghp_" + "a1B2" * 9))
     path.write_text((await run_command(services, "audit", "export")).out)
     result = await run_command(services, "audit", "verify", "--file", str(path))
     assert result.out.splitlines()[-1] == "1 of them are redacted: their content could not be verified."
@@ -51,3 +59,67 @@ async def test_redacted_entries_are_reported_as_not_verified(tmp_path: Path) -> 
 def test_only_a_file_needs_no_daemon() -> None:
     op, words = find_operation(["audit", "verify", "--file=x"], is_robot=False)
     assert (op.is_local(words), op.is_local([])) == (True, False)
+
+
+def exported(*texts: str) -> list[bytes]:
+    chain = build_chain(list(texts))
+    lines = [AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=link.entry) for link in chain]
+    return [
+        *map(encode_json_line, lines),
+        encode_json_line(AuditLine(entries=len(chain), hash=chain[-1].hash if chain else "")),
+    ]
+
+
+def broken(lines: list[bytes], kept: str = "") -> tuple[int, str] | None:
+    found = verify_lines(lines, kept).broken
+    return None if found is None else (found.id, found.what)
+
+
+def test_an_intact_file_reports_its_entries_and_hash() -> None:
+    chain = build_chain(["a", "b", "c"])
+    assert verify_lines(exported("a", "b", "c")) == ChainProof(entries=3, hash=chain[-1].hash)
+    assert verify_lines(exported()) == ChainProof(entries=0, hash="")
+
+
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=5), st.data())
+def test_no_line_can_be_removed_and_no_byte_of_an_entry_changed(texts: list[str], data: st.DataObject) -> None:
+    lines = exported(*texts)
+    assert verify_lines(lines).broken is None
+    at = data.draw(st.integers(0, len(lines) - 1))
+    assert broken([*lines[:at], *lines[at + 1 :]]) is not None
+    changed = exported(*texts[:at], "another text", *texts[at + 1 :])
+    assert (
+        texts[at:] == []
+        or broken([*lines[:at], changed[at], *lines[at + 1 :]], build_chain(texts)[-1].hash) is not None
+    )
+
+
+def test_tampering_is_found_at_the_exact_entry() -> None:
+    one, two, three, end = exported("first", "second", "third")
+    cases = {
+        "changed": ([one, two.replace(b"second", b"sec0nd"), three, end], (2, "its content was changed")),
+        "taken out": ([one, three, end], (3, "it does not follow entry 1")),
+        "cut": ([one, two, end], (3, "it was removed")),
+        "no end": ([one, two, three], (4, "the end of the file is missing")),
+        "added": ([one, two, three, end, three], (4, "not an audit entry")),
+        "garbage": ([one, b"\xff\n", three, end], (2, "not an audit entry")),
+    }
+    assert {name: broken(lines) for name, (lines, _) in cases.items()} == {
+        name: result for name, (_, result) in cases.items()
+    }
+
+
+def test_a_file_whose_hashes_were_computed_again_lacks_the_hash_that_was_kept() -> None:
+    kept = build_chain(["a", "b"])[-1].hash
+    assert broken(exported("a", "b"), kept) is None
+    assert broken(exported("a", "x"), kept) == (2, "no entry up to it has the expected hash")
+
+
+def test_masked_entries_are_counted_and_their_place_is_proven() -> None:
+    chain = build_chain(["a", "b"])
+    lines = [
+        encode_json_line(AuditLine(id=1, hash=chain[0].hash, entry="***", is_masked=True)),
+        encode_json_line(AuditLine(id=2, previous=chain[0].hash, hash=chain[1].hash, entry="b")),
+        encode_json_line(AuditLine(entries=2, hash=chain[1].hash)),
+    ]
+    assert verify_lines(lines) == ChainProof(entries=2, hash=chain[1].hash, masked=(1,))

@@ -1,7 +1,7 @@
 from termvisor.errors import StaleSnapshot
 from termvisor.model.action.action import Kill, SetTitle
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.action.undo import UndoAction, UndoPrecondition
+from termvisor.model.action.preconditions import UndoAction, UndoPrecondition
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 

@@ -2,7 +2,7 @@ import stat
 import tomllib
 from pathlib import Path
 
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.ops.config.config_init import build_template
 from termvisor.settings import Paths, list_settings, load_settings
 from termvisor.testing.operation_calls import run_command

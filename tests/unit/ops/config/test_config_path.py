@@ -1,4 +1,4 @@
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.settings import Paths
 from termvisor.testing.operation_calls import run_command
 

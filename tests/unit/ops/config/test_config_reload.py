@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.settings import Paths
 from termvisor.testing.fake_services import FakeServices
 from termvisor.testing.operation_calls import run_command

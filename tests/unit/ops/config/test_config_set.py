@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.settings import Paths, load_settings
 from termvisor.testing.operation_calls import run_command
 

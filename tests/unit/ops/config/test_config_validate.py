@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.ops.config.config_validate import find_config_warnings
 from termvisor.settings import Paths, Settings
 from termvisor.testing.operation_calls import run_command

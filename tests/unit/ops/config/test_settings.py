@@ -3,18 +3,16 @@ from pathlib import Path
 import pytest
 
 from termvisor.errors import BadRequest
-from termvisor.model.reload import ReloadResult
-from termvisor.ops.api.local_services import LocalServices
-from termvisor.ops.config._settings import find_setting, format_toml_value, get_paths, merge_settings
+from termvisor.model.maintenance import ReloadResult
+from termvisor.ops.api.services import LocalServices
+from termvisor.ops.config._settings import find_setting, format_toml_value, merge_settings
 from termvisor.settings import Paths, Settings
-from termvisor.testing.fake_services import FakeServices
 
 
 def test_the_paths_are_known_while_the_config_is_invalid(tmp_path: Path) -> None:
     places = Paths(str(tmp_path), "/d", "/r")
     (tmp_path / "config.toml").write_text("= nonsense")
-    assert get_paths(LocalServices(places)) == places
-    assert get_paths(FakeServices(places)) == places
+    assert LocalServices(places).paths == places
 
 
 @pytest.mark.parametrize(

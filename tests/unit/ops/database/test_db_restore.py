@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from termvisor.clock import SystemClock
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.settings import Paths, make_instance_folders
 from termvisor.store import Store
-from termvisor.system import lock_file
+from termvisor.system import files
 from termvisor.testing.operation_calls import run_command
 
 
@@ -49,11 +49,11 @@ async def test_a_confirmed_restore_replaces_the_database_and_keeps_the_old_one(p
     ).envelope["data"]
     assert os.stat(data["kept"]).st_ino == before
     assert os.stat(places.database).st_ino != before
-    assert lock_file.read_lock_holder(places.daemon_lock) is None
+    assert files.read_lock_holder(places.daemon_lock) is None
 
 
 async def test_while_a_daemon_runs_it_is_refused(places: Paths, tmp_path) -> None:
-    held = lock_file.acquire_lock(places.daemon_lock)
+    held = files.acquire_lock(places.daemon_lock)
     result = await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "copy.db"), "--yes")
     assert (result.status, result.envelope["error"]["code"]) == (75, "reserved")
     assert "visor down" in result.envelope["hint"]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from termvisor.model.workflow.info import WorkflowInfo
-from termvisor.model.workflow.run import WorkflowMode
+from termvisor.model.workflow import WorkflowInfo, WorkflowMode
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 

@@ -2,10 +2,9 @@ import pytest
 
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
-from termvisor.testing.fake_detections import SAMPLE_RULE
 from termvisor.testing.fake_services import FakeServices
 from termvisor.testing.operation_calls import run_command
-from termvisor.testing.sample_services import build_sample_services
+from termvisor.testing.sample_services import SAMPLE_RULE, build_sample_services
 
 
 async def test_the_newest_twenty_come_oldest_first() -> None:
@@ -95,7 +94,7 @@ async def test_an_unknown_name_is_an_error_not_an_empty_result(
     op: tuple[str, ...], words: tuple[str, ...], hint: str
 ) -> None:
     services = await build_sample_services()
-    services.detections.rules[SAMPLE_RULE.id] = SAMPLE_RULE
+    services.pipeline.matcher.set_rules([SAMPLE_RULE], None)
     result = await run_command(services, *op, *words)
     assert result.status != 0
     assert hint in result.err
@@ -103,8 +102,6 @@ async def test_an_unknown_name_is_an_error_not_an_empty_result(
 
 async def test_what_a_rule_found_that_is_gone_is_still_listed() -> None:
     services = await build_sample_services()
-    one = services.detections.add_detection(
-        Detection(at=1, type="a.b", rule="gone.rule", pane=PaneId(1), source="stream")
-    )
+    one = services.add_detection(Detection(at=1, type="a.b", rule="gone.rule", pane=PaneId(1), source="stream"))
     listed = (await run_command(services, "robot", "events", "--rule", "gone.rule")).envelope["data"]["items"]
     assert [item["cursor"] for item in listed] == [str(one.event)]

@@ -51,7 +51,7 @@ async def test_once_prints_the_stored_events_and_exits() -> None:
 
 async def test_once_starts_with_the_oldest_stored_event() -> None:
     services = await build_sample_services()
-    services.history.forgotten_up_to = 2
+    services.run_sql("DELETE FROM event WHERE id <= 2")
     assert [item["cursor"] for item in (await run_command(services, "robot", "watch-events", "--once")).items] == [
         "3",
         "4",
@@ -64,7 +64,7 @@ async def test_a_watcher_of_a_rare_kind_survives_retention() -> None:
     async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch_events", wanted)) as items:
         found = group.create_task(_next(items))
         await let_tasks_run()
-        services.history.forgotten_up_to = 4
+        services.run_sql("DELETE FROM event WHERE id <= 4")
         services.add_event("alert", what="another")
         await let_tasks_run()
         services.add_event("server_found", socket="/s")

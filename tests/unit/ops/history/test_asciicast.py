@@ -9,7 +9,7 @@ from termvisor.clock import NS
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.command import ShellCommand
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
 from termvisor.ops.history._asciicast import (
     AsciicastWriter,
     CastMarker,

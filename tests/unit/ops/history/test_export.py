@@ -1,3 +1,5 @@
+"""Export of lines and raw bytes of a period."""
+
 import base64
 import logging
 
@@ -5,8 +7,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from termvisor.clock import NS
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
+from termvisor.ops.history._report import TimeRange
+from termvisor.ops.history.export import export_lines, export_raw
 from termvisor.testing.fake_clock import NOON
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.operation_calls import run_command
@@ -101,9 +106,9 @@ async def test_a_secret_that_reached_the_store_stays_inside(services: FakeServic
 async def recorded(services: FakeServices) -> FakeServices:
     """A pane in which a command runs and ends, and then the shell."""
     services.start_command(PANE, "make")
-    services.history.recording.stored_frames.append(FRAME)
+    services.recording.stored_frames.append(FRAME)
     await services.clock.advance(1)
-    services.history.recording.stored_frames.append(replace(FRAME, at=services.clock.now(), rows=("$ make", "ok")))
+    services.recording.stored_frames.append(replace(FRAME, at=services.clock.now(), rows=("$ make", "ok")))
     services.finish_command(PANE)
     await services.clock.advance(1)
     services.add_event("pane_died", PANE, status=3, signal=None)
@@ -153,3 +158,28 @@ async def test_a_snapshot_is_written_to_a_new_file(services: FakeServices) -> No
 )
 async def test_forms_that_lack_something_are_refused(services: FakeServices, argv: tuple[str, ...]) -> None:
     assert (await run_command(services, "export", *argv)).status == 2
+
+
+async def build_services() -> FakeServices:
+    services = FakeServices()
+    services.add_pane(build_shell_facts())
+    for word in ("one", "two", "three"):
+        services.print_lines(PANE, word)
+        services.print_bytes(PANE, word.encode())
+        await services.clock.advance(10)
+    return services
+
+
+async def test_only_lines_in_the_period_are_exported():
+    services, span = await build_services(), TimeRange(NOON + 5 * NS, NOON + 15 * NS)
+    assert [piece.text async for piece in export_lines(services, PANE, span, "text")] == ["two"]
+    assert [piece.data async for piece in export_raw(services, PANE, span, is_unredacted=True)] == [b"two"]
+
+
+async def test_an_open_span_has_everything():
+    services = await build_services()
+    assert [piece.text async for piece in export_lines(services, PANE, TimeRange(), "text")] == ["one", "two", "three"]
+    assert (
+        b"".join([piece.data async for piece in export_raw(services, PANE, TimeRange(), is_unredacted=False)])
+        == b"onetwothree"
+    )

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
 from termvisor.ops.api.dispatch import stream_operation
 from termvisor.testing.fake_clock import NOON, let_tasks_run
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
@@ -20,7 +20,7 @@ FRAME = ReplayFrame(pane=PaneId(1), at=NOON, width=10, height=2, rows=("\x1b[31m
 def services() -> FakeServices:
     services = FakeServices()
     services.add_pane(build_shell_facts())
-    services.history.recording.stored_frames += [replace(FRAME, at=NOON + second * NS, note="") for second in range(5)]
+    services.recording.stored_frames += [replace(FRAME, at=NOON + second * NS, note="") for second in range(5)]
     return services
 
 

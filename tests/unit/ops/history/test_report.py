@@ -5,13 +5,13 @@ from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap
-from termvisor.ops.history._report import ReportData, ReportPeriod, render_report
+from termvisor.ops.history._report import ReportData, TimeRange, render_report
 from termvisor.testing.fake_clock import NOON
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 KEY = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 PANE = PaneId(1)
-HOUR = ReportPeriod(since=NOON, until=NOON + 3600 * NS)
+HOUR = TimeRange(since=NOON, until=NOON + 3600 * NS)
 
 
 def command(line: str, at: int = NOON, code: int | None = 0) -> ShellCommand:
@@ -22,7 +22,7 @@ def command(line: str, at: int = NOON, code: int | None = 0) -> ShellCommand:
 
 def render(**data: object) -> str:
     known = {"panes": [], "commands": [], "events": [], "gaps": []}
-    return render_report(ReportData(**(known | data)), HOUR)
+    return render_report(ReportData(**(known | data)), HOUR, NOON)
 
 
 def test_every_kind_of_data_has_its_table():

@@ -1,7 +1,10 @@
+from collections.abc import Awaitable, Callable
+
 import pytest
 
 from termvisor.clock import NS
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.search_query import SearchQuery, SearchResult
 from termvisor.ops.history.search_history import cut_snippet
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.operation_calls import run_command
@@ -17,24 +20,26 @@ async def test_hits_say_where_when_and_what() -> None:
 
 
 async def test_the_query_is_passed_to_the_history() -> None:
-    services = await build_sample_services()
+    services, queries = await build_sample_services(), []
+    services.history.search = _answer_incompletely(queries)
     words = ("error", "--pane", "work", "--since", "10s", "--until", "now", "--rank", "relevance", "-C", "3", "-n", "7")
     await run_command(services, "search", *words)
-    question = services.history.last_query
-    assert question is not None
-    assert (question.text, question.pane, question.rank, question.context, question.limit) == (
-        "error",
-        1,
-        "relevance",
-        3,
-        7,
-    )
-    assert (question.since, question.until) == (services.clock.now() - 10 * NS, services.clock.now())
+    (query,) = queries
+    assert (query.text, query.pane, query.rank, query.context, query.limit) == ("error", 1, "relevance", 3, 7)
+    assert (query.since, query.until) == (services.clock.now() - 10 * NS, services.clock.now())
+
+
+def _answer_incompletely(queries: list[SearchQuery]) -> Callable[[SearchQuery], Awaitable[SearchResult]]:
+    async def search(query: SearchQuery) -> SearchResult:
+        queries.append(query)
+        return SearchResult(hits=(), is_complete=False)
+
+    return search
 
 
 async def test_no_hits_is_no_error_and_an_incomplete_search_is_reported() -> None:
     services = await build_sample_services()
-    services.history.is_complete = False
+    services.history.search = _answer_incompletely([])
     answered = await run_command(services, "search", "nowhere")
     assert answered.out == "No hits; there may be more, narrow the query.\n"
     assert answered.status == 0
@@ -59,9 +64,13 @@ async def test_a_secret_in_a_hit_is_redacted() -> None:
 
 async def test_a_hit_in_a_forgotten_pane_keeps_its_number() -> None:
     services = await build_sample_services()
-    services.panes.views.clear()
+    services.panes.list_panes = _list_no_panes
     hit = (await run_command(services, "robot", "search", "passed")).envelope["data"]["items"][0]
     assert hit["identity"] == {"target": "", "session_name": "", "window_id": "", "pane_id": "", "id": 1}
+
+
+async def _list_no_panes(**_: object) -> list[object]:
+    return []
 
 
 @pytest.mark.parametrize("when", ["soon", "25:00"])

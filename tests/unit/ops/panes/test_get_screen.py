@@ -1,5 +1,4 @@
 import pytest
-from msgspec.structs import replace
 
 from termvisor.clock import NS, format_timestamp
 from termvisor.model.ids import PaneId
@@ -19,7 +18,7 @@ async def test_the_screen_is_returned_with_its_cursor() -> None:
 async def test_a_screen_cannot_act_on_the_readers_terminal() -> None:
     services = await build_sample_services()
     rows = ("\x1b[31mred\x1b]0;owned\x07", "plain\x1b[2J")
-    services.panes.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=rows, width=80, height=2)
+    services.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=rows, width=80, height=2)
     assert (await run_command(services, "screen", "1")).out == "red\nplain\n"
     assert (await run_command(services, "screen", "1", colour=True)).out == "\x1b[31mred\x1b[0m\nplain\n"
     assert (await run_command(services, "screen", "1", "--format", "markdown")).out == "```text\nred\nplain\n```\n"
@@ -54,12 +53,11 @@ async def test_a_stored_screen_can_be_named_by_its_number() -> None:
 
 async def test_input_rows_are_marked_as_not_stored() -> None:
     services = await _build_full_screen_services()
-    shown = services.history.recording.stored_screens
-    shown[0] = replace(shown[0], rows=("Working", "", ""), left_out=(2,))
-    assert (await run_command(services, "screen", "2", "--at", "1")).out.endswith(
-        "\nWorking\n\n[input row, not stored]\n"
+    services.show_screen(PaneId(2), "Waiting", "", "› typed", input_row=2)
+    assert (await run_command(services, "screen", "2", "--at", "3")).out.endswith(
+        "\nWaiting\n\n[input row, not stored]\n"
     )
-    assert (await run_command(services, "robot", "get-screen", "2", "--at", "1")).envelope["data"]["left_out"] == [2]
+    assert (await run_command(services, "robot", "get-screen", "2", "--at", "3")).envelope["data"]["left_out"] == [2]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ async def test_the_last_fifty_lines_and_the_unfinished_one(services: FakeService
 
 async def test_captured_output_is_stored_before_it_is_read(services: FakeServices) -> None:
     await run_command(services, "get-text", "1")
-    assert services.panes.settle_count == 1
+    assert services.pipeline.settle_count == 1
 
 
 async def test_reading_on_from_the_cursor_gives_every_line_once(services: FakeServices) -> None:
@@ -77,7 +77,7 @@ async def test_a_secret_in_the_store_is_redacted(services: FakeServices) -> None
 
 async def test_colours_come_from_the_screen(services: FakeServices) -> None:
     row = "\x1b[31mred\x1b[0m"
-    services.panes.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=(row,), width=80, height=1)
+    services.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=(row,), width=80, height=1)
     data = (await run_command(services, "robot", "get-text", "1", "--escapes")).envelope["data"]
     assert (data["source"], data["text"], data["cursor"]) == ("screen", row, "1:60")
     assert (await run_command(services, "get-text", "1", "--escapes")).out == "red\n"
@@ -132,7 +132,7 @@ async def test_long_output_is_read_in_pages(with_commands: FakeServices) -> None
 
 
 async def test_deleted_lines_of_a_command_are_counted(with_commands: FakeServices) -> None:
-    del with_commands.history.stored_lines[:62]
+    with_commands.run_sql("DELETE FROM block WHERE first_line <= 62")
     assert (
         await run_command(with_commands, "get-text", "1", "--command", "1")
     ).out == "[1 line deleted by retention]\ntwo\n"

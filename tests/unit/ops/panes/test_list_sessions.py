@@ -36,9 +36,8 @@ async def test_sessions_have_agent_totals() -> None:
 async def test_sessions_of_one_name_are_merged_on_request() -> None:
     services = FakeServices()
     services.add_pane(build_shell_facts("%1"))
-    there = services.add_pane(build_shell_facts("%2"))
     server = replace(SERVER, target=TargetName("build"), socket="/run/other")
-    services.change_pane(there.id, instance=replace(there.instance, server=server))
+    services.add_pane(build_shell_facts("%2"), server=server)
     apart = (await run_command(services, "robot", "sessions")).envelope["data"]["items"]
     assert [item["identity"]["target"] for item in apart] == ["build", "local"]
     (merged,) = (await run_command(services, "robot", "sessions", "--group-by", "session-name")).envelope["data"][

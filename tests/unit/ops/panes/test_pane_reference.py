@@ -3,8 +3,16 @@ import pytest
 from termvisor.errors import AmbiguousReference, NotFound
 from termvisor.model.ids import TargetName
 from termvisor.model.terminal.pane import PaneView, ServerInstance
-from termvisor.ops.panes._pane_reference import find_pane_by_reference, format_pane_path
+from termvisor.ops.panes._pane_reference import (
+    filter_panes,
+    find_pane_by_reference,
+    format_pane_path,
+    identify_all_panes,
+    resolve_pane,
+    resolve_pane_id,
+)
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
+from termvisor.testing.sample_services import build_sample_services
 
 OTHER = ServerInstance(TargetName("box"), "/run/tmux/other", 200, 1)
 
@@ -17,8 +25,8 @@ def panes() -> list[PaneView]:
     services.add_pane(build_shell_facts("%7", session="solo", window=3))
     services.add_pane(build_shell_facts("%5", session="far/away", window=4), server=OTHER)
     gone = services.add_pane(build_shell_facts("%8", session="solo", window=3))
-    services.change_pane(gone.id, gone_at=1)
-    return services.panes.views
+    services.remove_pane(gone.id)
+    return services.views
 
 
 @pytest.mark.parametrize(
@@ -72,9 +80,42 @@ def test_a_pane_that_ended_is_found_by_its_number_only(panes: list[PaneView]) ->
 def test_a_session_with_a_number_for_a_name_is_found_when_no_pane_has_that_number() -> None:
     services = FakeServices()
     services.add_pane(build_shell_facts(session="0"))
-    assert find_pane_by_reference("0", services.panes.views).id == 1
+    assert find_pane_by_reference("0", services.views).id == 1
 
 
 def test_an_unknown_agent_process_is_not_found(panes: list[PaneView]) -> None:
     with pytest.raises(NotFound, match="agent process '12' not found"):
         find_pane_by_reference("runtime:12", panes)
+
+
+async def test_a_living_pane_is_found_by_name_and_an_ended_one_by_number() -> None:
+    services = await build_sample_services()
+    assert (await resolve_pane(services, "work")).id == 1
+    assert (await resolve_pane(services, "3")).gone_at is not None
+    assert await resolve_pane_id(services, None) is None
+    assert await resolve_pane_id(services, "%4") == 2
+    with pytest.raises(NotFound):
+        await resolve_pane(services, "%9")
+
+
+async def test_filters_apply_together() -> None:
+    services = await build_sample_services()
+    assert [pane.id for pane in await filter_panes(services, {"session": "agents"})] == [2]
+    assert [pane.id for pane in await filter_panes(services, {"session": "agents"}, include_gone=True)] == [2, 3]
+    assert await filter_panes(services, {"session": "agents", "pane": "1"}) == []
+    assert await filter_panes(services, {"target": "elsewhere"}) == []
+
+
+async def test_a_pane_has_the_identity_that_the_contract_promises() -> None:
+    services = FakeServices()
+    services.add_pane(build_shell_facts("%5"))
+    identities = await identify_all_panes(services)
+    who = identities[1]
+    assert (who.target, who.session_name, who.window_id, who.pane_id, who.id) == ("local", "work", "@1", "%5", 1)
+    assert (identities[9].id, identities[9].session_name) == (9, "")
+
+
+@pytest.mark.parametrize("text", ["0", "01", "٣", "99", "9" * 30, "-1"])
+async def test_an_unknown_pane_id_is_not_found(text: str) -> None:
+    with pytest.raises(NotFound, match="not found"):
+        await resolve_pane(await build_sample_services(), text)

@@ -1,4 +1,3 @@
-import msgspec
 import pytest
 
 from termvisor.errors import InvalidCursor
@@ -29,9 +28,7 @@ async def test_a_foreign_cursor_is_refused_with_the_oldest_valid_one(services: F
 
 
 async def test_a_cursor_before_the_oldest_line_is_rejected(services: FakeServices) -> None:
-    services.history.stored_lines = [
-        msgspec.structs.replace(line, number=line.number + 100) for line in services.history.stored_lines
-    ]
+    services.run_sql("UPDATE block SET first_line = first_line + 100")
     with pytest.raises(InvalidCursor, match="deleted by retention") as caught:
         await parse_cursor(services, PaneId(1), "1:50")
     assert caught.value.details == {"oldest": "1:100"}
@@ -45,7 +42,7 @@ async def test_a_pane_that_printed_nothing_has_a_beginning_too() -> None:
 
 
 async def test_without_stored_lines_the_oldest_cursor_is_the_next_line(services: FakeServices) -> None:
-    services.history.stored_lines.clear()
+    services.run_sql("DELETE FROM block")
     with pytest.raises(InvalidCursor, match="deleted by retention") as caught:
         await parse_cursor(services, PaneId(1), "1:2")
     assert caught.value.details == {"oldest": "1:3"}

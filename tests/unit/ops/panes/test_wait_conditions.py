@@ -31,7 +31,7 @@ def services() -> FakeServices:
 
 
 def pane(services: FakeServices) -> PaneView:
-    return services.panes.views[0]
+    return services.views[0]
 
 
 async def find_ended_command(services: FakeServices, target: AwaitedCommand) -> ShellCommand | None:
@@ -71,7 +71,7 @@ async def test_in_an_editor_the_editor_is_awaited(services: FakeServices) -> Non
 
 
 async def test_a_command_that_ended_after_the_cursor_is_found(services: FakeServices) -> None:
-    cursor = len(services.history.stored_lines)
+    cursor = pane(services).lines
     services.start_command(PANE, "typed after")
     ended = services.finish_command(PANE, 1)
     assert await find_ended_command(services, await choose_awaited_command(services, pane(services), cursor)) == ended
@@ -79,7 +79,7 @@ async def test_a_command_that_ended_after_the_cursor_is_found(services: FakeServ
 
 async def test_a_command_that_started_before_the_cursor_does_not_count(services: FakeServices) -> None:
     services.start_command(PANE, "long and silent")
-    cursor = len(services.history.stored_lines)
+    cursor = pane(services).lines
     target = await choose_awaited_command(services, pane(services), cursor)
     services.finish_command(PANE, 0)
     assert await find_ended_command(services, target) is None
@@ -114,11 +114,11 @@ def painted() -> FakeServices:
 
 
 def show(services: FakeServices, *rows: str) -> None:
-    services.panes.screens[PANE] = Screen(pane=PANE, rows=rows, width=80, height=24)
+    services.screens[PANE] = Screen(pane=PANE, rows=rows, width=80, height=24)
 
 
-def set_alternate_screen(services: FakeServices, **changes: object) -> PaneView:
-    return services.change_pane(PANE, activity=PaneActivity(kind="alt_screen"), **changes)
+def set_alternate_screen(services: FakeServices) -> PaneView:
+    return services.change_pane(PANE, activity=PaneActivity(kind="alt_screen"))
 
 
 def build_matcher(services: FakeServices) -> ScreenTextMatcher:
@@ -132,8 +132,10 @@ async def test_the_first_matching_row_is_found(painted: FakeServices) -> None:
 
 
 async def test_a_pane_without_alternate_screen_or_closed_is_not_captured(painted: FakeServices) -> None:
-    assert await build_matcher(painted).find_row(painted.panes.views[0]) is None
-    assert await build_matcher(painted).find_row(set_alternate_screen(painted, gone_at=5)) is None
+    assert await build_matcher(painted).find_row(painted.views[0]) is None
+    set_alternate_screen(painted)
+    painted.remove_pane(PANE)
+    assert await build_matcher(painted).find_row(painted.views[0]) is None
 
 
 async def test_the_next_capture_is_delayed(painted: FakeServices) -> None:

@@ -40,7 +40,7 @@ async def _run_while_waiting(
 async def test_past_lines_are_searched_first(services: FakeServices) -> None:
     data = (await run_command(services, "robot", "wait-for", "1", "done with")).envelope["data"]
     assert (data["outcome"], data["line"]["number"], data["cursor"], data["waited_secs"]) == ("matched", 2, "1:2", 0)
-    assert services.panes.settle_count == 1
+    assert services.pipeline.settle_count == 1
 
 
 async def test_new_lines_are_awaited(services: FakeServices) -> None:
@@ -180,7 +180,7 @@ async def test_a_secret_in_the_matching_line_is_redacted(services: FakeServices)
 async def test_rows_of_a_full_screen_program_are_matched(services: FakeServices) -> None:
     services.change_pane(PANE, activity=PaneActivity(kind="alt_screen"))
     rows = ("working", "Do you want to proceed?")
-    services.panes.screens[PANE] = Screen(pane=PANE, rows=rows, width=80, height=2)
+    services.screens[PANE] = Screen(pane=PANE, rows=rows, width=80, height=2)
     result = await run_command(services, "robot", "wait-for", "1", "want to")
     assert result.envelope["data"]["shown"] == "Do you want to proceed?"
     assert (await run_command(services, "wait-for", "1", "want to")).out == "Do you want to proceed?\n"

@@ -1,19 +1,25 @@
-from termvisor.model.action.policy import ApprovalPolicy, Policy
+from pathlib import Path
+
+from termvisor.settings import Paths
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_the_active_policy_is_shown_or_only_changed_values() -> None:
+def _write_policy(folder: Path, text: str) -> Paths:
+    (folder / "policy.toml").write_text(text)
+    return Paths(str(folder), str(folder), str(folder))
+
+
+async def test_the_active_policy_is_shown_or_only_changed_values(tmp_path: Path) -> None:
     services = await build_sample_services()
     assert 'approval.default = "ask"' in (await run_command(services, "policy", "show")).out
-    services.gate.audit.active_policy = Policy(approval=ApprovalPolicy(default="deny"))
+    services = await build_sample_services(_write_policy(tmp_path, '[approval]\ndefault = "deny"\n'))
     shown = await run_command(services, "policy", "show", "--changed", "-q")
     assert shown.out == 'approval.default = "deny"\napproval.expiry = 600\n'
 
 
-async def test_a_file_that_is_wrong_is_reported_and_without_any_policy_nothing_is_allowed() -> None:
-    services = await build_sample_services()
-    services.gate.audit.active_policy, services.gate.audit.policy_problem = None, "line 3 is wrong"
+async def test_a_file_that_is_wrong_is_reported_and_without_any_policy_nothing_is_allowed(tmp_path: Path) -> None:
+    services = await build_sample_services(_write_policy(tmp_path, '[approval]\n\ndefault = "never"\n'))
     out = (await run_command(services, "policy", "show")).out
-    assert "line 3 is wrong" in out
+    assert "line 3" in out
     assert "nothing is allowed" in out

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from termvisor.ops.render.text import (
     RenderOptions,
@@ -15,6 +17,7 @@ from termvisor.ops.render.text import (
     sanitize_keep_colours,
     sanitize_lines,
     shorten,
+    wrap_text,
 )
 
 COLUMNS = (
@@ -164,3 +167,43 @@ def test_where_space_is_short_extra_columns_are_left_out_the_last_one_first() ->
     }
     assert heads == {60: ["A", "B", "C", "D"], 20: ["A", "B", "C"], 12: ["A", "C"]}
     assert render_table(columns, [1], RenderOptions(width=12)).split("\n")[1] == "aaaa  ccccc…"
+
+
+PAGE = """A first line that was
+broken by hand.
+
+arguments:
+  <pane>        The pane; any reference that names one of them.
+  --at <at>     Begin here.
+
+- an item that is rather long
+- another"""
+
+
+def test_paragraphs_are_filled_and_columns_hang() -> None:
+    assert (
+        wrap_text(PAGE, 38)
+        == """A first line that was broken by hand.
+
+arguments:
+  <pane>        The pane; any
+                reference that names
+                one of them.
+  --at <at>     Begin here.
+
+- an item that is rather long
+- another"""
+    )
+
+
+def test_a_narrow_terminal_still_gets_words() -> None:
+    assert wrap_text("- a word after another", 10) == "- a word\n  after\n  another"
+
+
+def test_no_width_changes_nothing() -> None:
+    assert wrap_text(PAGE, 0) == PAGE
+
+
+@given(st.text("ab -:\n"), st.integers(1, 90))
+def test_no_word_is_lost(text: str, width: int) -> None:
+    assert wrap_text(text, width).split() == text.split()

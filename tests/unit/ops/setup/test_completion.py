@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.system.subprocesses import run_and_capture as run
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.operation_calls import run_command

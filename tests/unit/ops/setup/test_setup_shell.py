@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.settings import Paths
-from termvisor.setup.shell_startup_file import add_block
+from termvisor.setup.shell_integration import add_block
 from termvisor.testing.operation_calls import run_command
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -4,7 +4,7 @@ import pytest
 
 from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.diagnostics.checks.check import CheckContext, CheckFinding
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.ops.system import doctor
 from termvisor.settings import Paths
 from termvisor.testing.operation_calls import run_command

@@ -2,8 +2,8 @@ import pytest
 
 from termvisor.ops.api import catalog
 from termvisor.ops.api.catalog import OPERATION_NAMES, OPERATION_PATHS, load_all_operations
-from termvisor.ops.api.local_services import LocalServices
 from termvisor.ops.api.operation import Operation
+from termvisor.ops.api.services import LocalServices
 from termvisor.ops.system.help import render_page
 from termvisor.testing.operation_calls import run_command
 

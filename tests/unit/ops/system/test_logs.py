@@ -6,7 +6,7 @@ import pytest
 
 from termvisor.errors import BadRequest
 from termvisor.ops.api.dispatch import call_operation, stream_operation
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.ops.system.logs import LogTail
 from termvisor.settings import Paths
 from termvisor.testing.fake_services import FakeServices

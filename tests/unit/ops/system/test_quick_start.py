@@ -4,7 +4,7 @@ import pytest
 
 from termvisor.ops.api.arguments import parse_arguments
 from termvisor.ops.api.catalog import find_operation
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.ops.system.help import CLI_ONLY_COMMANDS
 from termvisor.ops.system.quick_start import QUICK_START
 from termvisor.testing.operation_calls import run_command

@@ -2,7 +2,7 @@ import tomllib
 from pathlib import Path
 
 from termvisor import __version__
-from termvisor.ops.api.local_services import LocalServices
+from termvisor.ops.api.services import LocalServices
 from termvisor.testing.operation_calls import run_command
 
 

@@ -1,7 +1,6 @@
-from termvisor.model.workflow.run import Run, RunId
+from termvisor.model.workflow import Run, RunId
 from termvisor.ops.render.text import RenderOptions
-from termvisor.ops.workflows._run_change import RunChangeResult
-from termvisor.ops.workflows._run_item import build_run_item
+from termvisor.ops.workflows._workflow_runs import RunChangeResult, build_run_item
 from termvisor.ops.workflows.workflow_cancel import render_text
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services

@@ -1,3 +1,6 @@
+from termvisor.model.workflow import DryRunStep
+from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.workflows.workflow_dry_run import build_dry_run_result, render_dry_run
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
@@ -17,3 +20,15 @@ async def test_an_unknown_workflow_or_pane_is_not_found() -> None:
     assert (
         await run_command(await build_sample_services(), "robot", "workflow", "dry-run", "nightly", "99")
     ).status == 4
+
+
+def test_a_failed_precondition_is_shown() -> None:
+    result = build_dry_run_result(
+        "w", 1, ([DryRunStep(number=0, kind="act", name="send", refused="somebody types")], "done")
+    )
+    assert result.steps[0].refused == "somebody types"
+    assert "refused now: somebody types" in render_dry_run(result, RenderOptions())
+
+
+def test_a_workflow_that_does_nothing_is_reported() -> None:
+    assert render_dry_run(build_dry_run_result("w", 1, ([], "done")), RenderOptions()).startswith("No steps.")

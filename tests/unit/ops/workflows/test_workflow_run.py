@@ -1,6 +1,7 @@
 from msgspec.structs import replace
 
 from termvisor.errors import Refused
+from termvisor.model.workflow import RunFilter
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
@@ -17,7 +18,7 @@ async def test_a_denied_workflow_does_not_start() -> None:
     services.gate.error = Refused("no")
     result = await run_command(services, "robot", "workflow", "run", "nightly", "1")
     assert result.status == 77
-    assert len(services.workflows.stored_runs) == 3
+    assert len(await services.workflows.list_runs(RunFilter())) == 3
 
 
 async def test_without_an_event_a_run_needs_force() -> None:
@@ -30,7 +31,7 @@ async def test_a_dry_run_shows_the_verdicts_and_starts_nothing() -> None:
     services = await build_sample_services()
     data = (await run_command(services, "robot", "workflow", "run", "nightly", "1", "--dry-run")).envelope["data"]
     assert [step["verdict"] for step in data["rehearsal"]["steps"]] == [None, "ask"]
-    assert (data["run"], len(services.workflows.stored_runs), services.gate.executed) == (None, 3, [])
+    assert (data["run"], len(await services.workflows.list_runs(RunFilter())), services.gate.executed) == (None, 3, [])
     assert "nothing was done" in (await run_command(services, "workflow", "run", "nightly", "1", "--dry-run")).out
 
 

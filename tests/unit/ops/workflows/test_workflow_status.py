@@ -17,19 +17,22 @@ async def test_only_what_is_under_way_is_shown_unless_all_is_asked_for() -> None
 async def test_a_plan_is_shown_and_an_empty_list_is_reported() -> None:
     services = await build_sample_services()
     assert "run 3: resume at noon" in (await run_command(services, "workflow", "status")).out
-    services.workflows.stored_runs.clear()
+    services.run_sql("DELETE FROM run_step")
+    services.run_sql("DELETE FROM run")
     assert "No active workflow runs." in (await run_command(services, "workflow", "status")).out
 
 
 async def test_a_running_run_shows_its_current_step() -> None:
     services = await build_sample_services()
-    services.workflows.stored_runs[2] = replace(services.workflows.stored_runs[2], status="running", why="", plan="")
+    run, _ = await services.workflows.get_run(3)
+    await services.store.workflow_runs.save(replace(run, status="running", why="", plan=""))
     assert "at step 1, act send" in (await run_command(services, "workflow", "status")).out
 
 
 async def test_where_none_is_under_way_the_way_to_those_that_ended_is_reported() -> None:
     services = await build_sample_services()
-    services.workflows.stored_runs.pop()
+    run, _ = await services.workflows.get_run(3)
+    await services.store.workflow_runs.save(replace(run, status="completed", ended_at=services.clock.now()))
     assert (
         "`visor workflow status --all` includes ended ones" in (await run_command(services, "workflow", "status")).out
     )

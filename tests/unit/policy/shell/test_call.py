@@ -1,6 +1,14 @@
 import pytest
 
-from termvisor.policy.shell.call import ProgramCall, ShellRedirect, build_literal_call, get_program_name
+from termvisor.policy.shell.call import (
+    NO_EFFECT,
+    CommandEffect,
+    ProgramCall,
+    ShellRedirect,
+    build_literal_call,
+    get_program_name,
+    merge_effects,
+)
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 
@@ -46,3 +54,18 @@ def test_argv_cannot_contain_the_unknown_text_mark() -> None:
     assert build_literal_call(("a", UNKNOWN_TEXT), ("X",)) == ProgramCall(
         words=(ShellWord("a"), ShellWord("\ufffd")), sets=("X",)
     )
+
+
+def test_effects_add_up_and_a_class_counts_once() -> None:
+    both = merge_effects(
+        CommandEffect(classes=("disk",), writes=(ShellWord("a"),), hosts=("x",)),
+        CommandEffect(classes=("disk", "delete"), writes=(ShellWord("b"),), moves_to=(ShellWord("c"),)),
+    )
+    expected = CommandEffect(
+        classes=("disk", "delete"), writes=(ShellWord("a"), ShellWord("b")), hosts=("x",), moves_to=(ShellWord("c"),)
+    )
+    assert both == expected
+
+
+def test_merging_no_effects_gives_no_effect() -> None:
+    assert merge_effects(NO_EFFECT, NO_EFFECT) == NO_EFFECT

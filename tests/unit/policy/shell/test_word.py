@@ -1,7 +1,7 @@
 import pytest
 
 from termvisor.policy.shell import call_extractor, grammar
-from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord, decode_ansi_c, decode_double_quoted
 
 
 def words(text: str) -> list[ShellWord]:
@@ -74,3 +74,26 @@ def test_only_unquoted_signs_make_a_pattern(text: str, is_pattern: bool) -> None
 
 def test_escape_cannot_produce_mask_characters() -> None:
     assert texts("echo $'\\ue00f\\ue000'") == ["echo", "\ufffd\ufffd"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("a\\n\\t\\e", "a\n\t\x1b"),
+        ("\\x72m", "rm"),
+        ("\\162m", "rm"),
+        ("\\u0072\\U0000006d", "rm"),
+        ("\\cA", "\x01"),
+        ("\\'\\\\", "'\\"),
+        ("\\q", "q"),
+        ("\\x0", "\ufffd"),
+        ("\\ud800", "\ufffd"),
+        ("\\Uffffffff", "\ufffd"),
+    ],
+)
+def test_ansi_escapes_are_read_as_bash_reads_them(text: str, meaning: str) -> None:
+    assert decode_ansi_c(text) == meaning
+
+
+def test_in_double_quotes_a_backslash_counts_before_few_signs() -> None:
+    assert decode_double_quoted('\\"\\$\\`\\\\\\a\\\nb') == '"$`\\\\ab'

@@ -11,7 +11,7 @@ from termvisor.errors import BadRequest, NewerDatabase, StorageError
 from termvisor.model.event import Event
 from termvisor.store import Store
 from termvisor.store.maintenance.restore import inspect_restore, restore_backup
-from termvisor.store.sqlite.migrations import find_latest_version
+from termvisor.store.sqlite.database_file import find_latest_version
 
 AT = 1_767_268_800 * 10**9
 

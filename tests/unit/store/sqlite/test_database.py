@@ -11,7 +11,7 @@ import pytest
 
 from termvisor.errors import InternalError, NewerDatabase, StorageError
 from termvisor.store.sqlite.database import AUTO_VACUUM_INCREMENTAL, PAGE_SIZE, Database, get_tokenizer
-from termvisor.store.sqlite.migrations import find_latest_version
+from termvisor.store.sqlite.database_file import find_latest_version
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from termvisor.model.action.action import Actor
-from termvisor.model.action.audit import AuditEntry, AuditFilter
-from termvisor.model.action.hash_chain import ChainBreak, hash_entry
+from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak, hash_entry
 from termvisor.model.ids import PaneId
 
 ME = Actor(kind="human", uid=1000, pid=42, name="visor")

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.model.action.delivery import DeliveryRecord
+from termvisor.model.action.outcome import DeliveryRecord
 from tests.unit.store.tables.test_audit import entry
 
 

@@ -2,8 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.errors import InternalError
-from termvisor.model.terminal.mark import Mark
-from termvisor.model.terminal.output import Epoch, Gap
+from termvisor.model.terminal.output import Epoch, Gap, Mark
 from termvisor.store import EpochUpdate
 
 

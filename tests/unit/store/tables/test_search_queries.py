@@ -2,8 +2,7 @@ import pytest
 
 from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import TextBlock
-from termvisor.model.terminal.screen import Screen
-from termvisor.model.terminal.screen_row import CapturedScreen, ScreenRow
+from termvisor.model.terminal.screen import CapturedScreen, Screen, ScreenRow
 from termvisor.store import EpochUpdate
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from termvisor.clock import NS
-from termvisor.model.agent.session import AgentSession
-from termvisor.model.agent.transcript_message import TranscriptMessage
+from termvisor.model.agent.session import AgentSession, TranscriptMessage
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import RuntimeId, SessionId
 from termvisor.model.terminal.search_query import SearchQuery

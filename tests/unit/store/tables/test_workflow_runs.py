@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from termvisor.model.ids import EventId, PaneId
-from termvisor.model.workflow.run import Run, RunFilter, RunId, RunSignal, RunStep
+from termvisor.model.workflow import Run, RunFilter, RunId, RunSignal, RunStep
 
 RUN = Run(workflow="w", version=3, event=EventId(5), pane=PaneId(2), at=10, correlation="c", facts={"a": 1, "b": "x"})
 

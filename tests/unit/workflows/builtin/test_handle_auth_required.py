@@ -5,7 +5,7 @@ import pytest
 from termvisor.errors import Refused
 from termvisor.model.action.action import AskPerson, Notify, get_action_kind
 from termvisor.model.ids import RuntimeId
-from termvisor.model.workflow.run import RunId
+from termvisor.model.workflow import RunId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.handle_auth_required import WORKFLOW
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended

@@ -7,7 +7,7 @@ from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import RuntimeId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.handle_compaction import REFRESH_PROMPTS, WORKFLOW
-from termvisor.workflows.calls import PreferenceValues
+from termvisor.workflows.results import PreferenceValues
 from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)

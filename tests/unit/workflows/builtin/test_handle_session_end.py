@@ -7,7 +7,7 @@ from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId, SessionId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.handle_session_end import WORKFLOW, parse_token_counts, render_ending
-from termvisor.workflows.calls import SessionRecord
+from termvisor.workflows.results import SessionRecord
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)

@@ -5,11 +5,18 @@ import pytest
 from termvisor.clock import NS
 from termvisor.errors import Conflict, NeedsApproval
 from termvisor.model.action.action import AnswerDialog, SendText
+from termvisor.model.event import Event
 from termvisor.model.ids import RuntimeId
-from termvisor.model.workflow.run import Run, RunId
+from termvisor.model.workflow import Run, RunId
 from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.workflow_scene import WorkflowScene
-from termvisor.workflows.builtin.handle_usage_limits import AUTO_CONTINUE_TEXT, WORKFLOW
+from termvisor.workflows.builtin.handle_usage_limits import (
+    AUTO_CONTINUE_TEXT,
+    WORKFLOW,
+    LimitSituation,
+    format_duration,
+    render_plan,
+)
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
@@ -247,7 +254,7 @@ async def test_it_is_switched_off_in_the_middle_of_a_pause():
         desk.find()
         await desk.until("paused")
         desk.scene.modes.modes["handle_usage_limits"] = "off"
-        desk.scene.detections.bus.publish("config_reloaded")
+        desk.scene.events.publish(Event(at=0, kind="config_reloaded"))
         await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.why) == ("cancelled", "handle_usage_limits is switched off")
 
@@ -263,7 +270,7 @@ async def test_pause_on_limit_is_honoured_before_and_in_the_middle():
         desk.find()
         await desk.until("paused")
         desk.scene.preferences.set_values(pause_on_limit=False)
-        desk.scene.detections.bus.publish("config_reloaded")
+        desk.scene.events.publish(Event(at=0, kind="config_reloaded"))
         await advance_time(desk.scene, 0.0, 3)
         assert (desk.run.status, desk.run.why) == (
             "cancelled",
@@ -414,3 +421,50 @@ async def test_the_run_continues_after_the_daemon_was_killed_in_the_pause():
         await desk.end_of_limit()
         assert (await wait_until_ended(desk.scene)).status == "completed"
     assert desk.done == ["proceed."]
+
+
+NOON = 1_767_268_800 * NS
+KNOWN = {"run": 7, "agent": "codex", "now": NOON}
+
+
+def test_a_plan_is_four_lines_that_a_person_can_act_on():
+    told = render_plan(
+        LimitSituation(
+            **KNOWN,
+            session="abc",
+            command="codex resume abc",
+            cwd="/work",
+            resets_at=NOON + 8040 * NS,
+            due=NOON + 8045 * NS,
+        )
+    )
+    assert told.splitlines() == [
+        "When: the usage limit of codex ends at 2026-01-01 14:14:00 UTC, in 2 h 14 min",
+        "What: at 2026-01-01 14:14:05 UTC 'proceed.' is sent once in session abc, if the pane is as it was left",
+        "By hand: cd /work && codex resume abc",
+        "You can: `visor workflow resume 7` goes on now, `visor workflow cancel 7` drops the plan,"
+        " `visor config set auto_resume false` has it wait for you",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "part"),
+    [
+        ({}, "did not say when that ends"),
+        ({}, "nothing is sent before a person says so"),
+        ({}, "By hand: type 'proceed.' in the pane"),
+        ({"resets_at": NOON}, "ended at 2026-01-01 12:00:00 UTC"),
+        ({"goes_on_by_itself": True}, "codex goes on by itself; nothing is sent"),
+        ({"problem": "it was refused"}, "Trouble: it was refused\nWhen:"),
+    ],
+)
+def test_unknown_values_are_stated_in_the_plan(facts, part):
+    assert part in render_plan(LimitSituation(**KNOWN, **facts))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (3607, "1 h"), (200_000, "2 d 7 h"), (-5, "0 s")],
+)
+def test_a_span_has_its_two_largest_parts(seconds, words):
+    assert format_duration(seconds * NS) == words

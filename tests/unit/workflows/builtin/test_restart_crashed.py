@@ -9,7 +9,7 @@ from termvisor.model.action.action import Notify, SendText, Spawn
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.restart_crashed import WORKFLOW, build_resume_command
-from termvisor.workflows.calls import Observation, SessionRecord
+from termvisor.workflows.results import Observation, SessionRecord
 from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
@@ -42,7 +42,7 @@ def scene_of(comes: str = "5e55", **facts) -> WorkflowScene:
 async def lived(scene: WorkflowScene, crashes: int = 1):
     for _ in range(crashes - 1):
         scene.add_detection("agent.crashed", runtime=RUNTIME)
-    scene.runs.event_cursor = crashes - 1
+    await scene.runs.advance_cursor(crashes - 1)
     async with run_engine(scene):
         scene.add_detection("agent.crashed", runtime=RUNTIME, agent="claude_code", captures={"why": "it was killed"})
         return await wait_until_ended(scene)
@@ -71,7 +71,7 @@ async def test_old_crashes_do_not_count():
     now = scene.clock.now()
     for _ in range(5):
         scene.add_detection("agent.crashed", at=now - 3600 * NS)
-    scene.runs.event_cursor = 5
+    await scene.runs.advance_cursor(5)
     async with run_engine(scene):
         scene.add_detection("agent.crashed", runtime=RUNTIME)
         assert (await wait_until_ended(scene)).why.startswith("claude_code is running again")

@@ -5,7 +5,8 @@ import pytest
 from termvisor.errors import Conflict, MuxError, NotDone
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin import safe_actions
-from termvisor.workflows.calls import ActionStepResult, SendTextRequest
+from termvisor.workflows.calls import SendTextRequest
+from termvisor.workflows.results import ActionStepResult
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
 from tests.unit.workflows.running_engine import run_engine, wait_until_ended

@@ -8,7 +8,7 @@ from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import RuntimeId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.unstick import WORKFLOW, extract_symbols, render_nudge, render_summary
-from termvisor.workflows.calls import CodeSearchResult, Observation
+from termvisor.workflows.results import CodeSearchResult, Observation
 from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)

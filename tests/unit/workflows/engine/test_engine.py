@@ -8,7 +8,7 @@ from termvisor.clock import NS
 from termvisor.errors import Conflict, NotDone, Refused, StaleSnapshot, Unavailable, WorkflowNotFound
 from termvisor.model.action.approval import Approval
 from termvisor.model.event import Event
-from termvisor.model.workflow.run import Run, RunId
+from termvisor.model.workflow import Run, RunId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.context import Context, StepBack
@@ -84,7 +84,7 @@ async def test_an_event_that_does_not_match_is_old_or_unproven_starts_nothing(ev
         scene.add_detection(event, **more)
         await advance_time(scene)
     assert scene.runs.stored_runs == {}
-    assert scene.runs.event_cursor == 1
+    assert await scene.runs.read_cursor() == 1
 
 
 async def test_a_workflow_that_is_off_is_not_started():
@@ -240,7 +240,7 @@ async def test_an_action_refused_because_a_user_types_is_retried():
     step = (await scene.runs.list_steps(run.id))[0]
     assert (step.attempt, step.status) == (3, "completed")
     assert [terms.key for terms in scene.gate.received_preconditions] == [
-        f"event-1.1.0.{attempt}" for attempt in (1, 2, 3)
+        f"event:1.1.0.{attempt}" for attempt in (1, 2, 3)
     ]
 
 

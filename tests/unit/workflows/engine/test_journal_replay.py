@@ -4,16 +4,8 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.errors import Diverged, NotDone, TimedOut
-from termvisor.model.workflow.run import RunStep
-from termvisor.workflows.calls import (
-    ActionCall,
-    ActionStepResult,
-    ClockCall,
-    EmptyResult,
-    NoteCall,
-    SendTextRequest,
-    WaitFor,
-)
+from termvisor.model.workflow import RunStep
+from termvisor.workflows.calls import ActionCall, ClockCall, NoteCall, SendTextRequest, WaitFor
 from termvisor.workflows.engine.journal_replay import (
     END_STEP_KIND,
     InterruptedStep,
@@ -21,7 +13,6 @@ from termvisor.workflows.engine.journal_replay import (
     RunEnd,
     UnrecordedStep,
     describe_call,
-    encode_call,
     encode_error,
     encode_redacted,
     find_unreached_step,
@@ -30,6 +21,7 @@ from termvisor.workflows.engine.journal_replay import (
     split_journal,
     sum_work_seconds,
 )
+from termvisor.workflows.results import ActionStepResult, EmptyResult
 
 SEND = ActionCall(wish=SendTextRequest(text="hello"))
 
@@ -40,7 +32,7 @@ def step(call, number=0, status="completed", came=None, **more) -> RunStep:
         number=number,
         kind=get_step_kind(call),
         name=describe_call(call),
-        given=encode_call(call),
+        given=encode_redacted(call),
         came=text,
         status=status,
         at=0,
@@ -117,4 +109,4 @@ def test_waiting_for_people_is_not_work_time():
 def test_a_step_has_the_name_of_its_call():
     assert (get_step_kind(SEND), describe_call(SEND)) == ("act", "send")
     assert describe_call(WaitFor(quiet=2.0)) == "quiet"
-    assert encode_call(WaitFor(text="x")) == '{"text":"x","type":"wait_for"}'
+    assert encode_redacted(WaitFor(text="x")) == '{"text":"x","type":"wait_for"}'

@@ -6,20 +6,13 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.errors import Diverged, NotDone, StorageError, TimedOut
-from termvisor.model.workflow.run import Run, RunId, RunStep
+from termvisor.model.workflow import Run, RunId, RunStep
 from termvisor.testing.fake_clock import FakeClock, let_tasks_run
+from termvisor.testing.memory_store import open_memory_store, run_now
 from termvisor.testing.workflow_scene import FakeRunStore
-from termvisor.workflows.calls import (
-    ActionCall,
-    ActionStepResult,
-    ClockCall,
-    ClockReading,
-    EmptyResult,
-    NoteCall,
-    PressKeysRequest,
-    RetryPolicy,
-)
+from termvisor.workflows.calls import ActionCall, ClockCall, NoteCall, PressKeysRequest, RetryPolicy
 from termvisor.workflows.engine.journaled_calls import JournaledExecutor, StepExecution, compute_remaining_seconds
+from termvisor.workflows.results import ActionStepResult, ClockReading, EmptyResult
 
 RUN = Run(id=RunId(1), workflow="w", at=0, correlation="c")
 KEYS = ActionCall(wish=PressKeysRequest(keys=("C-c",)), retry=RetryPolicy(times=3, first=1.0))
@@ -44,9 +37,11 @@ class ScriptedStepRunner:
 
 
 def journaled(*answers, steps=()) -> tuple[JournaledExecutor, FakeRunStore, ScriptedStepRunner, FakeClock]:
-    runs, clock = FakeRunStore(), FakeClock()
+    clock = FakeClock()
+    runs = FakeRunStore(open_memory_store(clock))
+    run_now(runs.add(RUN))
     means = ScriptedStepRunner(runs, *answers)
-    return JournaledExecutor(RUN, steps, runs, means, clock), runs, means, clock
+    return JournaledExecutor(RUN, steps, runs.save_step, means, clock), runs, means, clock
 
 
 async def test_a_step_is_stored_as_running_before_it_is_executed_and_as_completed_before_its_result_is_returned():
@@ -125,12 +120,12 @@ async def _diverged(work) -> None:
 
 
 async def test_a_step_that_cannot_be_stored_is_not_executed():
-    effects, runs, means, _ = journaled(EmptyResult())
+    _, _, means, clock = journaled(EmptyResult())
 
     async def full(*_given):
         raise StorageError("disk full")
 
-    runs.save_step = full
+    effects = JournaledExecutor(RUN, [], full, means, clock)
     with pytest.raises(StorageError):
         await effects.execute(NoteCall(text="x"))
     assert means.journaled == []

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from termvisor.errors import StorageError
-from termvisor.model.workflow.run import RunId
+from termvisor.model.workflow import RunId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.engine.journal_replay import END_STEP_KIND

@@ -6,10 +6,10 @@ from termvisor.errors import Refused
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import PaneId
 from termvisor.testing.workflow_scene import WorkflowScene
-from termvisor.workflows.calls import Observation
 from termvisor.workflows.files.loader import WorkflowFileParser
 from termvisor.workflows.files.source_file import parse_source
 from termvisor.workflows.files.step_types import BranchCondition, is_condition_met
+from termvisor.workflows.results import Observation
 from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 

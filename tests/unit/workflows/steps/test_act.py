@@ -6,10 +6,9 @@ from msgspec.structs import replace
 from termvisor.errors import NotDone
 from termvisor.model.action.action import Actor, Notify, SendKeys, SendText, SetTitle, Spawn
 from termvisor.model.action.audit import AuditEntry
-from termvisor.model.action.delivery import DeliveryRecord
-from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.ids import PaneId
-from termvisor.model.workflow.run import Run, RunId, RunStep
+from termvisor.model.workflow import Run, RunId, RunStep
 from termvisor.testing.fake_services import build_shell_facts
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import (

@@ -1,11 +1,17 @@
 """Waiting for a condition in a pane."""
 
+import asyncio
+
 import pytest
 
-from termvisor.errors import BadRequest
+from termvisor.clock import NS
+from termvisor.errors import BadRequest, MuxError, TimedOut
+from termvisor.model.event import Event
+from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.testing.workflow_scene import WorkflowScene
-from termvisor.workflows.calls import WaitFor
-from termvisor.workflows.steps.wait import build_text_matcher
+from termvisor.workflows.calls import PauseCall, WaitFor
+from termvisor.workflows.results import Observation
+from termvisor.workflows.steps.wait import build_text_matcher, describe_pane_change, race
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import asked_for
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
@@ -101,3 +107,109 @@ async def test_exactly_one_condition_is_required():
 def test_an_invalid_pattern_is_an_error():
     with pytest.raises(BadRequest):
         build_text_matcher(WaitFor(pattern="(?=x)"))
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        ({"agent": "codex", "runtime": 4, "state": "error"}, ""),
+        ({"agent": "codex", "runtime": 5, "state": "error"}, "another agent is in the pane"),
+        ({}, "its agent has exited"),
+        ({"agent": "codex", "runtime": 4, "state": "running"}, "codex is running"),
+    ],
+)
+def test_a_change_of_the_pane_is_described(seen, words):
+    call = PauseCall(plan="wait", runtime=RuntimeId(4), unless=("running",))
+    assert describe_pane_change(call, Observation(at=1, pane=PaneId(1), **seen)) == words
+
+
+def scene_with(**pause) -> WorkflowScene:
+    async def pauses(context) -> str:
+        until = await context.now() + 60 * NS
+        paused = await context.pause_until_changed(PauseCall(plan="wait", until=until, **pause))
+        return f"{paused.why} {paused.text}".strip()
+
+    return WorkflowScene(Workflow(name="refresh", summary="", run=pauses))
+
+
+async def test_without_a_change_the_pause_ends_when_due():
+    scene = scene_with(unless=("running",), needs=("auto_resume",))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        assert (await wait_until_ended(scene)).why == "due"
+
+
+async def test_a_changed_pane_ends_the_pause_at_once():
+    scene = scene_with(unless=("running",))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+        began = scene.clock.now()
+        scene.pane_observer.change_pane(scene.pane, agent="codex", state="running")
+        assert (await wait_until_ended(scene)).why == "changed codex is running"
+        assert scene.clock.now() == began
+
+
+async def test_an_unresponsive_tmux_does_not_end_the_pause(monkeypatch):
+    scene = scene_with(unless=("running",))
+    real, errors = scene.pane_observer.observe, [MuxError("the control client ended")] * 2
+
+    async def observe(pane, lines):
+        if errors and scene.runs.steps_by_run:
+            raise errors.pop()
+        return await real(pane, lines)
+
+    monkeypatch.setattr(scene.pane_observer, "observe", observe)
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why, errors) == ("completed", "due", [])
+
+
+async def test_a_needed_setting_that_is_switched_off_ends_the_pause():
+    scene = scene_with(needs=("auto_resume",))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+        scene.preferences.set_values(auto_resume=False)
+        scene.events.publish(Event(at=0, kind="config_reloaded"))
+        assert (await wait_until_ended(scene)).why == "changed auto_resume is off"
+
+
+async def test_a_workflow_that_is_switched_off_is_cancelled_during_its_pause():
+    scene = scene_with()
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+        scene.modes.modes["refresh"] = "off"
+        scene.events.publish(Event(at=0, kind="config_reloaded"))
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why) == ("cancelled", "refresh is switched off")
+
+
+async def never() -> str:
+    await asyncio.Event().wait()
+    return ""
+
+
+async def soon() -> str:
+    return "soon"
+
+
+async def wrong() -> str:
+    raise TimedOut("late")
+
+
+async def test_the_first_answer_counts():
+    assert await race(never(), soon()) == "soon"
+
+
+async def test_the_first_error_is_raised_as_it_is():
+    with pytest.raises(TimedOut, match="late"):
+        await race(never(), wrong())
+
+
+async def test_a_race_can_be_cancelled():
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await race(never(), never())

@@ -7,25 +7,17 @@ from msgspec.structs import replace
 from termvisor.agents.adapters import error_classifier
 from termvisor.model.agent.signal import FlagUpdate
 
-LOGIN_ERRORS = frozenset(
-    {
-        "authentication_failed",
-        "oauth_org_not_allowed",
-        "account_on_hold",
-        "verification_required",
-        "cloud_credential_error",
-    }
-)
+_LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "account_on_hold"})
+_LOGIN_ERRORS |= {"verification_required", "cloud_credential_error"}
 """Errors that the user resolves by logging in or contacting the vendor."""
-AUTHENTICATED_ERRORS = frozenset({"rate_limit", "invalid_request", "model_not_found", "max_output_tokens"})
-"""Errors of authenticated requests: they prove that the user is logged in."""
-_POSSIBLE_LIMIT_ERRORS = ("rate_limit", "")
+# Errors of authenticated requests: they prove that the user is logged in.
+_AUTHENTICATED_ERRORS = frozenset({"rate_limit", "invalid_request", "model_not_found", "max_output_tokens"})
+# `You've hit your 5-hour limit`. Status 429 alone is no usage limit: the request may be retried at once.
 _LIMIT_MESSAGE = re.compile(
     r"\b(?:hit|reached) your (?!fast\b).{0,40}\b(?:limit|shared budget)\b|\busage limit reached\b"
     r"|\bout of (?:extra usage|usage)\b",
     re.IGNORECASE,
 )
-"""`You've hit your 5-hour limit`. Status 429 alone is no usage limit: the request may be retried at once."""
 
 
 def build_error_flags(error: str, message: str, now: int) -> FlagUpdate:
@@ -33,14 +25,14 @@ def build_error_flags(error: str, message: str, now: int) -> FlagUpdate:
     flags = error_classifier.build_error_flags(
         _classify_error(error, message), message, now, error_classifier.find_zoned_reset_time
     )
-    return replace(flags, auth_needed=False) if error in AUTHENTICATED_ERRORS else flags
+    return replace(flags, auth_needed=False) if error in _AUTHENTICATED_ERRORS else flags
 
 
 def _classify_error(error: str, message: str) -> str:
-    if error in LOGIN_ERRORS:
+    if error in _LOGIN_ERRORS:
         return error_classifier.AUTH
     return (
         error_classifier.USAGE_LIMIT
-        if error in _POSSIBLE_LIMIT_ERRORS and _LIMIT_MESSAGE.search(message)
+        if error in ("rate_limit", "") and _LIMIT_MESSAGE.search(message)
         else error_classifier.OTHER
     )

@@ -7,62 +7,34 @@ just appeared ignores keys, so the gate checks whether it closed and calls these
 import re
 from collections.abc import Sequence
 
-import msgspec
-
-from termvisor.agents.adapters.claude_code.screen_regions import parse_layout
-from termvisor.agents.adapters.claude_code.screen_rules import classify_screen
-from termvisor.agents.adapters.dialog_options import (
+from termvisor.agents.adapters.claude_code.screen import classify_screen, parse_layout
+from termvisor.agents.adapters.keyboard import (
     Decision,
     DialogOption,
     KeyPress,
+    build_answer_press,
     build_exit_press,
-    find_keys_to_option,
+    build_option_press,
 )
+from termvisor.agents.adapters.keyboard import format_permission_hook_answer as format_hook_answer  # noqa: F401
 from termvisor.model.terminal.screen import Screen
 
-CLEAR_KEYS = ("C-u",)
-"""Deletes one row of the composer; check whether it is empty afterwards."""
-SUBMIT_KEYS = ("Enter",)
-"""While the agent is working, a prompt is queued until the end of the turn."""
-QUIT_COMMAND = "/exit"
-"""Typed like a prompt; the command menu must be open before Enter."""
-QUIT_KEYS = ("C-c", "C-c")
-"""Both within a second; the first one clears the composer or interrupts the turn."""
-HOOK_EVENT = "PermissionRequest"
-
-ALLOW_LABELS: dict[str, str] = {
-    "permission": "Yes",
-    "trust_folder": "Yes, I trust this folder",
-    "use_api_key": "Yes",
-}
-"""By rule name, the option that allows this once and nothing later. A plan has none: accepting it changes the mode."""
+# By rule name, the option that allows this once and nothing later. A plan has none: accepting it changes the mode.
+_ALLOW_LABELS = {"permission": "Yes", "trust_folder": "Yes, I trust this folder", "use_api_key": "Yes"}
 _INTERRUPT_HINT = "esc to interrupt"
 _OPTION_ROW = re.compile(r" {0,6}(❯ )? *(?:\d{1,2}\. )?(\S.*)")
 
 
-def format_hook_answer(decision: Decision, message: str = "") -> str:
-    """Return the output of the `PermissionRequest` hook. An empty output would leave the answer to the dialog."""
-    fields = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
-    answer = {"hookSpecificOutput": {"hookEventName": HOOK_EVENT, "decision": fields}}
-    return msgspec.json.encode(answer).decode()
-
-
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
-    reading, rows = classify_screen(screen), parse_layout(screen).dialog
-    if reading.state != "waiting_approval" or not rows:
-        return None
-    if decision == "deny":
-        return KeyPress(keys=("Escape",), rule=reading.rule, rows=rows)
-    label = ALLOW_LABELS.get(reading.rule_name)
-    keys = find_keys_to_option(label, parse_pointed_options(rows)) if label else None
-    return KeyPress(keys=keys, rule=reading.rule, rows=rows) if keys else None
+    rows = parse_layout(screen).dialog
+    return build_answer_press(classify_screen(screen), rows, parse_pointed_options(rows), _ALLOW_LABELS, decision)
 
 
 def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
     """Return the keys that choose this option of a question; None if it is not offered exactly once."""
     reading, rows = classify_screen(screen), parse_layout(screen).dialog
-    keys = find_keys_to_option(label, parse_pointed_options(rows)) if reading.rule_name == "question" else None
-    return KeyPress(keys=keys, rule=reading.rule, rows=rows) if keys else None
+    is_question = reading.rule_name == "question"
+    return build_option_press(reading, rows, parse_pointed_options(rows), label) if is_question else None
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
@@ -76,18 +48,13 @@ def find_interrupt_keys(screen: Screen) -> KeyPress | None:
 
 
 def find_exit_keys(screen: Screen) -> KeyPress | None:
-    return build_exit_press(classify_screen(screen), read_composer(screen), QUIT_KEYS)
+    # Both keys within a second; the first one alone clears the composer or interrupts the turn.
+    return build_exit_press(classify_screen(screen), read_composer(screen), ("C-c", "C-c"))
 
 
 def read_composer(screen: Screen) -> str | None:
     rows = parse_layout(screen).composer
     return None if rows is None else "\n".join(rows).removeprefix("❯").strip()
-
-
-def is_composer_empty(screen: Screen) -> bool | None:
-    """Return True if the composer is empty; None if there is no composer."""
-    text = read_composer(screen)
-    return None if text is None else not text
 
 
 def parse_pointed_options(rows: Sequence[str]) -> list[DialogOption]:

@@ -6,20 +6,19 @@ leaves its file behind, so the start time of the process must match as well as t
 removes its file shortly before.
 """
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import SourceRecord
-from termvisor.agents.adapters.json_access import JSON_ERRORS, NS_PER_MS
+from termvisor.agents.adapters.json_access import NS_PER_MS, decode_json
 from termvisor.agents.adapters.statements import AgentStatement, add_context, build_payload, build_unknown_statement
 from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.agent.state import StateName
 
-STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "busy": "running", "shell": "running"}
-"""``shell``: the turn has ended, but a background command is running whose end starts another turn."""
-APPROVAL_WAITS = frozenset({"permission prompt", "sandbox request"})
-"""Values of ``waitingFor`` that need an approval; all others need input."""
+# ``shell``: the turn has ended, but a background command is running whose end starts another turn.
+_STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "busy": "running", "shell": "running"}
+# Values of ``waitingFor`` that need an approval; all others need input.
+_APPROVAL_WAITS = frozenset({"permission prompt", "sandbox request"})
 
 
 class ClaudeRegistryEntry(Struct, frozen=True, rename="camel"):
@@ -42,9 +41,8 @@ def read_registry(record: SourceRecord) -> list[AgentStatement]:
     """Parse a registry file; an empty text means that it was removed."""
     if not record.text:
         return [AgentStatement(kind="source_down")]
-    try:
-        entry = msgspec.json.decode(record.text, type=ClaudeRegistryEntry)
-    except JSON_ERRORS:
+    entry = decode_json(record.text, ClaudeRegistryEntry)
+    if entry is None:
         return [build_unknown_statement("malformed session registry file")]
     if not _is_about_process(entry, record.hint):
         return []
@@ -72,13 +70,9 @@ def _build_statement(entry: ClaudeRegistryEntry) -> AgentStatement:
     payload = build_payload(version=entry.version, status=entry.status, waiting_for=entry.waiting_for)
     if not entry.status:
         return AgentStatement(kind="note", title=title, payload=payload)
-    state = _find_state(entry)
+    state = _STATES_BY_STATUS.get(entry.status)
+    if entry.status == "waiting":
+        state = "waiting_approval" if entry.waiting_for in _APPROVAL_WAITS else "waiting_input"
     if state is None:
         return AgentStatement(state="unknown", reason="unsupported_signal", title=title, payload=payload)
     return AgentStatement(state=state, title=title, payload=payload)
-
-
-def _find_state(entry: ClaudeRegistryEntry) -> StateName | None:
-    if entry.status == "waiting":
-        return "waiting_approval" if entry.waiting_for in APPROVAL_WAITS else "waiting_input"
-    return STATES_BY_STATUS.get(entry.status)

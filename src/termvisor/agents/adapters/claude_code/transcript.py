@@ -4,7 +4,7 @@ They report what hooks do not: interrupts, token usage, the title. A line belong
 sessions in the same folder have their own lines. Most types of lines do not change the state.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -12,15 +12,22 @@ from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.claude_code.error_codes import build_error_flags
-from termvisor.agents.adapters.json_access import JSON_ERRORS, parse_timestamp
-from termvisor.agents.adapters.statements import AgentStatement, add_context, build_payload, build_unknown_statement
+from termvisor.agents.adapters.json_access import decode_json, parse_timestamp
+from termvisor.agents.adapters.statements import (
+    AgentStatement,
+    add_context,
+    build_payload,
+    build_unknown_statement,
+    hash_text,
+)
+from termvisor.agents.adapters.transcript_text import TranscriptText
 from termvisor.model.event import Scalar
 
-INTERRUPT_PREFIX = "[Request interrupted by user"
+_INTERRUPT_PREFIX = "[Request interrupted by user"
+# Source name of the transcripts of sub-agents.
 SUBAGENT_SOURCE = "subagents"
-"""Source name of the transcripts of sub-agents."""
-INTERACTIVE_ENTRYPOINTS = ("cli", "")
-"""Entrypoints of interactive sessions; `claude -p` in the same folder has ``sdk-cli``, some lines have none."""
+# Entrypoints of interactive sessions; `claude -p` in the same folder has ``sdk-cli``, some lines have none.
+_INTERACTIVE_ENTRYPOINTS = ("cli", "")
 
 
 class ClaudeTokenUsage(Struct, frozen=True):
@@ -62,12 +69,11 @@ class ClaudeTranscriptLine(Struct, frozen=True, rename="camel"):
 
 def read_transcript(record: SourceRecord) -> list[AgentStatement]:
     """Parse one line of a transcript."""
-    try:
-        line = msgspec.json.decode(record.text, type=ClaudeTranscriptLine)
-    except JSON_ERRORS:
+    line = decode_json(record.text, ClaudeTranscriptLine)
+    if line is None:
         return [build_unknown_statement("malformed transcript line")]
-    read_line = _read_sidechain_message if line.is_sidechain else LINE_READERS.get(line.type)
-    if read_line is None or line.entrypoint not in INTERACTIVE_ENTRYPOINTS:
+    read_line = _read_sidechain_message if line.is_sidechain else _LINE_READERS.get(line.type)
+    if read_line is None or line.entrypoint not in _INTERACTIVE_ENTRYPOINTS:
         return []
     return add_context(
         read_line(line, record.at), at=parse_timestamp(line.timestamp), session=line.session_id, key=line.uuid
@@ -76,20 +82,40 @@ def read_transcript(record: SourceRecord) -> list[AgentStatement]:
 
 def read_subagent_transcript(record: SourceRecord) -> list[AgentStatement]:
     """Return only the token usage. Several files grow at once, so the time of reading orders their lines."""
-    try:
-        line = msgspec.json.decode(record.text, type=ClaudeTranscriptLine)
-    except JSON_ERRORS:
-        return []
-    if line.entrypoint not in INTERACTIVE_ENTRYPOINTS:
+    line = decode_json(record.text, ClaudeTranscriptLine)
+    if line is None or line.entrypoint not in _INTERACTIVE_ENTRYPOINTS:
         return []
     return add_context(_read_sidechain_message(line, record.at), session=line.session_id, key=line.uuid)
+
+
+def read_transcript_text(record: SourceRecord) -> Iterator[TranscriptText]:
+    """Extract prompts and answers, without tool results and sub-agents."""
+    line = decode_json(record.text, ClaudeTranscriptLine)
+    if line is None or line.is_sidechain or line.is_meta or line.entrypoint not in _INTERACTIVE_ENTRYPOINTS:
+        return
+    message = line.message or ClaudeMessage()
+    text = _extract_text(message.content)
+    if not text.strip() or not line.session_id:
+        return
+    at = parse_timestamp(line.timestamp)
+    if line.type == "user" and _is_prompt(line, text):
+        yield TranscriptText(role="user", text=text, session=line.session_id, key=line.uuid or hash_text(text), at=at)
+    elif line.type == "assistant" and not line.is_api_error_message:
+        key = f"{message.id}:{hash_text(text)}"
+        yield TranscriptText(role="assistant", text=text, session=line.session_id, key=key, at=at)
+
+
+def _is_prompt(line: ClaudeTranscriptLine, text: str) -> bool:
+    """Return False for user messages that Claude Code generates: they begin with a tag or have another source."""
+    is_typed = bool(line.prompt_source) or not text.startswith("<")
+    return is_typed and line.prompt_source != "system" and not text.startswith(_INTERRUPT_PREFIX)
 
 
 def _read_user_message(line: ClaudeTranscriptLine, _: int) -> Iterable[AgentStatement]:
     if line.is_meta or line.message is None:
         return
-    text = extract_text(line.message.content)
-    if text.startswith(INTERRUPT_PREFIX):
+    text = _extract_text(line.message.content)
+    if text.startswith(_INTERRUPT_PREFIX):
         yield AgentStatement(state="idle", payload=build_payload(interrupted=text.strip("[]")))
     elif line.prompt_source:
         prompt = "" if line.prompt_source == "system" else text
@@ -100,7 +126,7 @@ def _read_assistant_message(line: ClaudeTranscriptLine, now: int) -> Iterable[Ag
     message = line.message
     if message is None or line.is_aborted_mid_stream:
         return
-    text = extract_text(message.content)
+    text = _extract_text(message.content)
     if line.is_api_error_message:
         payload = build_payload(error=line.error, message=text)
         yield AgentStatement(state="error", flags=build_error_flags(line.error, text, now), payload=payload)
@@ -144,7 +170,7 @@ def _read_cost_totals(line: ClaudeTranscriptLine, _: int) -> Iterable[AgentState
     yield AgentStatement(kind="note", payload=payload)
 
 
-LINE_READERS: dict[str, Callable[[ClaudeTranscriptLine, int], Iterable[AgentStatement]]] = {
+_LINE_READERS: dict[str, Callable[[ClaudeTranscriptLine, int], Iterable[AgentStatement]]] = {
     "user": _read_user_message,
     "assistant": _read_assistant_message,
     "ai-title": _read_title,
@@ -177,7 +203,7 @@ def _build_usage_payload(message: ClaudeMessage) -> dict[str, Scalar]:
     )
 
 
-def extract_text(content: Any) -> str:
+def _extract_text(content: Any) -> str:
     """Return the text blocks of a message; empty for a tool result."""
     if isinstance(content, str):
         return content

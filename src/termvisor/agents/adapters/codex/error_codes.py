@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 
-from termvisor.agents.adapters import error_classifier
-from termvisor.agents.adapters.error_classifier import AUTH, OTHER, RATE_LIMIT, USAGE_LIMIT
-from termvisor.agents.adapters.statements import AgentStatement, build_payload
+from termvisor.agents.adapters.error_classifier import (
+    AUTH,
+    OTHER,
+    RATE_LIMIT,
+    USAGE_LIMIT,
+    build_error_statement,
+    find_local_reset_time,
+)
+from termvisor.agents.adapters.statements import AgentStatement
 
 _KINDS_BY_CODE = {
     "usagelimitexceeded": USAGE_LIMIT,
@@ -48,15 +54,12 @@ def classify_error_code(info: object) -> str:
     return _KINDS_BY_CODE.get(info.replace("_", "").lower(), OTHER) if isinstance(info, str) else OTHER
 
 
-def classify_error_message(message: str) -> str:
-    """Return the kind of an error that has a message but no code."""
-    return next((kind for part, kind in _KINDS_BY_PHRASE if part in message), OTHER)
+def build_code_error_statement(info: object, message: str, now: int) -> AgentStatement:
+    """Return the statement for a failed turn whose error has a code."""
+    return build_error_statement(classify_error_code(info), message, now, find_local_reset_time)
 
 
-def build_error_statement(kind: str, message: str, now: int) -> AgentStatement:
-    """Return the statement that a turn has failed with an error of this kind."""
-    return AgentStatement(
-        state="error",
-        flags=error_classifier.build_error_flags(kind, message, now, error_classifier.find_local_reset_time),
-        payload=build_payload(error=kind, message=message),
-    )
+def build_message_error_statement(message: str, now: int) -> AgentStatement:
+    """Return the statement for a failed turn whose error has only a message."""
+    kind = next((kind for part, kind in _KINDS_BY_PHRASE if part in message), OTHER)
+    return build_error_statement(kind, message, now, find_local_reset_time)

@@ -4,38 +4,36 @@ Keys are a last resort, and only valid while the screen shows the dialog they we
 usage limit a dialog opens whose first option switches the model.
 """
 
-import msgspec
-
-from termvisor.agents.adapters.codex.screen_regions import parse_layout
-from termvisor.agents.adapters.codex.screen_rules import classify_screen
-from termvisor.agents.adapters.dialog_options import (
+from termvisor.agents.adapters.codex.screen import classify_screen, parse_layout
+from termvisor.agents.adapters.keyboard import (
     Decision,
     KeyPress,
     build_exit_press,
-    find_keys_to_option,
+    build_option_press,
     parse_numbered_options,
 )
+from termvisor.agents.adapters.keyboard import format_permission_hook_answer as format_hook_answer  # noqa: F401
 from termvisor.model.terminal.screen import Screen
 
 _COMPOSER_PLACEHOLDER = "Ask Codex to do anything"
-
-
-def format_hook_answer(decision: Decision, message: str = "") -> str:
-    """Return the output of the `PermissionRequest` hook. An empty output would leave the answer to the dialog."""
-    fields = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
-    answer = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": fields}}
-    return msgspec.json.encode(answer).decode()
+# The option for each decision, and its key; never Enter, which takes whatever option is selected.
+_ANSWERS: dict[Decision, tuple[str, str]] = {
+    "allow": ("Yes, proceed (y)", "y"),
+    "deny": ("No, and tell Codex what to do differently (esc)", "Escape"),
+}
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
-    return find_approve_keys(screen) if decision == "allow" else find_deny_keys(screen)
+    reading, rows = classify_screen(screen), parse_layout(screen.rows).dialog
+    label, key = _ANSWERS[decision]
+    is_offered = reading.rule_name == "approval_asked" and label in " ".join(" ".join(rows).split())
+    return KeyPress(keys=(key,), rule=reading.rule, rows=rows) if is_offered else None
 
 
 def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
     reading, rows = classify_screen(screen), parse_layout(screen.rows).dialog
     is_dialog = reading.state.startswith("waiting_") or reading.rule_name == "limit_dialog"
-    keys = find_keys_to_option(label, parse_numbered_options(rows)) if is_dialog else None
-    return KeyPress(keys=keys, rule=reading.rule, rows=rows) if keys else None
+    return build_option_press(reading, rows, parse_numbered_options(rows), label) if is_dialog else None
 
 
 def find_exit_keys(screen: Screen) -> KeyPress | None:
@@ -48,23 +46,8 @@ def read_composer(screen: Screen) -> str | None:
     return "" if text == _COMPOSER_PLACEHOLDER else text
 
 
-def find_approve_keys(screen: Screen) -> KeyPress | None:
-    """Return the letter of the approving option; never Enter, which takes whatever option is selected."""
-    return _build_dialog_press(screen, "Yes, proceed (y)", "y")
-
-
-def find_deny_keys(screen: Screen) -> KeyPress | None:
-    return _build_dialog_press(screen, "No, and tell Codex what to do differently (esc)", "Escape")
-
-
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
     """Return the interrupt key while Codex is working; when idle, the same key goes back in the conversation."""
     reading = classify_screen(screen)
     is_working = bool(parse_layout(screen.rows).work)
     return KeyPress(keys=("Escape",), rule=reading.rule, rows=("esc to interrupt",)) if is_working else None
-
-
-def _build_dialog_press(screen: Screen, label: str, key: str) -> KeyPress | None:
-    reading, rows = classify_screen(screen), parse_layout(screen.rows).dialog
-    is_offered = reading.rule_name == "approval_asked" and label in " ".join(" ".join(rows).split())
-    return KeyPress(keys=(key,), rule=reading.rule, rows=rows) if is_offered else None

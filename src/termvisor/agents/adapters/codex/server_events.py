@@ -16,15 +16,15 @@ from termvisor.agents.adapters.server_contract import ServedAgent
 from termvisor.model.agent.signal import ProcessHint
 
 SOURCE_NAME = "app_server"
+# Repeat an unchanged status after this time.
 STATUS_REPEAT_NS = 60 * 10**9
-"""Repeat an unchanged status after this time."""
 _THREAD_STARTED, _STATUS_CHANGED = "thread/started", "thread/status/changed"
 _TURN_ENDS_BY_STATUS = {"idle": "completed", "systemError": "failed"}
 _IGNORED_METHODS = frozenset(
     {"item/agentMessage/delta", "item/commandExecution/outputDelta", "item/reasoning/textDelta", "hook/started"}
 )
+# The other fields are long, or contain the user's text.
 _KEPT_THREAD_FIELDS = ("id", "cwd", "status", "path", "name", "model", "cliVersion", "originator", "parentThreadId")
-"""The other fields are long, or contain the user's text."""
 
 
 class CodexEventRelay:

@@ -4,12 +4,10 @@ A message has the id of its thread; the process was found before (see `threads`)
 generate a title are filtered out before.
 """
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import SourceRecord
-from termvisor.agents.adapters.codex import error_codes
+from termvisor.agents.adapters.codex.error_codes import build_code_error_statement
 from termvisor.agents.adapters.codex.usage import build_usage_payload, build_window_flags, build_window_payload
 from termvisor.agents.adapters.json_access import (
     JsonObject,
@@ -19,14 +17,23 @@ from termvisor.agents.adapters.json_access import (
     parse_json_object,
     parse_timestamp,
 )
-from termvisor.agents.adapters.statements import AgentStatement, add_context, build_payload, build_unknown_statement
-from termvisor.model.agent.signal import FlagUpdate
+from termvisor.agents.adapters.statements import (
+    COMPACTION_END,
+    COMPACTION_START,
+    WAITING_APPROVAL,
+    AgentStatement,
+    EventTable,
+    apply_interpreter,
+    build_interpreter,
+    build_payload,
+    build_unknown_statement,
+)
 from termvisor.model.agent.state import StateName
 
+# Our own method name: the connection to the server was lost.
 CONNECTION_LOST = "connection/lost"
-"""Our own method name: the connection to the server was lost."""
+# Our own method names for one thread, or its last turn, from the answer to the request of that name.
 THREAD_LISTED, TURN_LISTED_METHOD = "thread/list", "thread/turns/list"
-"""Our own method names for one thread, or its last turn, from the answer to the request of that name."""
 
 _STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "active": "running", "systemError": "error"}
 _STATES_BY_WAIT_FLAG: dict[str, StateName] = {
@@ -47,15 +54,13 @@ def read_server_message(record: SourceRecord) -> list[AgentStatement]:
     if message is None:
         return [build_unknown_statement(record.text)]
     params = get_object(message, "params")
-    read_message = _MESSAGE_READERS.get(get_str(message, "method"))
-    statement = read_message(params, record.at) if read_message is not None else None
-    if statement is None:
-        return []
-    at = min(parse_timestamp(message.get("emittedAtMs")), record.at)
-    return add_context([statement], session=_find_session(params), at=at)
+    context = AgentStatement(
+        session=_find_session(params), at=min(parse_timestamp(message.get("emittedAtMs")), record.at)
+    )
+    return apply_interpreter(_MESSAGE_INTERPRETERS.get(get_str(message, "method")), params, record.at, context)
 
 
-def parse_thread_state(status: JsonObject) -> StateName | None:
+def _parse_thread_state(status: JsonObject) -> StateName | None:
     """Return the state of a thread; `unknown` for an unsupported status, None if the thread is not loaded."""
     kind = get_str(status, "type")
     if kind == "notLoaded":
@@ -91,7 +96,7 @@ def _read_thread(params: JsonObject, now: int) -> AgentStatement | None:
 
 
 def _build_status_statement(params: JsonObject, status: JsonObject) -> AgentStatement | None:
-    state = parse_thread_state(status)
+    state = _parse_thread_state(status)
     child = get_str(params, "childThreadId")
     if child and state not in _STATES_BY_WAIT_FLAG.values():
         return AgentStatement(kind="task_began" if state == "running" else "task_ended", task=child)
@@ -119,8 +124,7 @@ def _find_last_message(turn: JsonObject) -> str:
 
 
 def _build_error_statement(error: JsonObject, now: int) -> AgentStatement:
-    kind = error_codes.classify_error_code(error.get("codexErrorInfo"))
-    return error_codes.build_error_statement(kind, get_str(error, "message"), now)
+    return build_code_error_statement(error.get("codexErrorInfo"), get_str(error, "message"), now)
 
 
 def _read_error(params: JsonObject, now: int) -> AgentStatement:
@@ -132,7 +136,7 @@ def _read_error(params: JsonObject, now: int) -> AgentStatement:
 def _read_item_started(params: JsonObject, now: int) -> AgentStatement | None:
     item = get_object(params, "item")
     if get_str(item, "type") == _COMPACTION_ITEM:
-        return AgentStatement(state="running", flags=FlagUpdate(compacting=True))
+        return COMPACTION_START
     command = get_str(item, "command")
     return (
         AgentStatement(kind="note", payload=build_payload(tool=get_str(item, "type"), command=command))
@@ -142,18 +146,7 @@ def _read_item_started(params: JsonObject, now: int) -> AgentStatement | None:
 
 
 def _read_item_completed(params: JsonObject, now: int) -> AgentStatement | None:
-    return _read_compacted(params, now) if get_str(get_object(params, "item"), "type") == _COMPACTION_ITEM else None
-
-
-def _read_compacted(params: JsonObject, now: int) -> AgentStatement:
-    return AgentStatement(kind="note", flags=FlagUpdate(compacting=False))
-
-
-def _read_approval_request(params: JsonObject, now: int) -> AgentStatement:
-    command = get_str(params, "command")
-    return AgentStatement(
-        state="waiting_approval", payload=build_payload(command=command, question=get_str(params, "reason"))
-    )
+    return COMPACTION_END if get_str(get_object(params, "item"), "type") == _COMPACTION_ITEM else None
 
 
 def _read_question(params: JsonObject, now: int) -> AgentStatement:
@@ -181,11 +174,9 @@ def _read_thread_name(params: JsonObject, now: int) -> AgentStatement:
     return AgentStatement(kind="note", title=get_str(params, "threadName"))
 
 
-def _read_connection_lost(params: JsonObject, now: int) -> AgentStatement:
-    return AgentStatement(kind="source_down")
-
-
-_MESSAGE_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] = {
+_APPROVAL_INTERPRETER = build_interpreter(WAITING_APPROVAL, command="command", question="reason")
+# Other messages do not contain the state.
+_MESSAGE_INTERPRETERS: EventTable = {
     "thread/status/changed": _read_status_changed,
     "thread/started": _read_thread,
     THREAD_LISTED: _read_thread,
@@ -195,17 +186,16 @@ _MESSAGE_READERS: dict[str, Callable[[JsonObject, int], AgentStatement | None]] 
     "error": _read_error,
     "item/started": _read_item_started,
     "item/completed": _read_item_completed,
-    "thread/compacted": _read_compacted,
+    "thread/compacted": COMPACTION_END,
     "thread/tokenUsage/updated": _read_token_usage,
     "account/rateLimits/updated": _read_rate_limits,
     "thread/name/updated": _read_thread_name,
-    "item/commandExecution/requestApproval": _read_approval_request,
-    "item/fileChange/requestApproval": _read_approval_request,
-    "item/permissions/requestApproval": _read_approval_request,
-    "applyPatchApproval": _read_approval_request,
-    "execCommandApproval": _read_approval_request,
+    "item/commandExecution/requestApproval": _APPROVAL_INTERPRETER,
+    "item/fileChange/requestApproval": _APPROVAL_INTERPRETER,
+    "item/permissions/requestApproval": _APPROVAL_INTERPRETER,
+    "applyPatchApproval": _APPROVAL_INTERPRETER,
+    "execCommandApproval": _APPROVAL_INTERPRETER,
     "item/tool/requestUserInput": _read_question,
     "mcpServer/elicitation/request": _read_question,
-    CONNECTION_LOST: _read_connection_lost,
+    CONNECTION_LOST: AgentStatement(kind="source_down"),
 }
-"""Other messages do not contain the state."""

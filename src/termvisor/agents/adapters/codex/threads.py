@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from termvisor.agents.adapters.codex.process_match import find_resumed_session, find_working_folder, uses_shared_server
-from termvisor.agents.adapters.codex.rollout import INTERACTIVE_ORIGINATORS
+from termvisor.agents.adapters.codex.adapter import find_resumed_session, find_working_folder, uses_shared_server
+from termvisor.agents.adapters.codex.transcript import INTERACTIVE_ORIGINATORS
 from termvisor.agents.adapters.json_access import NS_PER_MS, NS_PER_SECOND, JsonObject, get_int, get_object, get_str
 from termvisor.agents.adapters.server_contract import ProcessKey, ServedAgent
 from termvisor.model.agent.signal import ProcessHint
 
+# The start of a process is only known to about a second.
 _START_TOLERANCE_NS = 2 * 10**9
-"""The start of a process is only known to about a second."""
 
 
 class CodexThread(Struct, frozen=True, kw_only=True):
@@ -159,5 +159,6 @@ def _parse_creation_time(thread: str) -> int:
     is_version_7 = len(digits) == 32 and digits[12] == "7"
     try:
         return int(digits[:12], 16) * NS_PER_MS if is_version_7 else 0
+    # 32 characters that are not hexadecimal are no UUID.
     except ValueError:
         return 0

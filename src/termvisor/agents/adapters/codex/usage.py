@@ -8,7 +8,6 @@ from termvisor.clock import NS
 from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
 from termvisor.model.event import Scalar
 
-_FULL_PERCENT = 100
 _TOKEN_FIELDS = {
     "total": "total_tokens",
     "input": "input_tokens",
@@ -25,11 +24,8 @@ def build_usage_payload(total: JsonObject, last: JsonObject, window: int | None)
     input_tokens, cached_tokens = counts["input"], counts["cached"]
     if input_tokens is not None:  # Codex includes cached tokens
         counts["input"] = max(0, input_tokens - (cached_tokens or 0))
-    return build_payload(
-        **counts,
-        context_used=context_tokens / window if window else None,
-        context_size=window or None,
-    )
+    context_used = context_tokens / window if window else None
+    return build_payload(**counts, context_used=context_used, context_size=window or None)
 
 
 def build_thread_usage_payload(usage: JsonObject) -> dict[str, Scalar]:
@@ -69,9 +65,7 @@ def build_window_flags(limits: object) -> FlagUpdate:
         return NO_FLAG_UPDATE
     windows = [window for name in ("primary", "secondary") if isinstance(window := limits.get(name), Mapping)]
     reset_times = [
-        _get_reset_time(window)
-        for window in windows
-        if _get_number(window, "usedPercent", "used_percent") >= _FULL_PERCENT
+        _get_reset_time(window) for window in windows if _get_number(window, "usedPercent", "used_percent") >= 100
     ]
     if not reset_times:
         return FlagUpdate(usage_limited=False) if windows else NO_FLAG_UPDATE

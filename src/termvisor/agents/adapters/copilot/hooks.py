@@ -7,15 +7,21 @@ from termvisor.agents.adapters.adapter import SourceRecord
 from termvisor.agents.adapters.error_classifier import build_error_flags, classify_error, extract_message
 from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
 from termvisor.agents.adapters.statements import (
-    CLEARED_FLAGS,
+    COMPACTION_START,
+    COMPLETED,
+    NOTE,
+    PROMPT_ACCEPTED,
+    RUNNING,
     AgentStatement,
     EventInterpreter,
+    EventTable,
     HookEvent,
+    build_interpreter,
     build_payload,
+    build_session_end_interpreter,
     build_subtask_interpreter,
     read_hook_event,
 )
-from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
 _STATES_BY_NOTIFICATION: dict[str, StateName] = {
@@ -29,7 +35,7 @@ def read_hook(record: SourceRecord) -> list[AgentStatement]:
     return read_hook_event(record, _find_interpreter, _read_context)
 
 
-def _find_interpreter(hook: HookEvent) -> EventInterpreter | None:
+def _find_interpreter(hook: HookEvent) -> EventInterpreter | AgentStatement | None:
     # Events of a sub-agent do not change the state, except for permission requests.
     is_subtask = bool(get_str(hook.payload, "parentAgentId"))
     return HOOK_INTERPRETERS.get(hook.event) if not is_subtask or hook.event == "notification" else None
@@ -38,11 +44,6 @@ def _find_interpreter(hook: HookEvent) -> EventInterpreter | None:
 def _read_context(fields: JsonObject) -> AgentStatement:
     session = get_str(fields, "parentAgentId") or get_str(fields, "sessionId")
     return AgentStatement(session=session, payload=build_payload(transcript=get_str(fields, "transcriptPath")))
-
-
-def _read_tool_use(fields: JsonObject, now: int) -> AgentStatement:
-    command = get_str(get_object(fields, "toolArgs"), "command")
-    return AgentStatement(state="running", payload=build_payload(tool=get_str(fields, "toolName"), command=command))
 
 
 def _read_notification(fields: JsonObject, now: int) -> AgentStatement | None:
@@ -64,24 +65,20 @@ def _read_error(fields: JsonObject, now: int) -> AgentStatement:
     )
 
 
-def _read_prompt(fields: JsonObject, now: int) -> AgentStatement:
-    return AgentStatement(state="running", flags=CLEARED_FLAGS, payload=build_payload(prompt=get_str(fields, "prompt")))
-
-
-HOOK_INTERPRETERS: dict[str, EventInterpreter] = {
-    "sessionStart": lambda fields, now: AgentStatement(kind="note"),
-    "userPromptSubmitted": _read_prompt,
-    "preToolUse": _read_tool_use,
-    "postToolUse": _read_tool_use,
-    "postToolUseFailure": _read_tool_use,
+_TOOL_INTERPRETER = build_interpreter(RUNNING, tool="toolName", command="toolArgs.command")
+# The hooks to install, with their interpreters.
+HOOK_INTERPRETERS: EventTable = {
+    # It fires with the first prompt, not at the start, so it does not mean idle.
+    "sessionStart": NOTE,
+    "userPromptSubmitted": build_interpreter(PROMPT_ACCEPTED, prompt="prompt"),
+    "preToolUse": _TOOL_INTERPRETER,
+    "postToolUse": _TOOL_INTERPRETER,
+    "postToolUseFailure": _TOOL_INTERPRETER,
     "notification": _read_notification,
     "errorOccurred": _read_error,
-    "agentStop": lambda fields, now: AgentStatement(state="completed"),
+    "agentStop": COMPLETED,
     "subagentStart": build_subtask_interpreter("task_began", "agentId"),
     "subagentStop": build_subtask_interpreter("task_ended", "agentId"),
-    "preCompact": lambda fields, now: AgentStatement(state="running", flags=FlagUpdate(compacting=True)),
-    "sessionEnd": lambda fields, now: AgentStatement(
-        kind="note", payload=build_payload(end_reason=_END_REASONS.get(get_str(fields, "reason")))
-    ),
+    "preCompact": COMPACTION_START,
+    "sessionEnd": build_session_end_interpreter(_END_REASONS),
 }
-"""The hooks to install, with their interpreters."""

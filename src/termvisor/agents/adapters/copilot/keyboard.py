@@ -2,25 +2,19 @@
 
 import msgspec
 
-from termvisor.agents.adapters.copilot.screen_regions import split_regions
-from termvisor.agents.adapters.copilot.screen_rules import classify_screen
-from termvisor.agents.adapters.dialog_options import (
+from termvisor.agents.adapters.copilot.screen import classify_screen, split_regions
+from termvisor.agents.adapters.keyboard import (
     Decision,
     KeyPress,
     build_answer_press,
     build_exit_press,
     build_option_press,
+    read_boxed_dialog,
 )
-from termvisor.agents.adapters.screen_classifier import find_bottom_box, trim_rows
 from termvisor.model.terminal.screen import Screen
 
-CLEAR_KEYS = ("C-u",)
-SUBMIT_KEYS = ("Enter",)
-QUIT_COMMAND = "/exit"
-COMPACT_COMMAND = "/compact"
-HOOK_EVENT = "permissionRequest"
+# By rule name, the option that allows this once and nothing later.
 _ALLOW_LABELS = {"approval_asked": "Yes", "folder_not_trusted": "Yes"}
-"""By rule name, the option that allows this once and nothing later."""
 
 
 def format_hook_answer(decision: Decision, message: str = "") -> str:
@@ -30,11 +24,13 @@ def format_hook_answer(decision: Decision, message: str = "") -> str:
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
-    return build_answer_press(classify_screen(screen), find_bottom_box(trim_rows(screen.rows)), _ALLOW_LABELS, decision)
+    return build_answer_press(classify_screen(screen), *read_boxed_dialog(screen), _ALLOW_LABELS, decision)
 
 
 def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
-    return build_option_press(classify_screen(screen), find_bottom_box(trim_rows(screen.rows)), label)
+    reading = classify_screen(screen)
+    is_dialog = reading.state.startswith("waiting_")
+    return build_option_press(reading, *read_boxed_dialog(screen), label) if is_dialog else None
 
 
 def find_exit_keys(screen: Screen) -> KeyPress | None:
@@ -48,11 +44,6 @@ def read_composer(screen: Screen) -> str | None:
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
     """Return Ctrl-C while the agent is working; when idle it would be the first of two that exit."""
+    # Not Escape, which must be pressed twice: Copilot ignores two that come at once, and two that are 0.7 s apart.
     reading = classify_screen(screen)
     return KeyPress(keys=("C-c",), rule=reading.rule) if reading.state == "running" else None
-
-
-def is_composer_empty(screen: Screen) -> bool | None:
-    """Return True if the composer is empty; None if there is no composer."""
-    text = read_composer(screen)
-    return None if text is None else not text

@@ -2,15 +2,14 @@
 
 import msgspec
 
-from termvisor.agents.adapters.dialog_options import Decision
-
-SUBMIT_KEYS = ("Enter",)
-HOOK_EVENTS = ("beforeShellExecution", "beforeMCPExecution", "preToolUse")
-"""The hooks that may answer instead of the user."""
+from termvisor.agents.adapters.keyboard import Decision
 
 
 def format_hook_answer(decision: Decision, message: str = "") -> str:
-    """Return the output of such a hook. `{}` would leave the answer to the dialog."""
+    """Return the output of the hooks `beforeShellExecution`, `beforeMCPExecution` and `preToolUse`.
+
+    `{}` would leave the answer to the dialog.
+    """
     answer: dict[str, str] = {"permission": decision}
     if decision == "deny" and message:
         answer |= {"user_message": message, "agent_message": message}

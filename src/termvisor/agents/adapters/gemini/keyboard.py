@@ -5,28 +5,20 @@ A hook can deny a tool but not allow it: the dialog is shown all the same. So an
 
 import msgspec
 
-from termvisor.agents.adapters.dialog_options import (
+from termvisor.agents.adapters.gemini.screen import classify_screen, split_regions
+from termvisor.agents.adapters.keyboard import (
     Decision,
     KeyPress,
     build_answer_press,
     build_exit_press,
     build_option_press,
+    read_boxed_dialog,
 )
-from termvisor.agents.adapters.gemini.screen_regions import split_regions
-from termvisor.agents.adapters.gemini.screen_rules import classify_screen
-from termvisor.agents.adapters.screen_classifier import find_bottom_box, trim_rows
 from termvisor.model.terminal.screen import Screen
 
-CLEAR_KEYS = ("C-u",)
-"""Deletes one row of the composer."""
-SUBMIT_KEYS = ("Enter",)
-QUIT_COMMAND = "/quit"
-"""Typed like a prompt; the command menu must be open before Enter."""
-COMPACT_COMMAND = "/compress"
-HOOK_EVENT = "BeforeTool"
-_EMPTY_COMPOSER_ROWS = (" >   Type your message", " >")
+_PLACEHOLDER_ROW = " >   Type your message"
+# By rule name, the option that allows this once and nothing later.
 _ALLOW_LABELS = {"approval_asked": "Allow once"}
-"""By rule name, the option that allows this once and nothing later."""
 
 
 def format_hook_answer(decision: Decision, message: str = "") -> str:
@@ -35,11 +27,13 @@ def format_hook_answer(decision: Decision, message: str = "") -> str:
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
-    return build_answer_press(classify_screen(screen), find_bottom_box(trim_rows(screen.rows)), _ALLOW_LABELS, decision)
+    return build_answer_press(classify_screen(screen), *read_boxed_dialog(screen), _ALLOW_LABELS, decision)
 
 
 def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
-    return build_option_press(classify_screen(screen), find_bottom_box(trim_rows(screen.rows)), label)
+    reading = classify_screen(screen)
+    is_dialog = reading.state.startswith("waiting_")
+    return build_option_press(reading, *read_boxed_dialog(screen), label) if is_dialog else None
 
 
 def find_exit_keys(screen: Screen) -> KeyPress | None:
@@ -50,15 +44,10 @@ def read_composer(screen: Screen) -> str | None:
     rows = split_regions(screen).get("composer")
     if not rows:
         return None
-    return "" if is_composer_empty(screen) else "\n".join(row[3:].strip() for row in rows)
+    is_empty = rows[0].startswith(_PLACEHOLDER_ROW) or rows[0].rstrip() == " >"
+    return "" if is_empty else "\n".join(row[3:].strip() for row in rows)
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
     reading = classify_screen(screen)
     return KeyPress(keys=("Escape",), rule=reading.rule) if reading.rule_name == "working" else None
-
-
-def is_composer_empty(screen: Screen) -> bool | None:
-    """Return True if the composer is empty; None if there is no composer."""
-    rows = split_regions(screen).get("composer")
-    return rows[0].startswith(_EMPTY_COMPOSER_ROWS[0]) or rows[0].rstrip() == _EMPTY_COMPOSER_ROWS[1] if rows else None

@@ -2,18 +2,13 @@
 
 import re
 
-from termvisor.agents.adapters.dialog_options import Decision, KeyPress, build_exit_press
-from termvisor.agents.adapters.opencode.screen_regions import find_panel_rows, split_regions
-from termvisor.agents.adapters.opencode.screen_rules import classify_screen
+from termvisor.agents.adapters.keyboard import Decision, KeyPress, build_exit_press
+from termvisor.agents.adapters.opencode.screen import classify_screen, find_panel_rows, split_regions
 from termvisor.model.terminal.screen import Screen
 
-CLEAR_KEYS = ("C-u",)
-SUBMIT_KEYS = ("Enter",)
-QUIT_COMMAND = "/exit"
-COMPACT_COMMAND = "/compact"
 _EMPTY_COMPOSER_ROW = re.compile(r"Ask anything….*|")
-INTERRUPT_KEY_PAUSE_S = 0.3
-"""opencode must have processed the first key before the second one arrives."""
+# opencode must have processed the first key before the second one arrives.
+_INTERRUPT_KEY_PAUSE_S = 0.3
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
@@ -30,7 +25,7 @@ def find_interrupt_keys(screen: Screen) -> KeyPress | None:
     is_armed = "esc again to interrupt" in " ".join(split_regions(screen).get("below", ()))
     keys = ("Escape",) if is_armed else ("Escape", "Escape")
     is_working = reading.state == "running"
-    return KeyPress(keys=keys, rule=reading.rule, pause_s=INTERRUPT_KEY_PAUSE_S) if is_working else None
+    return KeyPress(keys=keys, rule=reading.rule, pause_s=_INTERRUPT_KEY_PAUSE_S) if is_working else None
 
 
 def find_exit_keys(screen: Screen) -> KeyPress | None:
@@ -42,10 +37,5 @@ def read_composer(screen: Screen) -> str | None:
     if not rows:
         return None
     # The last row of the composer shows the model.
-    return "" if is_composer_empty(screen) else "\n".join(rows[:-1]).strip()
-
-
-def is_composer_empty(screen: Screen) -> bool | None:
-    """Return True if the composer is empty; None if there is no composer."""
-    rows = split_regions(screen).get("composer")
-    return None if not rows else all(_EMPTY_COMPOSER_ROW.fullmatch(row) for row in rows[:-1])
+    is_empty = all(_EMPTY_COMPOSER_ROW.fullmatch(row) for row in rows[:-1])
+    return "" if is_empty else "\n".join(rows[:-1]).strip()

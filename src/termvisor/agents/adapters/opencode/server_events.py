@@ -6,6 +6,7 @@ work, or the end, of another.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -14,11 +15,11 @@ from msgspec.structs import replace
 
 from termvisor.agents.adapters.json_access import NS_PER_MS, JsonObject, get_object, get_str
 
+# Our own events: no session is working; the connection was lost; nothing has changed.
 IDLE_EVENT, CONNECTION_LOST_EVENT, HEARTBEAT_EVENT = "server.rests", "server.lost", "server.lives"
-"""Our own events: no session is working; the connection was lost; nothing has changed."""
 _MAX_KNOWN = 2000
+# Low bits of the time in milliseconds that an event id contains.
 _ID_TIME_BITS = 36
-"""Low bits of the time in milliseconds that an event id contains."""
 _MAX_CLOCK_SKEW_MS = 60_000
 _WAITING_EVENTS = ("permission.asked", "question.asked")
 _STATUS_EVENT, _SESSION_IDLE_EVENT, _ERROR_EVENT = "session.status", "session.idle", "session.error"
@@ -84,7 +85,7 @@ class OpencodeEventRelay:
             "permission.replied": self._read_answer,
             "question.asked": self._read_question,
             "question.replied": self._read_answer,
-            "question.rejected": self._read_question_rejected,
+            "question.rejected": partial(self._close_request, is_rejected=True),
             "message.updated": self._read_message,
             "server.instance.disposed": _read_session_id,
         }
@@ -140,6 +141,7 @@ class OpencodeEventRelay:
         if is_task or kind not in (_STATUS_EVENT, _SESSION_IDLE_EVENT, _ERROR_EVENT, *_ANSWER_EVENTS):
             return None
         other = self._build_process_event(excluded_session=session)
+        # While a session waits for an answer its status is still busy, so a wait is reported before any work.
         is_stronger = other is not None and (
             other.event in _WAITING_EVENTS or kind in (_SESSION_IDLE_EVENT, _ERROR_EVENT)
         )
@@ -166,6 +168,9 @@ class OpencodeEventRelay:
         elif session:
             _remember(self.titles, session, get_str(info, "title"))
 
+    def _update_outcome(self, session: str, **changes: object) -> None:
+        _remember(self._turn_outcomes, session, {**self._turn_outcomes.get(session, {}), **changes})
+
     def _read_session(self, fields: JsonObject) -> JsonObject | None:
         info = get_object(fields, "info")
         self._update_session(info)
@@ -186,6 +191,7 @@ class OpencodeEventRelay:
     def _read_status(self, fields: JsonObject) -> JsonObject | None:
         session, status = get_str(fields, "sessionID"), get_object(fields, "status")
         last_status = self.statuses.get(session)
+        # The event `session.idle` follows, and the end of the turn is reported there with its outcome.
         if get_str(status, "type") == "idle" or last_status == status:
             return None
         if last_status is None:
@@ -204,6 +210,7 @@ class OpencodeEventRelay:
             for request_id, request in list(requests.items()):
                 if session in (get_str(request, "sessionID"), self._parents.get(get_str(request, "sessionID"))):
                     del requests[request_id]
+        # opencode sends this event twice after an interrupt; only the first one ends the turn.
         if last_status is None:
             return None
         outcome = self._turn_outcomes.get(session, {})
@@ -216,7 +223,7 @@ class OpencodeEventRelay:
         session, data = get_str(fields, "sessionID"), get_object(fields, "error", "data")
         name = get_str(get_object(fields, "error"), "name")
         error = {"name": name, "message": get_str(data, "message"), "status": data.get("statusCode")}
-        _remember(self._turn_outcomes, session, {**self._turn_outcomes.get(session, {}), "error": error})
+        self._update_outcome(session, error=error)
         return {"sessionID": session, "error": error}
 
     def _read_permission_request(self, fields: JsonObject) -> JsonObject | None:
@@ -230,14 +237,11 @@ class OpencodeEventRelay:
     def _read_answer(self, fields: JsonObject) -> JsonObject | None:
         return self._close_request(fields, is_rejected=get_str(fields, "reply") == "reject")
 
-    def _read_question_rejected(self, fields: JsonObject) -> JsonObject | None:
-        return self._close_request(fields, is_rejected=True)
-
     def _close_request(self, fields: JsonObject, *, is_rejected: bool) -> JsonObject:
         request, session = get_str(fields, "requestID"), get_str(fields, "sessionID")
         self.permissions.pop(request, None)
         self.questions.pop(request, None)
-        _remember(self._turn_outcomes, session, {**self._turn_outcomes.get(session, {}), "rejected": is_rejected})
+        self._update_outcome(session, rejected=is_rejected)
         return {"sessionID": session, "reply": get_str(fields, "reply")}
 
     def _read_message(self, fields: JsonObject) -> JsonObject | None:
@@ -252,7 +256,7 @@ class OpencodeEventRelay:
         if is_completed and session in self.statuses and message_id not in self._ended_messages:
             _remember(self._ended_messages, message_id, message_id)
             if not get_object(info, "error"):
-                _remember(self._turn_outcomes, session, {**self._turn_outcomes.get(session, {}), "answered": True})
+                self._update_outcome(session, answered=True)
         if info.get("summary") is not True or not is_assistant or message_id in self._summary_messages:
             return None
         _remember(self._summary_messages, message_id, message_id)

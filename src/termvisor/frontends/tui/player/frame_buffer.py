@@ -14,11 +14,12 @@ from termvisor.client.connection import BlockingConnection, connect_to_daemon
 from termvisor.clock import format_timestamp, parse_timestamp
 from termvisor.errors import Unavailable, VisorError
 from termvisor.model.event import Event
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
 from termvisor.ops.events._event_item import EventItem
 from termvisor.ops.history.replay import FrameItem
 from termvisor.settings import Paths
 
+# Keys are handled between two pulls.
 _MAX_FRAMES_PER_PULL = 64
 _MAX_FAILURES = 2
 """Consecutive failures before giving up: the daemon is gone, or cannot render this."""
@@ -54,6 +55,7 @@ class FrameBuffer:
         except VisorError as error:
             self.disconnect()
             self._failures += 1
+            # Only a daemon that went away may come back; other errors would repeat.
             if not isinstance(error, Unavailable) or self._failures > _MAX_FAILURES:
                 raise
         if frames:

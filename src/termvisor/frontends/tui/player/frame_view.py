@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from termvisor.clock import NS, format_timestamp
 from termvisor.frontends.tui.player.playback import Playback
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
 from termvisor.ops.render.text import format_age, measure_width, sanitize, sanitize_keep_colours, shorten
 
 _COLOUR_ESCAPE = re.compile(r"(\x1b\[[0-9;:]*m)")
@@ -40,7 +40,7 @@ def build_view(playback: Playback, size: tuple[int, int], now: int, message: str
     rows = [cut_row(sanitize_keep_colours(row), width) for row in frame.rows[top : top + room]]
     rows += [""] * (room - len(rows))
     cut_note = f"cut from {frame.width}×{frame.height}" if frame.width > width or frame.height > room else ""
-    notes = [frame.note, message, cut_note, _render_end_note(playback)]
+    notes = [frame.note, message, cut_note, "end of the recording" if playback.is_at_end else ""]
     state = " · ".join([_render_position(playback, frame, now), *(sanitize(note) for note in notes if note)])
     x, y = frame.cursor_x, frame.cursor_y - top
     is_visible = frame.is_cursor_shown and 0 <= x < width and 0 <= y < room
@@ -84,10 +84,6 @@ def _render_position(playback: Playback, frame: ReplayFrame, now: int) -> str:
     idle = "" if playback.shortens_idle else " with idle time"
     at = format_timestamp(playback.position)[:19].replace("T", " ")
     return f"{sign} {frame.pane} · {at}Z · {format_age((now - playback.position) / NS)} ago · {playback.speed:g}×{idle}"
-
-
-def _render_end_note(playback: Playback) -> str:
-    return "end of the recording" if playback.is_at_end else ""
 
 
 def _render_status_bar(state: str, width: int) -> str:

@@ -10,7 +10,8 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from termvisor.clock import NS
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.frontends.tui.raw_terminal import NAVIGATION_KEYS
+from termvisor.model.terminal.screen import ReplayFrame
 
 MAX_IDLE_NS = 2 * NS
 """Longer pauses are shortened to this."""
@@ -19,7 +20,7 @@ MAX_FRAMES = 4000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 SEEK_SECONDS = {"left": -10, "right": 10, "down": -60, "up": 60, "page_down": -600, "page_up": 600}
 
-PLAYER_KEYS = {
+PLAYER_KEYS = NAVIGATION_KEYS | {
     b" ": "pause",
     b"\x1b[D": "left",
     b"\x1bOD": "left",
@@ -27,16 +28,6 @@ PLAYER_KEYS = {
     b"\x1bOC": "right",
     b"\x1b[1;2D": "down",
     b"\x1b[1;2C": "up",
-    b"\x1b[A": "up",
-    b"\x1bOA": "up",
-    b"\x1b[B": "down",
-    b"\x1bOB": "down",
-    b"\x1b[5~": "page_up",
-    b"\x1b[6~": "page_down",
-    b"\x1b[H": "home",
-    b"\x1bOH": "home",
-    b"\x1b[1~": "home",
-    b"g": "home",
     b".": "step",
     b",": "step_back",
     b"e": "next_event",
@@ -45,11 +36,7 @@ PLAYER_KEYS = {
     b"=": "faster",
     b"-": "slower",
     b"i": "idle",
-    b"q": "quit",
-    b"Q": "quit",
-    b"\x03": "quit",
 }
-"""Key names by the bytes that terminals send."""
 
 PlayerCommand = Literal["quit", "next_event", "previous_event"]
 PLAYER_COMMANDS: dict[str, PlayerCommand] = {command: command for command in get_args(PlayerCommand)}
@@ -99,6 +86,7 @@ class Playback:
             self.position = frames[0].at
         self._frames += frames
         self._times += (frame.at for frame in frames)
+        # Frames after the current one are never dropped.
         surplus = min(len(self._frames) - MAX_FRAMES, self._index)
         if surplus > 0:
             del self._frames[:surplus], self._times[:surplus]
@@ -118,8 +106,10 @@ class Playback:
         self.position += int(seconds * self.speed * NS)
         while self.frames_ahead and (due := self._find_next_time()) <= self.position:
             self._index += 1
+            # After shortened idle time the position jumps to the frame's own time.
             self.position = max(self._times[self._index], self.position if due == self._times[self._index] else 0)
         if not self.frames_ahead:
+            # While more frames are on their way the position may run a little ahead, but not past unseen output.
             self.position = min(self.position, self._times[-1] + (0 if self.has_all else MAX_IDLE_NS))
 
     def compute_delay(self) -> float | None:

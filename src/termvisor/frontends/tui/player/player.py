@@ -3,14 +3,13 @@
 from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import BadRequest
-from termvisor.frontends.tui.keys import KeyDecoder
 from termvisor.frontends.tui.player.frame_buffer import FrameBuffer
 from termvisor.frontends.tui.player.frame_view import FrameView, build_view, encode_changes
 from termvisor.frontends.tui.player.playback import PLAYER_KEYS, Playback, PlayerCommand, SeekRequest
-from termvisor.frontends.tui.raw_terminal import RawTerminal
+from termvisor.frontends.tui.raw_terminal import KeyDecoder, RawTerminal
 from termvisor.model.event import Event
 from termvisor.ops.history.replay import ReplayArgs
-from termvisor.ops.panes._listing import parse_time_filter
+from termvisor.ops.render.results import parse_time_filter
 from termvisor.settings import resolve_paths
 
 _PREFETCH_FRAMES = 600
@@ -62,6 +61,7 @@ class _ReplayPlayer:
 
     def _restart_at(self, at: int | None) -> None:
         self._playback.restart_at(at)
+        # There are no frames in the future.
         self._frame_buffer.seek(at if at is None else min(at, self._clock.now()))
 
     def _fetch(self) -> None:

@@ -5,6 +5,7 @@ from shlex import quote
 from termvisor.ops.api.operation import COMMAND_GROUPS
 from termvisor.ops.docs.completions.completion_command import (
     GLOBAL_FLAGS,
+    fill_template,
     list_commands,
     list_first_words,
     list_group_members,
@@ -95,12 +96,13 @@ complete -F _visor visor
 def render_script() -> str:
     commands = list(list_commands())
     values = [(f"{command.name} {flag}", spec) for command in commands for flag, spec in command.flags.items() if spec]
+    groups = [(group, " ".join(list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
     parts = {
         "values": _render_cases(values, "return"),
         "everywhere": _render_cases([(flag, spec) for flag, spec in GLOBAL_FLAGS.items() if spec], "return"),
         "flags": _render_cases([(command.name, " ".join(command.flags)) for command in commands if command.flags]),
         "places": _render_cases(
-            [*_list_group_cases(), *((command.name, command.positional) for command in commands if command.positional)]
+            [*groups, *((command.name, command.positional) for command in commands if command.positional)]
         ),
         "names": "\n".join(
             f"                {quote(alias)}) key={quote(command.name)} ;;"
@@ -112,14 +114,7 @@ def render_script() -> str:
         "first_words": quote(" ".join(list_first_words())),
         "robot_words": quote(" ".join(list_robot_words())),
     }
-    text = _SCRIPT_TEMPLATE
-    for name, part in parts.items():
-        text = text.replace(f"@{name}@", part)
-    return text
-
-
-def _list_group_cases() -> list[tuple[str, str]]:
-    return [(group, " ".join(list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
+    return fill_template(_SCRIPT_TEMPLATE, parts)
 
 
 def _render_cases(pairs: list[tuple[str, str]], end: str = "") -> str:

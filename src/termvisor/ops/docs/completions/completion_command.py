@@ -4,18 +4,16 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from termvisor.model.event import EVENT_KINDS
-from termvisor.model.event_types import EVENT_TYPES
+from termvisor.model.event import EVENT_KINDS, EVENT_TYPES
 from termvisor.ops.api import catalog
-from termvisor.ops.api.arguments import CommandArgument, list_arguments
-from termvisor.ops.api.global_options import OUTPUT_FORMATS
+from termvisor.ops.api.arguments import OUTPUT_FORMATS, CommandArgument, list_arguments
 from termvisor.ops.api.operation import CLI_ONLY_COMMANDS, CLI_ONLY_WORDS, COMMAND_GROUPS, Operation
 from termvisor.settings import list_settings
 
+# Values that are not a fixed list: panes from the daemon, file names, anything.
 PANE_VALUE, PATH_VALUE, ANY_VALUE = "@pane", "@path", "@any"
-"""Values that are not a fixed list: panes from the daemon, file names, anything."""
+# Global flags with their possible values; empty for a switch.
 GLOBAL_FLAGS = {"--format": " ".join(OUTPUT_FORMATS), "--json": "", "--quiet": "", "-q": "", "--help": "", "-h": ""}
-"""Global flags with their possible values; empty for a switch."""
 
 
 class CompletionCommand(Struct, frozen=True, kw_only=True):
@@ -37,6 +35,7 @@ def list_commands() -> Iterator[CompletionCommand]:
         yield _build_command(op)
     for name, doc in CLI_ONLY_COMMANDS:
         words = CLI_ONLY_WORDS.get(name, ())
+        # The only flag of these commands that takes a value.
         flags = {word: ANY_VALUE if word == "--interval" else "" for word in words if word.startswith("-")}
         yield CompletionCommand(
             name=name, doc=doc, flags=flags, positional=" ".join(word for word in words if word not in flags)
@@ -100,3 +99,10 @@ def list_robot_words() -> dict[str, str]:
     robot_names = catalog.OPERATIONS_BY_ROBOT_NAME.items()
     words |= {robot_name: catalog.load_operation(name).summary for robot_name, name in robot_names}
     return dict(sorted(words.items()))
+
+
+def fill_template(template: str, parts: dict[str, str]) -> str:
+    """Replace each ``@name@`` in a script by its part."""
+    for name, part in parts.items():
+        template = template.replace(f"@{name}@", part)
+    return template

@@ -3,6 +3,7 @@
 from termvisor.ops.api.operation import COMMAND_GROUPS
 from termvisor.ops.docs.completions.completion_command import (
     GLOBAL_FLAGS,
+    fill_template,
     list_commands,
     list_first_words,
     list_group_members,
@@ -111,10 +112,7 @@ def render_script() -> str:
         ),
         "groups": " ".join(sorted(COMMAND_GROUPS)),
     }
-    text = _SCRIPT_TEMPLATE
-    for name, part in parts.items():
-        text = text.replace(f"@{name}@", part)
-    return text
+    return fill_template(_SCRIPT_TEMPLATE, parts)
 
 
 def _render_descriptions(words: dict[str, str], *, is_plain: bool = False) -> str:

@@ -1,6 +1,6 @@
 """Analyzers of known programs, one module for each topic with a table ANALYZERS from program to analyzer."""
 
-from termvisor.policy.shell.effect import EffectAnalyzer
+from termvisor.policy.shell.call import EffectAnalyzer
 from termvisor.policy.shell.programs import (
     container,
     database,
@@ -14,6 +14,7 @@ from termvisor.policy.shell.programs import (
     wrapper,
 )
 
+# The order is that of the findings of a program that several modules know, such as rsync.
 PROGRAM_MODULES = (wrapper, interpreter, files, git, system, network, database, container, terminal, secret)
 
 

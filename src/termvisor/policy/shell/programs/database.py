@@ -2,22 +2,17 @@
 
 import re
 
-from termvisor.policy.shell import getopt
-from termvisor.policy.shell.call import ProgramCall
-from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer
+from termvisor.policy.shell.call import CommandEffect, ProgramCall, classify
 from termvisor.policy.shell.programs.interpreter import analyze_input
+from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 
-_CLIENT_NAMES = (
-    "psql mysql mariadb sqlite3 sqlcmd clickhouse-client duckdb cqlsh mongosh mongo redis-cli mysqladmin usql"
-)
-CLIENTS = tuple(_CLIENT_NAMES.split())
+CLIENTS = "psql mysql mariadb sqlite3 sqlcmd clickhouse-client duckdb cqlsh mongosh mongo redis-cli mysqladmin usql"
 _DROP_STATEMENT = re.compile(
     r"\bdrop\s+(?:database|table|schema|index|view|user|role|collection|keyspace|column|owned|materialized)\b"
     r"|\btruncate\b|\bdelete\s+from\s+[\w.\"`]+\s*(?:;|$)|\bdrop(?:database|collection|index|user)?\s*\("
     r"|\b(?:delete|remove)many?\s*\(\s*\{\s*\}|\bflush(?:all|db)\b|^\s*drop\s|\.drop\(",
     re.IGNORECASE,
 )
-_DATABASE_DROP = CommandEffect(classes=("database_drop",))
 _DROP_TASK = re.compile(r"^(?:db:(?:drop|reset|purge|truncate\w*|schema:load|migrate:reset)|flush|sqlflush|reset_db)$")
 
 
@@ -27,23 +22,21 @@ def _analyze_client(call: ProgramCall) -> CommandEffect:
     texts += [word.text for word in fed.scripts]
     joined = " ".join(texts)
     if any(_DROP_STATEMENT.search(text) for text in (*texts, joined)):
-        return _DATABASE_DROP
-    return CommandEffect(classes=("dynamic",)) if fed.classes else NO_EFFECT
-
-
-def _analyze_drop_program(call: ProgramCall) -> CommandEffect:
-    return _DATABASE_DROP if getopt.parse_options(call.arguments).operands else NO_EFFECT
+        return classify("database_drop")
+    return classify("dynamic", when=fed.classes)
 
 
 def _analyze_task(call: ProgramCall) -> CommandEffect:
     """Analyze tasks such as `rails db:drop`, `manage.py flush` and `prisma migrate reset`."""
     texts = [word.text for word in call.arguments]
     is_reset = texts[:2] in (["migrate", "reset"], ["db", "push"], ["db", "drop"], ["db", "reset"])
-    return _DATABASE_DROP if is_reset or any(_DROP_TASK.match(text) for text in texts) else NO_EFFECT
+    return classify("database_drop", when=is_reset or any(_DROP_TASK.match(text) for text in texts))
 
 
-ANALYZERS: dict[str, EffectAnalyzer] = {}
-ANALYZERS |= dict.fromkeys(CLIENTS, _analyze_client) | dict.fromkeys(("dropdb", "dropuser"), _analyze_drop_program)
-ANALYZERS |= dict.fromkeys(
-    ("rails", "rake", "manage.py", "django-admin", "prisma", "supabase", "mix", "artisan"), _analyze_task
+ANALYZERS = build_analyzers(
+    {
+        CLIENTS: _analyze_client,
+        "dropdb dropuser": ProgramEffectRule(classes=("database_drop",), needs="operand"),
+        "rails rake manage.py django-admin prisma supabase mix artisan": _analyze_task,
+    }
 )

@@ -5,24 +5,25 @@ from itertools import dropwhile, pairwise, takewhile
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell import getopt
-from termvisor.policy.shell.call import ProgramCall
-from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects
+from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 _FIND_TEST_NAMES = (
     "-name -iname -path -ipath -regex -iregex -mtime -mmin -ctime -atime -newer -size -empty -user -group -perm"
     " -inum -maxdepth -amin -cmin -wholename"
 )
+# Tests of find that limit what `-delete` removes.
 _FIND_TESTS = frozenset(_FIND_TEST_NAMES.split())
-"""Tests of find that limit what `-delete` removes."""
+_READERS = "cat less more head tail tac nl bat xxd od strings base64 hexdump sort cut wc diff md5sum sha256sum"
 _WIDE_MODE = re.compile(
     r"^[0-7]*[2367]$|^[2467][0-7]{3}$|(?:^|,)[uga]*[+=][rwxXt]*s|(?:^|,)(?:[ug]*o[ug]*|a)[+=][rxX]*w"
 )
 
 
 def _analyze_remove(call: ProgramCall) -> CommandEffect:
-    options = getopt.parse_options(call.arguments, "--interactive")
+    options = parse_options(call.arguments, "--interactive")
     is_wide = options.has("-r", "-R", "--recursive", "-d") or any(word.is_pattern for word in options.operands)
     unknown = [word for word in options.operands if not word.is_known]
     classes: tuple[str, ...] = ("destructive_delete" if is_wide or unknown else "delete",)
@@ -34,47 +35,20 @@ def _analyze_remove(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_unlink(call: ProgramCall) -> CommandEffect:
-    words = getopt.parse_options(call.arguments).operands
+    words = parse_options(call.arguments).operands
     classes = ("delete",) + (("dynamic",) if not all(word.is_known for word in words) else ())
     known = tuple(word for word in words if word.is_known)
     return CommandEffect(classes=classes, writes=known) if words else NO_EFFECT
 
 
-def _analyze_shred(call: ProgramCall) -> CommandEffect:
-    """Analyze shred and truncate, which destroy the contents of files."""
-    words = getopt.parse_options(call.arguments, "-n -s --size --iterations --random-source -r --reference").operands
-    return CommandEffect(classes=("destructive_delete",), writes=words) if words else NO_EFFECT
-
-
-def _analyze_move(call: ProgramCall) -> CommandEffect:
-    options = getopt.parse_options(call.arguments, "-t -S --target-directory --suffix")
-    target = options.find_value("-t", "--target-directory")
-    sources = options.operands if target else options.operands[:-1]
-    return CommandEffect(removes=sources, writes=(target,) if target else options.operands[-1:])
-
-
-def _analyze_copy(call: ProgramCall) -> CommandEffect:
-    """Analyze copying: the last operand is written, the others are read."""
-    options = getopt.parse_options(call.arguments, "-t -S -m -o -g --target-directory --suffix --mode --owner --group")
-    target = options.find_value("-t", "--target-directory")
-    sources = options.operands if target else options.operands[:-1]
-    return CommandEffect(reads=sources, writes=(target,) if target else options.operands[-1:])
-
-
-def _analyze_written_operands(call: ProgramCall) -> CommandEffect:
-    return CommandEffect(writes=getopt.parse_options(call.arguments, "-t -d -r -m --date --reference --mode").operands)
-
-
 def _analyze_dd(call: ProgramCall) -> CommandEffect:
-    values = [(word.text.partition("=")[0], _cut_value(word)) for word in call.arguments]
+    values = [
+        (name, replace(word, text=value)) for word in call.arguments for name, _, value in [word.text.partition("=")]
+    ]
     return CommandEffect(
         writes=tuple(word for name, word in values if name == "of"),
         reads=tuple(word for name, word in values if name == "if"),
     )
-
-
-def _cut_value(word: ShellWord) -> ShellWord:
-    return replace(word, text=word.text.partition("=")[2])
 
 
 def _analyze_find(call: ProgramCall) -> CommandEffect:
@@ -89,7 +63,7 @@ def _analyze_find(call: ProgramCall) -> CommandEffect:
         effect = merge_effects(effect, removal)
     if effect == NO_EFFECT or all(root.is_known for root in roots):
         return effect
-    return merge_effects(effect, CommandEffect(classes=("dynamic",)))
+    return merge_effects(effect, classify("dynamic"))
 
 
 def _find_executed_calls(call: ProgramCall, roots: tuple[ShellWord, ...]) -> list[ProgramCall]:
@@ -122,28 +96,15 @@ def _find_print_files(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
 
 def _analyze_mode(call: ProgramCall) -> CommandEffect:
     """Analyze chmod: recursive, set-user-id and world-writable changes count, `chmod +x script` does not."""
-    options = getopt.parse_options(
-        [word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference"
-    )
+    options = parse_options([word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference")
     mode = options.operands[0].text if options.operands else ""
     is_wide = options.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or UNKNOWN_TEXT in mode
     return CommandEffect(classes=("permissions",) if is_wide else (), writes=options.operands[1:])
 
 
-def _analyze_owner(call: ProgramCall) -> CommandEffect:
-    words = getopt.parse_options(call.arguments, "--from --reference -m -x -M -X").operands
-    return CommandEffect(classes=("permissions",), writes=words[1:])
-
-
-def _analyze_read_operands(call: ProgramCall) -> CommandEffect:
-    return CommandEffect(reads=getopt.parse_options(call.arguments, "-n -c --lines --bytes").operands)
-
-
 def _analyze_search(call: ProgramCall) -> CommandEffect:
     """Analyze grep: the first operand is a pattern, unless an option contains it."""
-    options = getopt.parse_options(
-        call.arguments, "-e -f -m -A -B -C -g -t --regexp --file --include --exclude --glob --type"
-    )
+    options = parse_options(call.arguments, "-e -f -m -A -B -C -g -t --regexp --file --include --exclude --glob --type")
     return CommandEffect(
         reads=options.operands if options.find_value("-e", "-f", "--regexp", "--file") else options.operands[1:]
     )
@@ -151,35 +112,47 @@ def _analyze_search(call: ProgramCall) -> CommandEffect:
 
 def _analyze_code_search(call: ProgramCall) -> CommandEffect:
     """Analyze `ast-grep run`, which writes files only with an update option."""
-    options = getopt.parse_options(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
+    options = parse_options(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
     is_change = options.has("-U", "--update-all", "-i", "--interactive")
     folders = options.operands[1:] or (ShellWord("."),)
     return CommandEffect(reads=folders, writes=folders if is_change else ())
 
 
 def _analyze_change_folder(call: ProgramCall) -> CommandEffect:
-    words = getopt.parse_options(call.arguments).operands
-    return CommandEffect(moves_to=words[0] if words else ShellWord("~"))
+    words = parse_options(call.arguments).operands
+    return CommandEffect(moves_to=words[:1] or (ShellWord("~"),))
 
 
-ANALYZERS: dict[str, EffectAnalyzer] = {
-    "rm": _analyze_remove,
-    "dd": _analyze_dd,
-    "find": _analyze_find,
-    "mv": _analyze_move,
-    "chmod": _analyze_mode,
-}
-ANALYZERS |= dict.fromkeys(("shred", "truncate"), _analyze_shred)
-ANALYZERS |= dict.fromkeys(("unlink", "rmdir", "trash", "srm"), _analyze_unlink)
-ANALYZERS |= dict.fromkeys(("tee", "touch", "sponge", "mkdir", "mkfifo", "rename"), _analyze_written_operands)
-ANALYZERS |= dict.fromkeys(("cp", "install", "ln", "rsync"), _analyze_copy)
-ANALYZERS |= dict.fromkeys(("chown", "chgrp", "setfacl", "chattr"), _analyze_owner)
-ANALYZERS |= dict.fromkeys(
-    ("cat", "less", "more", "head", "tail", "tac", "nl", "bat", "xxd", "od", "strings"), _analyze_read_operands
+ANALYZERS = build_analyzers(
+    {
+        "rm": _analyze_remove,
+        "unlink rmdir trash srm": _analyze_unlink,
+        "shred truncate": ProgramEffectRule(
+            classes=("destructive_delete",),
+            options_with_value="-n -s --size --iterations --random-source -r --reference",
+            needs="operand",
+            writes="all",
+        ),
+        "mv": ProgramEffectRule(
+            options_with_value="-t -S --target-directory --suffix", removes="sources", writes="target"
+        ),
+        "cp install ln rsync": ProgramEffectRule(
+            options_with_value="-t -S -m -o -g --target-directory --suffix --mode --owner --group",
+            reads="sources",
+            writes="target",
+        ),
+        "tee touch sponge mkdir mkfifo rename": ProgramEffectRule(
+            options_with_value="-t -d -r -m --date --reference --mode", writes="all"
+        ),
+        "dd": _analyze_dd,
+        "find": _analyze_find,
+        "chmod": _analyze_mode,
+        "chown chgrp setfacl chattr": ProgramEffectRule(
+            classes=("permissions",), options_with_value="--from --reference -m -x -M -X", writes="rest"
+        ),
+        _READERS: ProgramEffectRule(options_with_value="-n -c --lines --bytes", reads="all"),
+        "grep egrep fgrep rg ag zgrep": _analyze_search,
+        "ast-grep": _analyze_code_search,
+        "cd pushd chdir": _analyze_change_folder,
+    }
 )
-ANALYZERS |= dict.fromkeys(
-    ("base64", "hexdump", "sort", "cut", "wc", "diff", "md5sum", "sha256sum"), _analyze_read_operands
-)
-ANALYZERS |= dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ag", "zgrep"), _analyze_search)
-ANALYZERS["ast-grep"] = _analyze_code_search
-ANALYZERS |= dict.fromkeys(("cd", "pushd", "chdir"), _analyze_change_folder)

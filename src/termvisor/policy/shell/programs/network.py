@@ -4,10 +4,10 @@ import re
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell import getopt
-from termvisor.policy.shell.call import ProgramCall, get_program_name
-from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, get_program_name, merge_effects
+from termvisor.policy.shell.getopt import ParsedOptions, parse_options
 from termvisor.policy.shell.programs.interpreter import SHELLS, analyze_input
+from termvisor.policy.shell.programs.program_table import build_analyzers
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 UNKNOWN_HOST = "?"
@@ -26,7 +26,6 @@ _WGET_OPTIONS = (
 _SSH_OPTIONS = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P"
 _DATA_OPTIONS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "--data-ascii")
 _FILE_OPTIONS = ("-T", "--upload-file", "--post-file", "--body-file")
-_EXFILTRATION = CommandEffect(classes=("network_exfiltration",))
 _UPLOAD = CommandEffect(classes=("network_exfiltration",), hosts=(UNKNOWN_HOST,))
 
 
@@ -45,7 +44,7 @@ def _parse_hosts(texts: list[str]) -> tuple[str, ...]:
 
 
 def _analyze_curl(call: ProgramCall) -> CommandEffect:
-    options = getopt.parse_options(call.arguments, _CURL_OPTIONS if call.name == "curl" else _WGET_OPTIONS)
+    options = parse_options(call.arguments, _CURL_OPTIONS if call.name == "curl" else _WGET_OPTIONS)
     words = (*options.operands, *options.find_values("--url"))
     hosts = _parse_hosts([word.text for word in words])
     target = (
@@ -53,27 +52,25 @@ def _analyze_curl(call: ProgramCall) -> CommandEffect:
     )
     names = [target.text] if target else [word.text.rstrip("/") for word in words]
     fetches = tuple(name.rpartition("/")[2] for name in names) if call.name == "wget" or options.has("-O", "-o") else ()
-    config = CommandEffect(classes=("dynamic",)) if options.has("-K", "--config") else NO_EFFECT
-    sent = _EXFILTRATION if hosts and _has_sent_data(call, options, words) else NO_EFFECT
-    return merge_effects(CommandEffect(hosts=hosts, writes=(target,) if target else (), fetches=fetches), config, sent)
+    return merge_effects(
+        CommandEffect(hosts=hosts, writes=(target,) if target else (), fetches=fetches),
+        classify("dynamic", when=options.has("-K", "--config")),
+        classify("network_exfiltration", when=hosts and _has_sent_data(call, options, words)),
+    )
 
 
-def _has_sent_data(call: ProgramCall, options: getopt.ParsedOptions, words: tuple[ShellWord, ...]) -> bool:
+def _has_sent_data(call: ProgramCall, options: ParsedOptions, words: tuple[ShellWord, ...]) -> bool:
     """Return True if files, input or the output of another program are sent; a literal text does not count."""
     values = options.find_values(*_DATA_OPTIONS)
-    has_file = any("@" in word.text or not word.is_known for word in values) or bool(
-        options.find_values(*_FILE_OPTIONS)
-    )
-    in_address = (
-        any(not word.is_known for word in (*words, *options.find_values("-H", "--header"))) and call.substituted
-    )
-    return has_file or bool(in_address)
+    has_file = any("@" in word.text or not word.is_known for word in values) or options.find_values(*_FILE_OPTIONS)
+    address = (*words, *options.find_values("-H", "--header"))
+    return bool(has_file or (call.substituted and not all(word.is_known for word in address)))
 
 
 def _analyze_ssh(call: ProgramCall) -> CommandEffect:
     """Analyze ssh: the words after the host are a command line for the other machine."""
-    options = getopt.parse_options(call.arguments, _SSH_OPTIONS, stops_at_operand=True)
-    words = getopt.parse_options(options.rest[1:], _SSH_OPTIONS, stops_at_operand=True).rest if options.rest else ()
+    options = parse_options(call.arguments, _SSH_OPTIONS, stops_at_operand=True)
+    words = parse_options(options.rest[1:], _SSH_OPTIONS, stops_at_operand=True).rest if options.rest else ()
     text = " ".join(word.text for word in words)
     is_shell = bool(words) and get_program_name(words[0]) in SHELLS
     commands = [word.text for word in options.find_values("-o") if re.match(r"(?i)(proxy|local)command", word.text)]
@@ -88,12 +85,12 @@ def _analyze_ssh(call: ProgramCall) -> CommandEffect:
         return run
     if not text and call.reads_stdin:
         return merge_effects(run, analyze_input(call))
-    return merge_effects(run, _EXFILTRATION if call.reads_stdin and run.hosts else NO_EFFECT)
+    return merge_effects(run, classify("network_exfiltration", when=call.reads_stdin and run.hosts))
 
 
 def _analyze_remote_copy(call: ProgramCall) -> CommandEffect:
     """Analyze scp and rsync: files are sent to a remote last operand, and fetched from other remote operands."""
-    options = getopt.parse_options(
+    options = parse_options(
         call.arguments, f"{_SSH_OPTIONS} --exclude --include --rsh -T -M --files-from --bwlimit --backup-dir"
     )
     hosts = [match[1] for word in options.operands if (match := _REMOTE_PATH.match(word.text))]
@@ -104,23 +101,25 @@ def _analyze_remote_copy(call: ProgramCall) -> CommandEffect:
     erased = options.operands[-1:] if options.has("--delete", "--delete-after", "--delete-before") else ()
     classes = ("destructive_delete",) if erased or options.has("--remove-source-files") else ()
     effect = CommandEffect(hosts=_parse_hosts(hosts), classes=classes, writes=local[-1:] if not sends else ())
-    return merge_effects(effect, _EXFILTRATION if sends and effect.hosts else NO_EFFECT)
+    return merge_effects(effect, classify("network_exfiltration", when=sends and effect.hosts))
 
 
 def _analyze_raw_connection(call: ProgramCall) -> CommandEffect:
     """Analyze nc, socat, telnet and ftp: bytes to another machine; `-e` gives it a shell."""
-    options = getopt.parse_options(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
+    options = parse_options(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
     runs = options.has("-e", "-c", "--exec", "--sh-exec") or any("exec:" in w.text.casefold() for w in call.arguments)
     hosts = _parse_hosts([word.text for word in options.operands[:1]] or [UNKNOWN_HOST])
+    # Its addresses have their own syntax, with the host anywhere in them.
     if call.name == "socat":
         hosts = (UNKNOWN_HOST,)
     effect = CommandEffect(hosts=hosts, classes=("remote_code",) if runs else ())
-    return merge_effects(effect, _EXFILTRATION if call.reads_stdin and hosts else NO_EFFECT)
+    return merge_effects(effect, classify("network_exfiltration", when=call.reads_stdin and hosts))
 
 
 def _analyze_name_lookup(call: ProgramCall) -> CommandEffect:
     """Analyze DNS lookups: the name can carry the output of another program."""
-    return _EXFILTRATION if call.substituted and not all(word.is_known for word in call.arguments) else NO_EFFECT
+    is_computed = call.substituted and not all(word.is_known for word in call.arguments)
+    return classify("network_exfiltration", when=is_computed)
 
 
 def _analyze_mail(call: ProgramCall) -> CommandEffect:
@@ -129,21 +128,21 @@ def _analyze_mail(call: ProgramCall) -> CommandEffect:
 
 def _analyze_object_store(call: ProgramCall) -> CommandEffect:
     """Analyze object store clients: the last operand of a copy is its target."""
-    words = [
-        word.text for word in getopt.parse_options(call.arguments, "--profile --region --exclude --include").operands
-    ]
+    words = [word.text for word in parse_options(call.arguments, "--profile --region --exclude --include").operands]
     verbs = ("cp", "mv", "sync", "rsync", "copy", "copyto", "move", "rcp", "put", "upload")
     is_copy = any(verb in words[:2] for verb in verbs)
     sends = is_copy and bool(words) and (":" in words[-1] or call.name in ("transfer", "croc"))
     return _UPLOAD if sends else NO_EFFECT
 
 
-ANALYZERS: dict[str, EffectAnalyzer] = {}
-ANALYZERS |= dict.fromkeys(("ssh", "mosh", "autossh", "ssh-copy-id"), _analyze_ssh)
-ANALYZERS |= dict.fromkeys(("curl", "wget", "http", "https", "xh", "aria2c", "fetch"), _analyze_curl)
-ANALYZERS |= dict.fromkeys(("scp", "rsync", "sftp"), _analyze_remote_copy) | dict.fromkeys(
-    ("nc", "socat", "telnet", "ftp", "lftp"), _analyze_raw_connection
+ANALYZERS = build_analyzers(
+    {
+        "ssh mosh autossh ssh-copy-id": _analyze_ssh,
+        "curl wget http https xh aria2c fetch": _analyze_curl,
+        "scp rsync sftp": _analyze_remote_copy,
+        "nc socat telnet ftp lftp": _analyze_raw_connection,
+        "dig nslookup host ping drill": _analyze_name_lookup,
+        "mail mailx sendmail mutt msmtp": _analyze_mail,
+        "aws gsutil rclone s3cmd mc azcopy": _analyze_object_store,
+    }
 )
-ANALYZERS |= dict.fromkeys(("dig", "nslookup", "host", "ping", "drill"), _analyze_name_lookup)
-ANALYZERS |= dict.fromkeys(("mail", "mailx", "sendmail", "mutt", "msmtp"), _analyze_mail)
-ANALYZERS |= dict.fromkeys(("aws", "gsutil", "rclone", "s3cmd", "mc", "azcopy"), _analyze_object_store)

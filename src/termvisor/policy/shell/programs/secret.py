@@ -2,9 +2,9 @@
 
 import re
 
-from termvisor.policy.shell import getopt
-from termvisor.policy.shell.call import ProgramCall
-from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer
+from termvisor.policy.shell.call import CommandEffect, ProgramCall, classify
+from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 from termvisor.policy.shell.word import ShellWord
 
 _SECRET_FILE = re.compile(
@@ -23,18 +23,6 @@ _NAMING_PROGRAM_NAMES = (
     " which type export touch chmod chown rm mv ln shred visor find tree du pushd wc alias docker podman man"
 )
 _NAMING_PROGRAMS = frozenset(_NAMING_PROGRAM_NAMES.split())
-_SECRET_WORDS_BY_PROGRAM: dict[str, tuple[str, ...]] = {
-    "pass": ("show", "-c"),
-    "security": ("find-generic-password", "find-internet-password", "dump-keychain", "export"),
-    "vault": ("read", "kv", "token"),
-    "op": ("read", "item", "get"),
-    "bw": ("get", "list", "export"),
-    "secret-tool": ("lookup", "search"),
-    "keyring": ("get",),
-    "gpg": ("--export-secret-keys", "--export-secret-subkeys", "--export-secret-key"),
-    "gopass": ("show", "cat"),
-}
-_CREDENTIAL_READ = CommandEffect(classes=("credential_read",))
 
 
 def has_secret_path(call: ProgramCall) -> bool:
@@ -60,21 +48,31 @@ def is_secret_path(path: str) -> bool:
 def _find_openable_words(call: ProgramCall) -> list[ShellWord]:
     """Return the arguments without the key that scp logs in with and the pattern that grep searches for."""
     if call.name in ("scp", "sftp", "rsync"):
-        return list(getopt.parse_options(call.arguments, "-i -e -o -F -P -J --rsh --exclude --include").operands)
+        return list(parse_options(call.arguments, "-i -e -o -F -P -J --rsh --exclude --include").operands)
     if call.name in ("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk"):
-        return list(
-            getopt.parse_options(call.arguments, "-e -A -B -C -m -g --regexp --glob --include --exclude").operands[1:]
-        )
+        return list(parse_options(call.arguments, "-e -A -B -C -m -g --regexp --glob --include --exclude").operands[1:])
     return list(call.arguments)
 
 
-def _analyze_secret_program(call: ProgramCall) -> CommandEffect:
+def _analyze_password_store(call: ProgramCall) -> CommandEffect:
+    """Analyze pass and gopass, which print the secret of a name that is not a verb."""
     texts = [word.text for word in call.arguments]
-    is_bare = call.name in ("pass", "gopass") and texts[:1] and texts[0] not in ("ls", "find", "git", "help", "insert")
-    return (
-        _CREDENTIAL_READ if is_bare or any(text in _SECRET_WORDS_BY_PROGRAM[call.name] for text in texts) else NO_EFFECT
-    )
+    shows = ("show", "-c") if call.name == "pass" else ("show", "cat")
+    is_bare = texts[:1] and texts[0] not in ("ls", "find", "git", "help", "insert")
+    return classify("credential_read", when=is_bare or any(text in shows for text in texts))
 
 
-ANALYZERS: dict[str, EffectAnalyzer] = {}
-ANALYZERS |= dict.fromkeys(_SECRET_WORDS_BY_PROGRAM, _analyze_secret_program)
+_PRINTING_WORDS_BY_PROGRAM = {
+    "security": "find-generic-password find-internet-password dump-keychain export",
+    "vault": "read kv token",
+    "op": "read item get",
+    "bw": "get list export",
+    "secret-tool": "lookup search",
+    "keyring": "get",
+    "gpg": "--export-secret-keys --export-secret-subkeys --export-secret-key",
+}
+_PRINTING_RULES = {
+    name: ProgramEffectRule(classes=("credential_read",), words=words)
+    for name, words in _PRINTING_WORDS_BY_PROGRAM.items()
+}
+ANALYZERS = build_analyzers({"pass gopass": _analyze_password_store, **_PRINTING_RULES})

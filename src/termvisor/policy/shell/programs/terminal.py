@@ -1,12 +1,11 @@
 """Analyze programs that bypass the gate: terminal multiplexers, Termvisor itself, input injection, shell history."""
 
-from termvisor.policy.shell import getopt
-from termvisor.policy.shell.call import ProgramCall
-from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.request import TEXT_BY_KEY
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects
+from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 from termvisor.policy.shell.word import ShellWord
-from termvisor.policy.tmux_keys import TEXT_BY_KEY
 
-_BYPASS = CommandEffect(classes=("bypass",))
 _TMUX_OPTIONS = "-L -S -f -c -T"
 _TMUX_COMMAND_OPTIONS = "-t -c -n -F -s -e -x -y -l -w -h -b -d -T -N -X -I"
 _TMUX_RUN_COMMAND_NAMES = (
@@ -24,7 +23,7 @@ _READ_ONLY_OPS = frozenset(_READ_ONLY_OP_NAMES.split())
 
 def _analyze_tmux(call: ProgramCall) -> CommandEffect:
     """Analyze a list of tmux commands separated by `;`."""
-    words = getopt.parse_options(call.arguments, _TMUX_OPTIONS, stops_at_operand=True).rest
+    words = parse_options(call.arguments, _TMUX_OPTIONS, stops_at_operand=True).rest
     commands: list[list[ShellWord]] = [[]]
     for word in words:
         if word.text == ";":
@@ -36,55 +35,49 @@ def _analyze_tmux(call: ProgramCall) -> CommandEffect:
 
 def _analyze_tmux_command(call: ProgramCall, words: list[ShellWord]) -> CommandEffect:
     verb = words[0].text
-    options = getopt.parse_options(words[1:], _TMUX_COMMAND_OPTIONS, stops_at_operand=True)
+    options = parse_options(words[1:], _TMUX_COMMAND_OPTIONS, stops_at_operand=True)
     if not words[0].is_known:
-        return CommandEffect(classes=("dynamic",))
+        return classify("dynamic")
     if verb in ("send-keys", "send", "send-prefix", "paste-buffer", "pasteb", "set-buffer", "load-buffer"):
         text = "".join(TEXT_BY_KEY.get(word.text, word.text) for word in options.rest)
-        return merge_effects(
-            _BYPASS, CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text.strip() else ())
-        )
+        scripts = (ShellWord(text, call.start, call.end),) if text.strip() else ()
+        return CommandEffect(classes=("bypass",), scripts=scripts)
     if verb.startswith("kill-"):
-        return CommandEffect(classes=("process_kill", "bypass"))
+        return classify("process_kill", "bypass")
     if verb in _TMUX_RUN_COMMANDS:
         text = " ".join(word.text for word in options.rest)
-        return merge_effects(_BYPASS, CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text else ()))
+        scripts = (ShellWord(text, call.start, call.end),) if text else ()
+        return CommandEffect(classes=("bypass",), scripts=scripts)
     return NO_EFFECT
 
 
 def _analyze_visor(call: ProgramCall) -> CommandEffect:
-    texts = [word.text for word in getopt.parse_options(call.arguments, "--format", stops_at_operand=True).rest]
+    texts = [word.text for word in parse_options(call.arguments, "--format", stops_at_operand=True).rest]
     verb = (texts[1:] if texts[:1] == ["robot"] else texts)[:1]
-    return NO_EFFECT if not verb or verb[0] in _READ_ONLY_OPS else _BYPASS
-
-
-def _analyze_screen(call: ProgramCall) -> CommandEffect:
-    return _BYPASS if getopt.parse_options(call.arguments, "-S -p -t -c -s").has("-X") else NO_EFFECT
+    return classify("bypass", when=verb and verb[0] not in _READ_ONLY_OPS)
 
 
 def _analyze_wezterm(call: ProgramCall) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     verbs = ("send-text", "spawn", "kill-pane", "split-pane", "start")
-    return _BYPASS if any(verb in texts[:2] for verb in verbs) else NO_EFFECT
-
-
-def _analyze_bypass(call: ProgramCall) -> CommandEffect:
-    return _BYPASS
+    return classify("bypass", when=any(verb in texts[:2] for verb in verbs))
 
 
 def _analyze_history(call: ProgramCall) -> CommandEffect:
     """Analyze `fc` and `history`, which run or change earlier commands."""
-    options = getopt.parse_options(call.arguments)
+    options = parse_options(call.arguments)
     if call.name == "fc" and not options.has("-l"):
-        return CommandEffect(classes=("dynamic",))
-    return _BYPASS if options.has("-c", "-w", "-d") else NO_EFFECT
+        return classify("dynamic")
+    return classify("bypass", when=options.has("-c", "-w", "-d"))
 
 
-ANALYZERS: dict[str, EffectAnalyzer] = {
-    "tmux": _analyze_tmux,
-    "visor": _analyze_visor,
-    "screen": _analyze_screen,
-    "wezterm": _analyze_wezterm,
-}
-ANALYZERS |= dict.fromkeys(("xdotool", "ydotool", "wtype", "reptyr", "ttyecho"), _analyze_bypass)
-ANALYZERS |= dict.fromkeys(("fc", "history", "r"), _analyze_history)
+ANALYZERS = build_analyzers(
+    {
+        "tmux": _analyze_tmux,
+        "visor": _analyze_visor,
+        "screen": ProgramEffectRule(classes=("bypass",), options_with_value="-S -p -t -c -s", flags="-X"),
+        "wezterm": _analyze_wezterm,
+        "xdotool ydotool wtype reptyr ttyecho": ProgramEffectRule(classes=("bypass",)),
+        "fc history r": _analyze_history,
+    }
+)

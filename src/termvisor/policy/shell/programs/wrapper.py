@@ -3,10 +3,10 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.policy.shell import getopt
-from termvisor.policy.shell.call import ProgramCall
-from termvisor.policy.shell.effect import NO_EFFECT, CommandEffect, EffectAnalyzer, merge_effects
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, merge_effects
+from termvisor.policy.shell.getopt import parse_options
 from termvisor.policy.shell.programs.interpreter import analyze_input
+from termvisor.policy.shell.programs.program_table import build_analyzers, split_names
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 
@@ -45,7 +45,6 @@ WRAPPERS: dict[str, WrapperProgram] = {
     "stdbuf": WrapperProgram("-i -o -e --input --output --error"),
     "strace": WrapperProgram("-e -o -p -s -u -E -a -I -O -S -P -b -X"),
     "ltrace": WrapperProgram("-e -o -p -s -u -a -n -l -x"),
-    "valgrind": WrapperProgram(),
     "exec": WrapperProgram("-a"),
     "flock": WrapperProgram("-w -E --timeout --conflict-exit-code", skipped_operands=1),
     "proxychains": WrapperProgram("-f"),
@@ -54,44 +53,37 @@ WRAPPERS: dict[str, WrapperProgram] = {
     "rlwrap": WrapperProgram("-f -H -s -b"),
     "xvfb-run": WrapperProgram("-n -s -e -f -w"),
     "cpulimit": WrapperProgram("-l -e -p"),
-    "entr": WrapperProgram(),
     "sshpass": WrapperProgram("-p -f -d -P"),
     "bwrap": WrapperProgram("--bind --ro-bind --dev --proc --chdir --setenv"),
-    "firejail": WrapperProgram(),
     "ssh-agent": WrapperProgram("-a -t -E -P"),
-    "dbus-run-session": WrapperProgram(),
     "npx": WrapperProgram("-p --package -c --call", classes=("package_change",)),
     "bunx": WrapperProgram(classes=("package_change",)),
     "uvx": WrapperProgram("--from --with -p --python", classes=("package_change",)),
 }
+# The last five are keywords that may precede a program in zsh and fish.
 _PLAIN_WRAPPERS = (
     "nohup setsid builtin nocorrect noglob unbuffer fakeroot eatmydata caffeinate torsocks busybox toybox chronic"
-    " and or not begin -"
+    " valgrind entr firejail dbus-run-session and or not begin -"
 )
-"""The last five are keywords that may precede a program in zsh and fish."""
 WRAPPERS |= {name: WrapperProgram() for name in _PLAIN_WRAPPERS.split()}
 
-_OPTIONS_BY_SUBCOMMAND = {
-    "uv": {"run": "-p --python --with --extra --group --project --directory --env-file"},
-    "poetry": {"run": ""},
-    "pipenv": {"run": ""},
-    "pdm": {"run": ""},
-    "hatch": {"run": ""},
-    "rye": {"run": ""},
-    "bundle": {"exec": ""},
-    "mise": {"exec": "-C", "x": "-C"},
-    "asdf": {"exec": ""},
-    "conda": {"run": "-n -p --name --prefix --cwd"},
-    "op": {"run": "--env-file --account"},
-    "doppler": {"run": "-p -c"},
-    "perf": {"stat": "-e -p -r -o", "record": "-e -p -o -F"},
-    "direnv": {"exec": ""},
-    "aws-vault": {"exec": "-d --duration"},
-}
-"""Options with a value, by program and by the subcommand that runs another program."""
+# Options with a value, by program and by the subcommand that runs another program.
+_OPTIONS_BY_SUBCOMMAND = split_names(
+    {
+        "uv": {"run": "-p --python --with --extra --group --project --directory --env-file"},
+        "poetry pipenv pdm hatch rye": {"run": ""},
+        "bundle asdf direnv": {"exec": ""},
+        "mise": {"exec": "-C", "x": "-C"},
+        "conda": {"run": "-n -p --name --prefix --cwd"},
+        "op": {"run": "--env-file --account"},
+        "doppler": {"run": "-p -c"},
+        "perf": {"stat": "-e -p -r -o", "record": "-e -p -o -F"},
+        "aws-vault": {"exec": "-d --duration"},
+    }
+)
 _SUBCOMMANDS_WITH_OPERAND = ("direnv", "aws-vault")
+# The module that starts a program with an account; its arguments are a folder, the account, `--`, the program.
 _ACCOUNT_LAUNCHER = "termvisor.accounts.launcher"
-"""The module that starts a program with an account; its arguments are a folder, the account, `--`, the program."""
 
 
 def _analyze_wrapper(call: ProgramCall) -> CommandEffect:
@@ -99,7 +91,7 @@ def _analyze_wrapper(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_inner(call: ProgramCall, words: tuple[ShellWord, ...], wrapper: WrapperProgram) -> CommandEffect:
-    options = getopt.parse_options(words, wrapper.options_with_value, stops_at_operand=True)
+    options = parse_options(words, wrapper.options_with_value, stops_at_operand=True)
     rest = list(options.rest[wrapper.skipped_operands :])
     sets = [word for word in rest if _is_assignment(word)]
     while rest and _is_assignment(rest[0]):
@@ -115,13 +107,13 @@ def _is_assignment(word: ShellWord) -> bool:
 
 def _analyze_command(call: ProgramCall) -> CommandEffect:
     """Analyze `command`; `command -v` only prints a path."""
-    options = getopt.parse_options(call.arguments, stops_at_operand=True)
+    options = parse_options(call.arguments, stops_at_operand=True)
     return NO_EFFECT if options.has("-v", "-V") else _analyze_inner(call, call.arguments, WrapperProgram())
 
 
 def _analyze_env(call: ProgramCall) -> CommandEffect:
     """Analyze `env`; `env -S` splits one text into words, similar to a shell."""
-    options = getopt.parse_options(call.arguments, "-u -C -S --unset --chdir --split-string", stops_at_operand=True)
+    options = parse_options(call.arguments, "-u -C -S --unset --chdir --split-string", stops_at_operand=True)
     text = options.find_value("-S", "--split-string")
     if text is None:
         return _analyze_wrapper(call)
@@ -131,13 +123,13 @@ def _analyze_env(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_flock(call: ProgramCall) -> CommandEffect:
-    text = getopt.parse_options(call.arguments, "-w -E -c --command").find_value("-c", "--command")
+    text = parse_options(call.arguments, "-w -E -c --command").find_value("-c", "--command")
     return CommandEffect(scripts=(text,)) if text else _analyze_wrapper(call)
 
 
 def _analyze_sudo(call: ProgramCall) -> CommandEffect:
     """Analyze `sudo`; `sudo -e` writes a file as root."""
-    options = getopt.parse_options(call.arguments, WRAPPERS["sudo"].options_with_value, stops_at_operand=True)
+    options = parse_options(call.arguments, WRAPPERS["sudo"].options_with_value, stops_at_operand=True)
     if options.has("-e", "--edit"):
         return CommandEffect(classes=_PRIVILEGE, writes=options.rest)
     shell = analyze_input(call) if options.has("-s", "-i", "--shell", "--login") and not options.rest else NO_EFFECT
@@ -145,34 +137,32 @@ def _analyze_sudo(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_subcommand(call: ProgramCall) -> CommandEffect:
-    operands = getopt.parse_options(call.arguments, "-C -c --project --directory", stops_at_operand=True).rest
-    verb = operands[0].text if operands else ""
-    if verb not in _OPTIONS_BY_SUBCOMMAND[call.name]:
+    operands = parse_options(call.arguments, "-C -c --project --directory", stops_at_operand=True).rest
+    valued = _OPTIONS_BY_SUBCOMMAND[call.name].get(operands[0].text if operands else "")
+    if valued is None:
         return NO_EFFECT
-    skip = 1 if call.name in _SUBCOMMANDS_WITH_OPERAND else 0
-    words = operands[1 + skip :]
-    return _analyze_inner(
-        call,
-        words[1:] if words[:1] and words[0].text == "--" else words,
-        WrapperProgram(_OPTIONS_BY_SUBCOMMAND[call.name][verb]),
-    )
+    words = operands[2:] if call.name in _SUBCOMMANDS_WITH_OPERAND else operands[1:]
+    return _analyze_inner(call, _skip_dashes(words), WrapperProgram(valued))
 
 
 def _analyze_account_launch(call: ProgramCall) -> CommandEffect:
-    words = call.arguments[2:]
-    return _analyze_inner(call, words[1:] if words[:1] and words[0].text == "--" else words, WrapperProgram())
+    return _analyze_inner(call, _skip_dashes(call.arguments[2:]), WrapperProgram())
+
+
+def _skip_dashes(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
+    return words[1:] if words and words[0].text == "--" else words
 
 
 def is_account_launch(call: ProgramCall) -> bool:
     """Return True for a Python call of the account launcher."""
-    module = getopt.parse_options(call.arguments, "-m -W -X", stops_at_operand=True).find_value("-m")
+    module = parse_options(call.arguments, "-m -W -X", stops_at_operand=True).find_value("-m")
     return call.name == "python" and module is not None and module.text == _ACCOUNT_LAUNCHER
 
 
 def _analyze_xargs(call: ProgramCall) -> CommandEffect:
     """Analyze `xargs`, whose operands come from its input and are unknown."""
     valued = "-a -d -E -I -J -L -n -P -R -s --arg-file --delimiter --max-args --max-procs --replace --max-lines"
-    options = getopt.parse_options(call.arguments, valued, stops_at_operand=True)
+    options = parse_options(call.arguments, valued, stops_at_operand=True)
     placeholder_option = options.find_value("-I", "-J", "--replace")
     if not options.rest:
         return NO_EFFECT
@@ -180,6 +170,7 @@ def _analyze_xargs(call: ProgramCall) -> CommandEffect:
     words = list(options.rest)
     if placeholder:
         words = [replace(word, text=word.text.replace(placeholder, UNKNOWN_TEXT)) for word in words]
+    # xargs appends what it reads as operands.
     words.append(ShellWord(UNKNOWN_TEXT, call.start, call.end))
     return CommandEffect(calls=(replace(call, words=tuple(words), input_text=None, fed_by=()),))
 
@@ -187,8 +178,7 @@ def _analyze_xargs(call: ProgramCall) -> CommandEffect:
 def _analyze_parallel(call: ProgramCall) -> CommandEffect:
     """Analyze `parallel`: the words before `:::` are a command line, the others its arguments or command lines."""
     texts = [
-        word.text
-        for word in getopt.parse_options(call.arguments, "-j -a -I --jobs --joblog", stops_at_operand=True).rest
+        word.text for word in parse_options(call.arguments, "-j -a -I --jobs --joblog", stops_at_operand=True).rest
     ]
     end = next((index for index, text in enumerate(texts) if text.startswith(":::")), len(texts))
     line = " ".join(texts[:end]).replace("{}", UNKNOWN_TEXT)
@@ -197,14 +187,16 @@ def _analyze_parallel(call: ProgramCall) -> CommandEffect:
     return CommandEffect(scripts=tuple(ShellWord(text, call.start, call.end) for text in lines))
 
 
-ANALYZERS: dict[str, EffectAnalyzer] = {}
-ANALYZERS |= dict.fromkeys(WRAPPERS, _analyze_wrapper) | dict.fromkeys(_OPTIONS_BY_SUBCOMMAND, _analyze_subcommand)
-ANALYZERS |= {
-    "command": _analyze_command,
-    "env": _analyze_env,
-    "flock": _analyze_flock,
-    "sudo": _analyze_sudo,
-    "xargs": _analyze_xargs,
-    "parallel": _analyze_parallel,
-}
-ANALYZERS |= {_ACCOUNT_LAUNCHER: _analyze_account_launch}
+ANALYZERS = build_analyzers(
+    {
+        " ".join(WRAPPERS): _analyze_wrapper,
+        " ".join(_OPTIONS_BY_SUBCOMMAND): _analyze_subcommand,
+        "command": _analyze_command,
+        "env": _analyze_env,
+        "flock": _analyze_flock,
+        "sudo": _analyze_sudo,
+        "xargs": _analyze_xargs,
+        "parallel": _analyze_parallel,
+        _ACCOUNT_LAUNCHER: _analyze_account_launch,
+    }
+)

@@ -1,7 +1,12 @@
 """Transcript lines: turns, tokens, titles and interrupts."""
 
+import json
+
 import pytest
 
+from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.claude_code import ADAPTER
+from termvisor.agents.adapters.transcript_text import TranscriptText
 from tests.unit.agents.adapters.claude_code.claude_inputs import NOW, SESSION, read_transcript_line
 
 USAGE = {"input_tokens": 10, "cache_read_input_tokens": 200, "cache_creation_input_tokens": 30, "output_tokens": 5}
@@ -93,3 +98,40 @@ def test_what_is_no_news_of_this_agent_says_nothing(kind: str, fields: dict) -> 
 def test_a_line_without_a_time_of_its_own_is_as_old_as_its_reading() -> None:
     assert read_transcript_line("ai-title", aiTitle="x", timestamp="")[0].event_at == NOW
     assert read_transcript_line("ai-title", aiTitle="x", timestamp="2026-11-16T04:16:00")[0].event_at == NOW
+
+
+def claude(kind: str, **fields) -> list[TranscriptText]:
+    line = {"type": kind, "sessionId": "s1", "uuid": "u1", "entrypoint": "cli", **fields}
+    return list(ADAPTER.read_transcript(SourceRecord(source="transcript", text=json.dumps(line), at=9)))
+
+
+def text_message(text: str, **fields) -> dict:
+    return {"message": {"id": "m1", "content": [{"type": "text", "text": text}]}, **fields}
+
+
+def test_a_message_in_two_lines_has_one_key() -> None:
+    (one,), (other,) = claude("assistant", **text_message("hi")), claude("assistant", uuid="u2", **text_message("hi"))
+    assert one.key == other.key
+    assert claude("assistant", **text_message("ho"))[0].key != one.key
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        text_message("<command-name>/clear</command-name>"),
+        text_message("[Request interrupted by user]"),
+        text_message("Caveat", isMeta=True),
+        text_message("look into it", isSidechain=True),
+        text_message("go on", promptSource="system"),
+        text_message("hello", entrypoint="sdk-cli"),
+        {"message": {"content": [{"type": "tool_result", "content": "secret files"}]}},
+        {"message": {"content": "  "}},
+        {},
+    ],
+)
+def test_generated_user_messages_are_left_out(line: dict) -> None:
+    assert claude("user", **line) == []
+
+
+def test_an_api_error_is_no_message() -> None:
+    assert claude("assistant", isApiErrorMessage=True, **text_message("Overloaded")) == []

@@ -3,9 +3,9 @@ from datetime import datetime
 import pytest
 
 from termvisor.agents.adapters.codex.error_codes import (
-    build_error_statement,
+    build_code_error_statement,
+    build_message_error_statement,
     classify_error_code,
-    classify_error_message,
 )
 from termvisor.clock import NS
 from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
@@ -34,16 +34,20 @@ def test_an_error_has_a_kind(info, kind):
     assert classify_error_code(info) == kind
 
 
-def test_a_message_without_a_code_is_classified():
-    assert classify_error_message("You’ve hit your usage limit.") == "usage_limit"
-    assert classify_error_message("Your workspace is out of credits. Add credits to continue.") == "usage_limit"
-    assert classify_error_message("You hit your spend cap set in your workspace.") == "usage_limit"
-    assert classify_error_message("unexpected status 401 Unauthorized: no") == "auth"
-    assert classify_error_message("the disk is full") == "other"
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("You’ve hit your usage limit.", "usage_limit"),
+        ("unexpected status 401 Unauthorized: no", "auth"),
+        ("the disk is full", "other"),
+    ],
+)
+def test_a_message_without_a_code_is_classified(message, kind):
+    assert build_message_error_statement(message, NOW).payload["error"] == kind
 
 
 def test_a_limit_tells_when_it_ends():
-    flags = build_error_statement("usage_limit", "… or try again at 11:02 PM.", NOW).flags
+    flags = build_code_error_statement("usageLimitExceeded", "… or try again at 11:02 PM.", NOW).flags
     assert flags.usage_limited
     end = datetime.fromtimestamp(flags.resets_at // NS)
     assert (end.hour, end.minute) == (23, 2)
@@ -51,11 +55,11 @@ def test_a_limit_tells_when_it_ends():
 
 
 def test_a_limit_without_a_time_is_still_one():
-    assert build_error_statement("usage_limit", "You've hit your usage limit.", NOW).flags == FlagUpdate(
+    assert build_code_error_statement("usageLimitExceeded", "You've hit your usage limit.", NOW).flags == FlagUpdate(
         usage_limited=True
     )
 
 
 def test_other_errors_say_less():
-    assert build_error_statement("auth", "", NOW).flags == FlagUpdate(auth_needed=True)
-    assert build_error_statement("rate_limit", "try again at 11:02 PM", NOW).flags == NO_FLAG_UPDATE
+    assert build_code_error_statement("unauthorized", "", NOW).flags == FlagUpdate(auth_needed=True)
+    assert build_code_error_statement("rateLimitExceeded", "try again at 11:02 PM", NOW).flags == NO_FLAG_UPDATE

@@ -1,12 +1,13 @@
 import json
+from functools import partial
 
 import pytest
 
 from termvisor.agents.adapters.codex import keyboard
-from termvisor.agents.adapters.codex.screen_regions import parse_layout
+from termvisor.agents.adapters.codex.screen import parse_layout
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
-from tests.unit.agents.adapters.codex.test_screen_rules import ASKED, FOOT, HITS, LIMIT, MODAL
+from tests.unit.agents.adapters.codex.test_screen import ASKED, FOOT, HITS, LIMIT, MODAL
 
 
 def screen(*rows: str) -> Screen:
@@ -31,13 +32,13 @@ def test_the_dialog_about_a_limit_is_left_by_the_choice_that_changes_nothing():
 
 @pytest.mark.parametrize("name", sorted(set(HITS) - {"approval_asked"}))
 def test_no_other_screen_is_answered_with_keys(name):
-    assert keyboard.find_approve_keys(screen(*HITS[name])) is None
-    assert keyboard.find_deny_keys(screen(*HITS[name])) is None
+    assert keyboard.find_answer_keys(screen(*HITS[name]), "allow") is None
+    assert keyboard.find_answer_keys(screen(*HITS[name]), "deny") is None
 
 
 def test_a_dialog_whose_choices_are_others_is_left_alone():
     changed = [row.replace("Yes, proceed (y)", "Yes, and never ask again (y)") for row in ASKED]
-    assert keyboard.find_approve_keys(screen(*changed)) is None
+    assert keyboard.find_answer_keys(screen(*changed), "allow") is None
 
 
 def test_work_is_interrupted_only_while_it_shows():
@@ -62,8 +63,8 @@ def test_no_key_is_ever_a_bare_enter():
     offers = [
         keys
         for choose in (
-            keyboard.find_approve_keys,
-            keyboard.find_deny_keys,
+            partial(keyboard.find_answer_keys, decision="allow"),
+            partial(keyboard.find_answer_keys, decision="deny"),
             keyboard.find_interrupt_keys,
         )
         for rows in HITS.values()

@@ -42,9 +42,9 @@ def test_one_key_interrupts_work():
 
 
 def test_an_empty_composer_is_told_apart_from_a_draft():
-    assert keyboard.is_composer_empty(build_composer_screen()) is True
-    assert keyboard.is_composer_empty(build_composer_screen(typed="half a thought")) is False
-    assert keyboard.is_composer_empty(build_dialog_screen(*APPROVAL)) is None
+    assert keyboard.read_composer(build_composer_screen()) == ""
+    assert keyboard.read_composer(build_composer_screen(typed="half a thought"))
+    assert keyboard.read_composer(build_dialog_screen(*APPROVAL)) is None
 
 
 def test_the_hook_answers_for_a_person():

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from termvisor.agents.adapters.opencode.server_client.sse import ServerSentEventParser
+from termvisor.agents.adapters.opencode.server_client.http import ServerSentEventParser
 
 RECORDED_STREAM = (Path(__file__).parent / "events.sse").read_bytes()
 NOW = 1_794_823_440 * 10**9

@@ -6,8 +6,8 @@ from termvisor.client import daemon_process
 from termvisor.clock import NS
 from termvisor.errors import NotFound, Unavailable
 from termvisor.frontends.tui.player.frame_buffer import FrameBuffer
-from termvisor.model.terminal.frame import ReplayFrame
-from termvisor.system.polling import wait_until
+from termvisor.model.terminal.screen import ReplayFrame
+from termvisor.system.retry import wait_until
 from termvisor.testing.fake_clock import NOON
 from tests.unit.fake_daemon import make_private_paths, reap_daemons, run_fake_daemon
 

@@ -6,7 +6,7 @@ from termvisor.clock import NS
 from termvisor.frontends.tui.player.frame_view import build_view, cut_row, encode_changes
 from termvisor.frontends.tui.player.playback import Playback
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
 from termvisor.ops.render.text import measure_width, sanitize
 
 

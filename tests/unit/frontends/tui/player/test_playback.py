@@ -3,10 +3,10 @@
 import pytest
 
 from termvisor.clock import NS
-from termvisor.frontends.tui.keys import KeyDecoder
 from termvisor.frontends.tui.player.playback import MAX_FRAMES, PLAYER_KEYS, Playback, SeekRequest
+from termvisor.frontends.tui.raw_terminal import KeyDecoder
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.frame import ReplayFrame
+from termvisor.model.terminal.screen import ReplayFrame
 
 
 def frames(*seconds: float) -> list[ReplayFrame]:

@@ -5,18 +5,20 @@ Only the gate uses it. Every request to the app-server that changes something is
 
 import os
 import shlex
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
-from termvisor.agents.adapters.dialog_options import Decision
 from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
+from termvisor.agents.adapters.keyboard import Decision
 from termvisor.agents.adapters.server_contract import PermissionRequest
 from termvisor.clock import Clock
 from termvisor.errors import TimedOut, Unavailable, VisorError
+
+if TYPE_CHECKING:
+    from termvisor.agents.adapters.codex.server_client.server import AppServer
 
 STOP_TIMEOUT_S = 5.0
 _POLL_INTERVAL_S = 0.1
@@ -26,43 +28,17 @@ _TOOLS_BY_METHOD = {
     "item/permissions/requestApproval": "permissions",
 }
 _OMITTED_FIELDS = ("threadId", "turnId", "itemId", "command", "cwd", "availableDecisions", "approvalId")
+RpcRequest = tuple[str, dict[str, object]]
+"""Method and parameters of a request to the app-server."""
+# What to reply, the best first: like the dialog in the pane, a denial ends the turn if that is offered.
+_REPLIES: dict[Decision, tuple[str, ...]] = {"allow": ("accept",), "deny": ("cancel", "decline")}
 _SHELL_PROGRAMS = frozenset({"bash", "sh", "zsh", "dash"})
-
-
-class CodexRequest(Struct, frozen=True):
-    """A request to the app-server."""
-
-    method: str
-    params: dict[str, object]
-
-
-class CodexReply(Struct, frozen=True):
-    """The answer to a request that the app-server sent to all subscribers of a thread."""
-
-    request_id: int | str
-    result: dict[str, object]
-
-
-class CodexConnection(Protocol):
-    """A connected app-server."""
-
-    async def send_request(self, method: str, params: Mapping[str, object]) -> JsonObject:
-        """Return the server's answer. Raises BadRequest for an error; TimedOut or Unavailable if there is no answer."""
-
-    async def wait_for_request(self, thread: str, known_ids: Collection[str] = ()) -> JsonObject:
-        """Return a pending request of a subscribed thread that is not in ``known_ids``. Raises TimedOut if none."""
-
-    async def send_reply(self, request: JsonObject, result: Mapping[str, object]) -> bool:
-        """Answer exactly this request, once. Returns False if it is no longer pending."""
-
-    async def wait_until_resolved(self, request: JsonObject) -> bool:
-        """Return True when any client has answered the request; False if the connection is lost."""
 
 
 class CodexSessionControl:
     """The thread that is proven to be shown in its pane."""
 
-    def __init__(self, connection: CodexConnection, thread: str, clock: Clock):
+    def __init__(self, connection: "AppServer", thread: str, clock: Clock):
         self._connection, self.session, self._clock = connection, thread, clock
         self._pending_requests: dict[str, JsonObject] = {}
 
@@ -72,7 +48,7 @@ class CodexSessionControl:
         await self._send_request(build_follow_request(self.session))
         try:
             request = await self._connection.wait_for_request(self.session, known_ids)
-            if build_approval_reply(request) is None or build_denial_reply(request) is None:
+            if not all(build_decision_reply(request, decision) for decision in _REPLIES):
                 raise TimedOut("the pending request cannot be answered with allow or deny")
             permission_request = build_permission_request(request)
             self._pending_requests[permission_request.id] = request
@@ -83,8 +59,8 @@ class CodexSessionControl:
 
     async def answer_request(self, permission_request: PermissionRequest, decision: Decision) -> bool:
         request = self._pending_requests.get(permission_request.id, {})
-        reply = build_approval_reply(request) if decision == "allow" else build_denial_reply(request)
-        return reply is not None and await self._connection.send_reply(request, reply.result)
+        reply = build_decision_reply(request, decision)
+        return reply is not None and await self._connection.send_reply(request, reply)
 
     async def wait_until_answered(self, permission_request: PermissionRequest) -> bool:
         return await self._connection.wait_until_resolved(self._pending_requests.get(permission_request.id, {}))
@@ -119,54 +95,42 @@ class CodexSessionControl:
         turn = turns[0] if isinstance(turns, list) and turns and isinstance(turns[0], dict) else {}
         return get_str(turn, "id") if get_str(turn, "status") == "inProgress" else ""
 
-    async def _send_request(self, request: CodexRequest) -> JsonObject:
-        return await self._connection.send_request(request.method, request.params)
+    async def _send_request(self, request: RpcRequest) -> JsonObject:
+        return await self._connection.send_request(*request)
 
 
-def build_follow_request(thread: str) -> CodexRequest:
+def build_follow_request(thread: str) -> RpcRequest:
     """Build the request that subscribes to a thread. The server then repeats its pending requests."""
-    return CodexRequest("thread/resume", {"threadId": thread, "excludeTurns": True})
+    return ("thread/resume", {"threadId": thread, "excludeTurns": True})
 
 
-def build_unfollow_request(thread: str) -> CodexRequest:
-    return CodexRequest("thread/unsubscribe", {"threadId": thread})
+def build_unfollow_request(thread: str) -> RpcRequest:
+    return ("thread/unsubscribe", {"threadId": thread})
 
 
-def build_prompt_request(thread: str, prompt_text: str) -> CodexRequest:
-    return CodexRequest("turn/start", {"threadId": thread, "input": [{"type": "text", "text": prompt_text}]})
+def build_prompt_request(thread: str, prompt_text: str) -> RpcRequest:
+    return ("turn/start", {"threadId": thread, "input": [{"type": "text", "text": prompt_text}]})
 
 
-def build_stop_request(thread: str, turn: str) -> CodexRequest:
-    return CodexRequest("turn/interrupt", {"threadId": thread, "turnId": turn})
+def build_stop_request(thread: str, turn: str) -> RpcRequest:
+    return ("turn/interrupt", {"threadId": thread, "turnId": turn})
 
 
-def build_last_turn_request(thread: str) -> CodexRequest:
+def build_last_turn_request(thread: str) -> RpcRequest:
     """Build the request for the latest turn, in progress or ended."""
     params = {"threadId": thread, "limit": 1, "sortDirection": "desc", "itemsView": "summary"}
-    return CodexRequest("thread/turns/list", params)
+    return ("thread/turns/list", params)
 
 
-def build_approval_reply(request: JsonObject) -> CodexReply | None:
-    """Build the reply that allows this once. None if the request is no approval or does not offer that."""
-    return _build_decision_reply(request, ("accept",))
-
-
-def build_denial_reply(request: JsonObject) -> CodexReply | None:
-    """Build the reply that denies; like the dialog in the pane it ends the turn if that is offered."""
-    return _build_decision_reply(request, ("cancel", "decline"))
-
-
-def _build_decision_reply(request: JsonObject, decisions: Sequence[str]) -> CodexReply | None:
-    request_id, params = request.get("id"), request.get("params")
-    if (
-        get_str(request, "method") not in _TOOLS_BY_METHOD
-        or not isinstance(request_id, int | str)
-        or not isinstance(params, dict)
-    ):
+def build_decision_reply(request: JsonObject, decision: Decision) -> JsonObject | None:
+    """Build the reply that allows once, or denies. None if the request is no approval or does not offer that."""
+    params = request.get("params")
+    is_approval = get_str(request, "method") in _TOOLS_BY_METHOD and isinstance(request.get("id"), int | str)
+    if not is_approval or not isinstance(params, dict):
         return None
     offered = params.get("availableDecisions")
-    allowed = [decision for decision in decisions if not isinstance(offered, list) or decision in offered]
-    return CodexReply(request_id, {"decision": allowed[0]}) if allowed else None
+    allowed = [reply for reply in _REPLIES[decision] if not isinstance(offered, list) or reply in offered]
+    return {"decision": allowed[0]} if allowed else None
 
 
 def build_request_id(request: JsonObject) -> str:

@@ -1,15 +1,5 @@
-"""Client of the opencode HTTP server. Each process has its own if it was started with a port."""
+"""Client of the opencode HTTP server, one for each process with a port: `server.py` implements the provider."""
 
-from termvisor.agents.adapters.adapter import ProcessInfo
-from termvisor.agents.adapters.opencode.server_client.event_server import SOURCE_NAME, EventServer
-from termvisor.agents.adapters.server_contract import AgentServer, ServerDependencies
+from termvisor.agents.adapters.opencode.server_client.server import create_server, get_server_key, source
 
-source = SOURCE_NAME
-
-
-def get_server_key(process: ProcessInfo) -> str:
-    return f"process {process.pid}" if process.pid else ""
-
-
-def create_server(server_key: str, dependencies: ServerDependencies) -> AgentServer:
-    return EventServer(server_key, dependencies)
+__all__ = ["create_server", "get_server_key", "source"]

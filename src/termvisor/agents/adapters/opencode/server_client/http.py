@@ -1,11 +1,15 @@
-"""A minimal HTTP/1.1 client for servers at 127.0.0.1.
+"""A minimal HTTP/1.1 client for servers at 127.0.0.1, with server-sent events.
 
 The server is not trusted: all times and sizes are limited, redirects are not followed, and a protocol violation ends
 the connection.
+
+Invariants of the event parser: the result does not depend on how the bytes are split into chunks. An event above the
+size limit is dropped and counted; parsing continues with the next event.
 """
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,7 +17,6 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.agents.adapters.json_access import JSON_ERRORS
-from termvisor.agents.adapters.opencode.server_client.sse import ServerSentEventParser
 from termvisor.errors import TimedOut, Unavailable
 
 LOOPBACK_ADDRESS = "127.0.0.1"
@@ -21,6 +24,11 @@ ANSWER_TIMEOUT_S = 10.0
 MAX_BODY_BYTES = 8 << 20
 _MAX_HEADER_BYTES = 1 << 14
 _READ_CHUNK_BYTES = 1 << 16
+# Limit of one event, and of one line.
+MAX_EVENT_BYTES = 4 << 20
+_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+# Replaces a line that is too long: a comment, which is ignored.
+_OMITTED_LINE = b":"
 _EVENT_STREAM_TYPE = b"text/event-stream"
 _PROTOCOL_ERROR = "the server violated the HTTP protocol"
 
@@ -72,6 +80,7 @@ async def send_request(
     except TimeoutError as error:
         raise TimedOut(f"{path} timed out after {timeout_s:g} s") from error
     except (OSError, EOFError) as error:
+        # asyncio reports an incomplete read as an EOFError.
         raise Unavailable(f"the connection was closed: {error or type(error).__name__}") from error
 
 
@@ -90,6 +99,7 @@ async def open_event_stream(
                 reader = await stack.enter_async_context(_open_request(port, path, b"", "GET"))
                 head = await _read_head(reader)
             if head.status == 401:
+                # The user has set OPENCODE_SERVER_PASSWORD.
                 raise Unavailable("the server requires a password, which is not supported")
             if head.status != 200 or not head.fields.get(b"content-type", b"").startswith(_EVENT_STREAM_TYPE):
                 raise Unavailable(f"the server sends no event stream (status {head.status})")
@@ -180,3 +190,54 @@ def _parse_int(digits: bytes, base: int) -> int:
     except ValueError:
         pass
     raise Unavailable(_PROTOCOL_ERROR)
+
+
+class ServerSentEventParser:
+    """Parse one stream; ``dropped_events`` counts events above the limit."""
+
+    def __init__(self, limit: int = MAX_EVENT_BYTES):
+        self._max_event_bytes = limit
+        self._line = bytearray()
+        self._data: list[bytes] = []
+        self._size = 0
+        self._is_after_return = self._is_too_long = False
+        self.dropped_events = 0
+
+    def feed(self, chunk: bytes) -> list[str]:
+        """Return the data of every event that ends in this chunk."""
+        # A line end `\r\n` may be split between two chunks; its `\n` must not end a second, empty line.
+        if self._is_after_return and chunk.startswith(b"\n"):
+            chunk = chunk[1:]
+            self._is_after_return = False
+        if not chunk:
+            return []
+        self._is_after_return = chunk.endswith(b"\r")
+        *lines, rest = _LINE_ENDS.split(chunk)
+        events: list[str] = []
+        for line in lines:
+            whole_line, self._line = bytes(self._line) + line, bytearray()
+            if (data := self._parse_line(whole_line)) is not None:
+                events.append(data)
+        self._line += rest
+        if len(self._line) > self._max_event_bytes:
+            self._is_too_long, self._line = True, bytearray(_OMITTED_LINE)
+        return events
+
+    def _parse_line(self, line: bytes) -> str | None:
+        if not line:
+            return self._finish_event()
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            value = value.removeprefix(b" ")
+            self._size += len(value) + 1
+            self._data.append(value)
+        if len(line) > self._max_event_bytes or self._size > self._max_event_bytes:
+            self._is_too_long = True
+            self._data.clear()
+        return None
+
+    def _finish_event(self) -> str | None:
+        data, is_too_long = self._data, self._is_too_long
+        self._data, self._size, self._is_too_long = [], 0, False
+        self.dropped_events += is_too_long
+        return b"\n".join(data).decode("utf-8", "replace") if data and not is_too_long else None

@@ -5,54 +5,37 @@ Only the gate uses it. Every request to the server that changes something is bui
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
-from termvisor.agents.adapters.dialog_options import Decision
 from termvisor.agents.adapters.json_access import JsonObject, get_object, get_str
-from termvisor.agents.adapters.opencode.process_match import SESSION_RESUME
-from termvisor.agents.adapters.opencode.server_client.http import HttpResponse
+from termvisor.agents.adapters.keyboard import Decision
+from termvisor.agents.adapters.opencode.adapter import SESSION_RESUME
 from termvisor.agents.adapters.opencode.server_events import OpencodeEventRelay
 from termvisor.agents.adapters.server_contract import PermissionRequest
 from termvisor.errors import BadRequest, TimedOut, Unavailable
 
+if TYPE_CHECKING:
+    from termvisor.agents.adapters.opencode.server_client.server import EventServer
+
 START_TIMEOUT_S = STOP_TIMEOUT_S = 5.0
-_HTTP_NOT_FOUND = 404
+# Longest text of a permission request that is shown to the user; a patch may be much longer.
 _MAX_SHOWN_CHARS = 20_000
-"""Longest text of a permission request that is shown to the user; a patch may be much longer."""
 _TITLE_PREFIX = "OC | "
+# opencode shows a session title of up to 40 characters in the pane title, of a longer one the first 37.
 _MAX_TITLE_CHARS, _CUT_TITLE_CHARS = 40, 37
-"""opencode shows a session title of up to 40 characters in the pane title, of a longer one the first 37."""
+HttpRequest = tuple[str, dict[str, object]]
+"""Path and body of a POST request to opencode's server."""
 _PERMISSION_ID = re.compile(r"per_[0-9A-Za-z]{8,64}")
-
-
-class OpencodeRequest(Struct, frozen=True, kw_only=True):
-    """A POST request to opencode's server."""
-
-    path: str
-    body: dict[str, object]
-
-
-class OpencodeConnection(Protocol):
-    """A connected server."""
-
-    relay: OpencodeEventRelay
-    is_connected: bool
-    has_all_sessions: bool
-    state_changed: asyncio.Condition
-
-    async def post(self, path: str, body: Mapping[str, object]) -> HttpResponse:
-        """Send a request. Raises Unavailable, or TimedOut if the outcome is unknown."""
 
 
 class OpencodeSessionControl:
     """All sessions of one opencode process; ``session`` is the one that was active last."""
 
-    def __init__(self, connection: OpencodeConnection, cwd: str):
+    def __init__(self, connection: "EventServer", cwd: str):
         self._connection, self._cwd = connection, cwd
         self.session = connection.relay.latest_session
 
@@ -73,9 +56,9 @@ class OpencodeSessionControl:
         request = build_permission_reply(permission_request.id, decision)
         if request is None or permission_request.id not in self._relay.permissions:
             return False
-        response = await self._connection.post(request.path, request.body)
+        response = await self._connection.post(*request)
         # 404: the request was answered elsewhere since.
-        if not response.is_success and response.status != _HTTP_NOT_FOUND:
+        if not response.is_success and response.status != 404:
             raise Unavailable(f"the opencode server returned status {response.status}")
         return response.is_success
 
@@ -93,7 +76,7 @@ class OpencodeSessionControl:
         request = build_prompt_request(session, prompt_text)
         if request is None or session in self._relay.statuses:
             raise BadRequest("the session in the pane is unknown or working")
-        response = await self._connection.post(request.path, request.body)
+        response = await self._connection.post(*request)
         if not response.is_success:
             raise BadRequest(f"the opencode server returned status {response.status}")
         return await self._wait_until(lambda: session in self._relay.statuses, START_TIMEOUT_S)
@@ -104,7 +87,7 @@ class OpencodeSessionControl:
         request = build_abort_request(session)
         if request is None:
             return None
-        response = await self._connection.post(request.path, request.body)
+        response = await self._connection.post(*request)
         if not response.is_success:
             raise Unavailable(f"the opencode server returned status {response.status}")
         return await self._wait_until(lambda: session not in self._relay.statuses, STOP_TIMEOUT_S)
@@ -131,30 +114,26 @@ class OpencodeSessionControl:
         return sessions[0] if len(sessions) == 1 else ""
 
 
-def build_permission_reply(permission_id: str, decision: Decision) -> OpencodeRequest | None:
+def build_permission_reply(permission_id: str, decision: Decision) -> HttpRequest | None:
     """Build the request that allows once or denies a permission. None if the id is malformed.
 
     ``permission_id`` is the payload field `request` of the signal.
     """
     if not _PERMISSION_ID.fullmatch(permission_id):
         return None
-    return OpencodeRequest(
-        path=f"/permission/{permission_id}/reply", body={"reply": "once" if decision == "allow" else "reject"}
-    )
+    return (f"/permission/{permission_id}/reply", {"reply": "once" if decision == "allow" else "reject"})
 
 
-def build_abort_request(session: str) -> OpencodeRequest | None:
+def build_abort_request(session: str) -> HttpRequest | None:
     """Build the request that interrupts a session. None if its id is malformed."""
-    return OpencodeRequest(path=f"/session/{session}/abort", body={}) if SESSION_RESUME.is_session(session) else None
+    return (f"/session/{session}/abort", {}) if SESSION_RESUME.is_session(session) else None
 
 
-def build_prompt_request(session: str, prompt_text: str) -> OpencodeRequest | None:
+def build_prompt_request(session: str, prompt_text: str) -> HttpRequest | None:
     """Build the request that starts a turn. None if the session id is malformed."""
     if not SESSION_RESUME.is_session(session):
         return None
-    return OpencodeRequest(
-        path=f"/session/{session}/prompt_async", body={"parts": [{"type": "text", "text": prompt_text}]}
-    )
+    return f"/session/{session}/prompt_async", {"parts": [{"type": "text", "text": prompt_text}]}
 
 
 def _is_new(request_id: str, known_ids: Collection[str]) -> bool:

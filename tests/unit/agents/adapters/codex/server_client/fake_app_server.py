@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from termvisor.agents.adapters.codex.server_client.app_server import SOCKET_PATH
+from termvisor.agents.adapters.codex.server_client.server import SOCKET_PATH
 from tests.unit.agents.adapters.codex.server_client.test_websocket import (
     accept_handshake,
     encode_server_frame,

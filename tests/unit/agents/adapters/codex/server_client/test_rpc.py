@@ -2,9 +2,8 @@ import asyncio
 
 import pytest
 
-from termvisor.agents.adapters.codex.server_client.app_server import SOCKET_PATH
-from termvisor.agents.adapters.codex.server_client.rpc import CodexRpcClient
-from termvisor.agents.adapters.codex.server_client.websocket import connect_websocket
+from termvisor.agents.adapters.codex.server_client.server import SOCKET_PATH
+from termvisor.agents.adapters.codex.server_client.websocket_rpc import CodexRpcClient, connect_websocket
 from termvisor.errors import BadRequest, TimedOut, Unavailable
 from termvisor.testing.private_tmux import make_short_folder
 from tests.unit.agents.adapters.codex.server_client.fake_app_server import run_fake_app_server

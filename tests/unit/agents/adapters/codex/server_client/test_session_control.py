@@ -125,29 +125,27 @@ def build_request(*offered, method=METHOD, number=3):
 
 def test_an_approval_is_answered_with_what_is_offered():
     asked = build_request("accept", {"acceptWithExecpolicyAmendment": {}}, "cancel")
-    assert session_control.build_approval_reply(asked) == session_control.CodexReply(3, {"decision": "accept"})
-    assert session_control.build_denial_reply(asked) == session_control.CodexReply(3, {"decision": "cancel"})
-    assert session_control.build_denial_reply(build_request("accept", "decline")) == session_control.CodexReply(
-        3, {"decision": "decline"}
-    )
+    assert session_control.build_decision_reply(asked, "allow") == {"decision": "accept"}
+    assert session_control.build_decision_reply(asked, "deny") == {"decision": "cancel"}
+    assert session_control.build_decision_reply(build_request("accept", "decline"), "deny") == {"decision": "decline"}
 
 
 def test_what_is_not_offered_is_not_answered():
-    assert session_control.build_approval_reply(build_request("cancel")) is None
-    assert session_control.build_denial_reply(build_request("accept")) is None
+    assert session_control.build_decision_reply(build_request("cancel"), "allow") is None
+    assert session_control.build_decision_reply(build_request("accept"), "deny") is None
 
 
 def test_only_approvals_are_answered():
-    assert session_control.build_approval_reply(build_request("accept", method="item/tool/call")) is None
-    assert session_control.build_approval_reply({"method": METHOD, "params": {}}) is None
-    assert session_control.build_approval_reply({"method": METHOD, "id": 3}) is None
+    assert session_control.build_decision_reply(build_request("accept", method="item/tool/call"), "allow") is None
+    assert session_control.build_decision_reply({"method": METHOD, "params": {}}, "allow") is None
+    assert session_control.build_decision_reply({"method": METHOD, "id": 3}, "allow") is None
 
 
 def test_turns_are_asked_for_by_thread():
-    assert session_control.build_prompt_request("t", "go on").params == {
+    assert session_control.build_prompt_request("t", "go on")[1] == {
         "threadId": "t",
         "input": [{"type": "text", "text": "go on"}],
     }
-    assert session_control.build_stop_request("t", "u").params == {"threadId": "t", "turnId": "u"}
-    assert session_control.build_follow_request("t").method == "thread/resume"
-    assert session_control.build_unfollow_request("t").method == "thread/unsubscribe"
+    assert session_control.build_stop_request("t", "u")[1] == {"threadId": "t", "turnId": "u"}
+    assert session_control.build_follow_request("t")[0] == "thread/resume"
+    assert session_control.build_unfollow_request("t")[0] == "thread/unsubscribe"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.agents.adapters.codex.server_client.websocket import (
+from termvisor.agents.adapters.codex.server_client.websocket_rpc import (
     WebSocketFrame,
     apply_mask,
     compute_accept_key,

@@ -1,0 +1,17 @@
+"""Classify Cursor screens by few rules of low confidence, written from documentation and not from recordings.
+
+The only documented region is the foot, the last rows that are not blank.
+"""
+
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRegions, trim_rows
+from termvisor.model.terminal.screen import Screen
+
+_MAX_FOOT_ROWS = 12
+
+
+def split_regions(screen: Screen) -> ScreenRegions:
+    return {"foot": [row for row in trim_rows(screen.rows) if row][-_MAX_FOOT_ROWS:]}
+
+
+SCREEN_CLASSIFIER = ScreenClassifier("cursor", split_regions)
+classify_screen = SCREEN_CLASSIFIER.classify_screen

@@ -1,0 +1,130 @@
+"""Classify the screens of agents, and submit what they show as signals (`AgentScreenReader`).
+
+In: screens from `capture.screen_sampler`, which also asks here which panes have an agent. Out: signals, but only for a
+change or an occasional repeat, because most screens are equal. A screen of a pane without an agent may show a remote
+one.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from termvisor.agents.adapters.adapter import ScreenReading
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.agent_discovery import PaneInfo
+from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
+from termvisor.agents.tracking.tracker import AgentTracker
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.clock import NS
+from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.signal import Signal
+from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.model.terminal.screen import Screen
+from termvisor.redaction import Redactor, SeenSecrets
+
+_REPEAT_AFTER_NS = 5 * NS
+# The interval between samples of a changing pane; the rest delay is measured by it.
+_ACTIVE_SAMPLE_INTERVAL_NS = 2 * NS
+
+
+class ClassifiedScreen(Struct, kw_only=True):
+    rows: tuple[str, ...]
+    reading: ScreenReading
+    at: int
+    stored_at: int = 0
+    """When a screen with the same reading was last stored."""
+
+
+class AgentScreenReader:
+    def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, remote_agents: RemoteAgentDetector):
+        self._tracker, self._registry, self._remote_agents = tracker, registry, remote_agents
+        self.get_pane_info: Callable[[PaneId], PaneInfo | None] = lambda pane: None
+        self.get_moved_at: Callable[[PaneId], int | None] = lambda pane: None
+        """Return when the pane printed last."""
+        self.get_seen_secrets: Callable[[PaneId], SeenSecrets] = lambda pane: SeenSecrets()
+        self._last_screens: dict[RuntimeId, ClassifiedScreen] = {}
+
+    def list_panes(self) -> dict[PaneId, int | None]:
+        """Return the panes with an agent, and when each of them printed last; end remote agents that are gone."""
+        agents = self._tracker.agents_by_pane
+        for pane in [pane for pane, agent_process in agents.items() if not agent_process.pid]:
+            if pane_info := self.get_pane_info(pane):
+                self._remote_agents.end_if_gone(pane_info)
+        running = {agent_process.id for agent_process in agents.values()}
+        self._last_screens = {number: screen for number, screen in self._last_screens.items() if number in running}
+        return {pane: self.get_moved_at(pane) for pane in agents}
+
+    def read_screen(self, pane: PaneId, capture: PaneCapture, at: int, interval_s: float | None) -> None:
+        """Read a captured screen; the next follows after ``interval_s``. None: the pane had no agent until now."""
+        agent_process = self._tracker.find_agent_in_pane(pane)
+        if interval_s is not None and agent_process is not None:
+            self._read_agent_screen(agent_process, self._build_screen(pane, capture, at), int(interval_s * NS))
+        elif interval_s is None and agent_process is None:
+            pane_info = self.get_pane_info(pane)
+            if pane_info is not None and self._remote_agents.is_due(pane_info):
+                self._remote_agents.scan_screen(pane_info, self._build_screen(pane, capture, at))
+
+    def _build_screen(self, pane: PaneId, capture: PaneCapture, at: int) -> Screen:
+        rows = Redactor(seen_secrets=self.get_seen_secrets(pane)).redact_lines([row.rstrip() for row in capture.rows])
+        return capture.to_screen(pane, rows, at)
+
+    def _read_agent_screen(self, agent_process: AgentProcess, screen: Screen, interval_ns: int) -> None:
+        last = self._last_screens.get(agent_process.id)
+        if last is not None and last.rows == screen.rows:
+            reading: ScreenReading | None = last.reading
+        else:
+            version = self._tracker.get_version(agent_process.id)
+            reading = self._registry.classify_screen(agent_process.agent, screen, version)
+        if reading is None:
+            return
+        classified = ClassifiedScreen(
+            rows=screen.rows, reading=reading, at=screen.at, stored_at=last.stored_at if last is not None else 0
+        )
+        if is_news(last, classified, interval_ns):
+            classified.stored_at = screen.at
+            self._tracker.submit_facts([build_screen_signal(agent_process, classified, self.get_moved_at(screen.pane))])
+        self._last_screens[agent_process.id] = classified
+
+    def get_agent_on_screen(self, agent_process: AgentProcess) -> str:
+        """Return the agent that its screen shows; an agent without a known process was found by its screen."""
+        last = self._last_screens.get(agent_process.id)
+        is_known = last is not None and bool(last.reading.rule) and last.reading.state != "unknown"
+        return agent_process.agent if is_known or not agent_process.pid else ""
+
+
+def is_news(last: ClassifiedScreen | None, now: ClassifiedScreen, interval_ns: int) -> bool:
+    """Return True if the reading changed, or is due to be repeated; the next sample follows after ``interval_ns``."""
+    if last is None or _get_comparable_fields(last.reading) != _get_comparable_fields(now.reading):
+        return True
+    # abs: the clock may have been set back.
+    return abs(now.at - last.stored_at) >= max(_REPEAT_AFTER_NS, interval_ns)
+
+
+def build_screen_signal(
+    agent_process: AgentProcess, classified_screen: ClassifiedScreen, moved_at: int | None
+) -> Signal:
+    """Build the signal of a screen; an unknown screen of a remote agent means that it may be gone."""
+    reading = classified_screen.reading
+    is_absent = not agent_process.pid and reading.state == "unknown"
+    return Signal(
+        source="screen",
+        tier="heuristic",
+        agent=agent_process.agent,
+        runtime=agent_process.id,
+        event_at=classified_screen.at,
+        ingested_at=classified_screen.at,
+        dedupe_key=f"screen@{classified_screen.at}",
+        kind="no_agent" if is_absent else "state",
+        state=None if is_absent else reading.state,
+        reason="unknown_screen" if reading.state == "unknown" and not is_absent else None,
+        flags=reading.flags,
+        tasks=None if reading.tasks is None else tuple(f"shown {at + 1}" for at in range(reading.tasks)),
+        moved_at=moved_at,
+        look_interval=_ACTIVE_SAMPLE_INTERVAL_NS,
+        payload={**reading.details, "rule": reading.rule} if reading.rule else dict(reading.details),
+        confidence=min(1.0, max(0.0, reading.confidence)),
+    )
+
+
+def _get_comparable_fields(reading: ScreenReading) -> tuple[object, ...]:
+    return reading.state, reading.rule, reading.flags, reading.tasks

@@ -1,1 +1,0 @@
-"""Transports that carry commands and bytes to a multiplexer."""

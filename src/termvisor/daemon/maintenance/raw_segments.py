@@ -1,0 +1,113 @@
+"""Seal complete raw segments (mask secrets, compress) in a worker process, and list segments with their epochs.
+
+The worker exits with the daemon. On an error, such as a full disk, the segment stays unchanged and is retried in the
+next round.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+
+from msgspec import Struct
+
+from termvisor.capture.raw_log import (
+    EpochProgress,
+    StoredSegment,
+    is_complete,
+    is_sealable,
+    list_epoch_folders,
+    list_segments,
+)
+from termvisor.capture.sealing import SealResult, remove_leftovers
+from termvisor.clock import Clock
+from termvisor.daemon.maintenance.progress import MaintenanceProgress
+from termvisor.model.ids import EpochId
+from termvisor.model.maintenance import MaintenanceRun
+from termvisor.ops.render.text import pluralize
+from termvisor.settings import Paths, Settings
+from termvisor.store import Store
+from termvisor.system.worker import stream_worker
+
+
+class SegmentSealer:
+    """``settings`` is called each time, so a reload takes effect at once."""
+
+    def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
+        self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
+        self.problem = ""
+        """Why the last segment could not be sealed, as text for users."""
+
+    async def preview(self) -> MaintenanceRun:
+        """Report what a round would seal now."""
+        progress = MaintenanceProgress("seal", self._clock)
+        sealable = await self._list_sealable()
+        progress.rows, progress.bytes = len(sealable), sum(segment.disk_bytes for segment in sealable)
+        return progress.build_result(pluralize(len(sealable), "segment") if sealable else "")
+
+    async def seal_segments(self) -> AsyncIterator[MaintenanceRun]:
+        progress, masked = MaintenanceProgress("seal", self._clock), 0
+        self.problem = ""
+        await asyncio.to_thread(_remove_temporary_files, self._paths.raw_dir)
+        sealable = await self._list_sealable()
+        async with aclosing(self._run_seal_worker(sealable)) as results:
+            async for result in results:
+                # The next segments would meet the same full or read-only disk; the next round tries again.
+                if result.error:
+                    self.problem = f"raw segments cannot be sealed: {result.error}"
+                    break
+                masked += result.masked
+                progress.bytes += result.freed
+                progress.rows += 1
+                yield progress.build_step(f"{progress.rows} of {len(sealable)} segments")
+        detail = f"{pluralize(progress.rows, 'segment')}, {pluralize(masked, 'row')} with secrets"
+        yield progress.build_result(detail if progress.rows else "")
+
+    async def _list_sealable(self) -> list[StoredSegment]:
+        inventory = await take_inventory(self._store, self._paths.raw_dir)
+        return [segment for segment in inventory.list_sealable() if self._needs_sealing(segment)]
+
+    def _needs_sealing(self, segment: StoredSegment) -> bool:
+        settings = self._settings()
+        return (settings.mask_raw and not segment.is_masked) or (settings.compress and not segment.is_compressed)
+
+    async def _run_seal_worker(self, segments: list[StoredSegment]) -> AsyncGenerator[SealResult, None]:
+        if not segments:
+            return
+        args = (self._paths, self._settings(), [(segment.folder, segment.start) for segment in segments])
+        count = 0
+        async with aclosing(
+            stream_worker("termvisor.capture.sealing:seal_segments", args, returns=SealResult)
+        ) as results:
+            async for result in results:
+                count += 1
+                yield result
+        if count < len(segments):
+            yield SealResult(error="the worker process exited early")
+
+
+def _remove_temporary_files(raw_dir: str) -> None:
+    for _, _, folder in list_epoch_folders(raw_dir):
+        remove_leftovers(folder)
+
+
+class SegmentInventory(Struct, frozen=True):
+    segments: list[StoredSegment]
+    epoch_progress: Mapping[EpochId, EpochProgress]
+
+    def list_consumed(self) -> list[StoredSegment]:
+        """Return the segments whose bytes were all turned into stored text."""
+        return [segment for segment in self.segments if is_complete(segment, self.epoch_progress)]
+
+    def list_sealable(self) -> list[StoredSegment]:
+        return [segment for segment in self.segments if is_sealable(segment, self.epoch_progress)]
+
+
+async def take_inventory(store: Store, raw_dir: str) -> SegmentInventory:
+    segments = await asyncio.to_thread(list_segments, raw_dir)
+    return SegmentInventory(segments, await load_epoch_progress(store))
+
+
+async def load_epoch_progress(store: Store) -> dict[EpochId, EpochProgress]:
+    """Read the progress of all epochs; call it after listing the files: an epoch without a row then never gets one."""
+    epochs = await store.maintenance.read_epoch_progress()
+    return {epoch: EpochProgress(*progress) for epoch, progress in epochs.items()}

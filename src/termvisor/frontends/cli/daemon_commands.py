@@ -1,0 +1,169 @@
+"""Run the commands about the daemon itself: `visor up`, `visor down`, `visor daemon` and `visor demo`."""
+
+import os
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from termvisor.client import daemon_process
+from termvisor.client.daemon_process import ensure_running, fetch_hello, is_running, stop_daemon
+from termvisor.daemon.lifecycle import find_recorder_pid, stop_recorder
+from termvisor.errors import ConfigError
+from termvisor.frontends.cli.fast_client import write_all
+from termvisor.frontends.cli.terminal_info import detect_terminal
+from termvisor.frontends.demo import server
+from termvisor.frontends.demo.scenes import DEMO_SCENES
+from termvisor.frontends.tui import live_table
+from termvisor.settings import Paths, Settings, load_settings, resolve_paths
+from termvisor.system.retry import wait_until
+
+NOT_RUNNING_STATUS = 3
+"""The exit status of `status` without a daemon, as service managers expect it (LSB)."""
+# Without the wait the first table would show only some of the demo's panes.
+_DEMO_TIMEOUT_S = 5.0
+_CAPTURE_TIMEOUT_S = 2.0
+"""Time for a new daemon to capture its panes before they are listed once."""
+
+
+class UpCommandArgs(Struct, frozen=True, kw_only=True):
+    demo_if_empty: Annotated[bool, Meta(description="Start the demo if there are no panes.")] = False
+    once: Annotated[bool, Meta(description="Show the panes once, also on a terminal.")] = False
+    interval: Annotated[float, Meta(description="Seconds between two refreshes.", ge=0.1, le=3600)] = 1.0
+
+
+def run_up(args: UpCommandArgs) -> int:
+    """Start the daemon if needed and show all panes, live on a terminal, once elsewhere."""
+    paths = resolve_paths()
+    settings = load_settings(paths)
+    was_running = is_running(paths)
+    daemon = ensure_running(paths)
+    if args.demo_if_empty and _count_panes(paths) == 0:
+        server.start_demo(paths, settings)
+        wait_until(lambda: _count_panes(paths) >= len(DEMO_SCENES), _DEMO_TIMEOUT_S, interval_s=0.1)
+    terminal = detect_terminal()
+    if terminal.is_terminal and os.isatty(0) and not args.once:
+        live_table.run_live_table(paths, args.interval, colour=terminal.colour)
+    else:
+        if not was_running:
+            wait_until(lambda: _has_captured_all(paths), _CAPTURE_TIMEOUT_S, interval_s=0.1)
+        view = live_table.build_view(paths, terminal)
+        write_all(1, "\n".join([view.head, "", view.title, *view.rows, "", view.foot, ""]).encode())
+    write_all(1, render_still_running(paths, daemon.pid).encode())
+    return 0
+
+
+def render_still_running(paths: Paths, daemon_pid: int) -> str:
+    """Return the last line: the processes that keep running, and how to stop them."""
+    recorder = find_recorder_pid(paths)
+    parts = [
+        f"daemon (pid {daemon_pid})",
+        *([f"recorder (pid {recorder})"] if recorder is not None else []),
+        *(["demo tmux server"] if server.is_running(paths) else []),
+    ]
+    return f"Still running: {', '.join(parts)}. Stop with `visor down`.\n"
+
+
+def _has_captured_all(paths: Paths) -> bool:
+    """Return True if every pane is captured; until then panes are only listed as gaps."""
+    panes = live_table.call_daemon(paths, "list_panes")["items"]
+    return all(pane["heard_by"] != "none" and pane["activity"]["kind"] != "gap" for pane in panes)
+
+
+def _count_panes(paths: Paths) -> int:
+    return len(live_table.call_daemon(paths, "list_panes")["items"])
+
+
+class DownCommandArgs(Struct, frozen=True, kw_only=True):
+    """Takes no arguments."""
+
+
+def run_down(_args: DownCommandArgs) -> int:
+    """Stop demo, daemon and recorder."""
+    stopped = _stop_everything(resolve_paths())
+    return _print_line("\n".join(f"Stopped {name}." for name in stopped) or "Nothing was running.")
+
+
+def _stop_everything(paths: Paths) -> list[str]:
+    # The demo is stopped first, so that its end is still captured.
+    stopped = ["the demo"] if server.stop_demo(paths, _load_settings(paths)) else []
+    recorder = find_recorder_pid(paths)
+    if pid := daemon_process.stop_daemon(paths):
+        stopped.append(f"the daemon (pid {pid})")
+    stop_recorder(paths)
+    if recorder is not None:
+        stopped.append(f"the recorder (pid {recorder})")
+    return stopped
+
+
+def _load_settings(paths: Paths) -> Settings:
+    try:
+        return load_settings(paths)
+    except ConfigError:
+        return Settings()  # an invalid config file must not prevent the stop
+
+
+class DaemonCommandArgs(Struct, frozen=True, kw_only=True):
+    action: Annotated[
+        Literal["start", "stop", "restart", "status"],
+        Meta(description="What to do.", extra={"positional": "one"}),
+    ] = "start"
+    foreground: Annotated[bool, Meta(description="Run in the foreground, for a supervisor; SIGTERM stops it.")] = False
+
+
+def run_daemon(args: DaemonCommandArgs) -> int:
+    return {"start": _start_daemon, "stop": _stop_daemon, "restart": _restart_daemon, "status": _print_status}[
+        args.action
+    ](resolve_paths())
+
+
+def _start_daemon(paths: Paths) -> int:
+    hello = ensure_running(paths)
+    return _print_line(f"The daemon is running (pid {hello.pid}, version {hello.version}). `visor down` stops it.")
+
+
+def _stop_daemon(paths: Paths) -> int:
+    pid = stop_daemon(paths)
+    return _print_line("No daemon was running." if pid is None else f"Stopped the daemon (pid {pid}).")
+
+
+def _restart_daemon(paths: Paths) -> int:
+    # The recorder goes on writing, so that no output is lost while the new daemon starts.
+    stop_daemon(paths, keep_recorder=True)
+    return _start_daemon(paths)
+
+
+def _print_status(paths: Paths) -> int:
+    if hello := fetch_hello(paths):
+        return _print_line(f"running, pid {hello.pid}, version {hello.version}")
+    _print_line("starting or stopping" if is_running(paths) else "not running")
+    return NOT_RUNNING_STATUS
+
+
+def _print_line(text: str) -> int:
+    write_all(1, text.encode() + b"\n")
+    return 0
+
+
+class DemoCommandArgs(Struct, frozen=True, kw_only=True):
+    action: Annotated[Literal["start", "stop"], Meta(description="What to do.", extra={"positional": "one"})] = "start"
+
+
+def run_demo(args: DemoCommandArgs) -> int:
+    paths = resolve_paths()
+    settings = load_settings(paths)
+    if args.action == "start":
+        text = _render_started(server.start_demo(paths, settings), server.build_attach_command(paths, settings))
+    else:
+        text = "Stopped the demo." if server.stop_demo(paths, settings) else "No demo was running."
+    return _print_line(text)
+
+
+def _render_started(is_new: bool, attach: str) -> str:
+    head = "The demo is running" if is_new else "The demo is already running"
+    return f"""{head}: six panes on a private tmux server.
+  visor up                show them live
+  visor inbox             list the approval request of one agent; `visor approve` answers it
+  visor search pelican    find a word in their output
+  visor search 'harbour*' find words with this prefix in all panes
+  {attach}
+Stop it with `visor demo stop`, or everything with `visor down`."""

@@ -1,1 +1,0 @@
-"""Values of workflows and their runs."""

@@ -1,0 +1,266 @@
+"""Declare and execute operations that act: shared arguments, preconditions, approval, dry run and result.
+
+An acting operation builds a request, which `policy explain` and a dry run only show; the gate executes it.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, TypeVar
+
+from msgspec import Meta, Struct, structs
+
+from termvisor.errors import NeedsApproval
+from termvisor.model.action.action import Action
+from termvisor.model.action.approval import PolicyAnswer
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.terminal.pane import PaneView
+from termvisor.ops.api.operation import Operation
+from termvisor.ops.api.services import Services
+from termvisor.ops.approvals import _approval_item
+from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
+from termvisor.ops.render.action_text import describe_action, format_actor
+from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.redaction import redact
+
+# Whether the caller approves in advance: not at all, this action, or this kind of action for the session.
+ApprovalMode = Literal["none", "once", "session"]
+
+
+class ActionArgs(Struct, frozen=True, kw_only=True):
+    """How the action is executed."""
+
+    dry_run: Annotated[bool, Meta(description="Show the policy decision and the action without executing it.")] = False
+    yes: Annotated[bool, Meta(description="Approve the action, if it requires approval (terminal only).")] = False
+    yes_for_session: Annotated[
+        bool, Meta(description="Like --yes, and for eight hours also this kind of action in this pane.")
+    ] = False
+    owner: Annotated[str, Meta(description="Owner of the reservation to act under.")] = ""
+    wait_answer_secs: Annotated[
+        float, Meta(description="Wait this many seconds for approval, if it is required.", ge=0, le=86_400)
+    ] = 0.0
+    force_stale: Annotated[
+        bool, Meta(description="Execute even if the pane's state is outdated or incomplete; this is logged.")
+    ] = False
+
+
+class PreconditionArgs(ActionArgs, frozen=True, kw_only=True):
+    """Preconditions; if one fails, nothing is executed."""
+
+    if_runtime: Annotated[int | None, Meta(description="Require this process id in the pane.")] = None
+    if_state: Annotated[
+        str | None, Meta(description="Require this activity of the pane: prompt, command, alt_screen, …")
+    ] = None
+    if_updated_within: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
+    ] = None
+    if_screen: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
+    ] = None
+    if_prompt: Annotated[bool, Meta(description="Require a shell at its prompt.")] = False
+    if_ready: Annotated[
+        bool, Meta(description="Require that the program reported `ready` since its last command started.")
+    ] = False
+    if_tail: Annotated[
+        Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
+    ] = None
+    lines: Annotated[int, Meta(description="Number of last lines that --if-tail checks.", ge=1, le=1000)] = 5
+    stable: Annotated[
+        float, Meta(description="Require that they have not changed for this many seconds.", ge=0, le=3600)
+    ] = 0.0
+
+
+def get_approval_mode(args: ActionArgs) -> ApprovalMode:
+    """Return how the caller approves in advance."""
+    return "session" if args.yes_for_session else "once" if args.yes else "none"
+
+
+def build_preconditions(args: ActionArgs) -> Preconditions:
+    """Return the preconditions given by the arguments."""
+    preconditions = Preconditions(owner=args.owner, force_stale=args.force_stale, wait_for_answer=args.wait_answer_secs)
+    # Operations whose effect does not depend on what the pane shows offer no preconditions on it.
+    if not isinstance(args, PreconditionArgs):
+        return preconditions
+    return structs.replace(
+        preconditions,
+        runtime=args.if_runtime,
+        state=args.if_state,
+        updated_within=args.if_updated_within,
+        screen=args.if_screen,
+        at_prompt=args.if_prompt,
+        is_ready=args.if_ready,
+        tail=args.if_tail,
+        tail_lines=args.lines,
+        stable_for=args.stable,
+    )
+
+
+ActionStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed", "foreseen"]
+
+
+class ActionRequest(Struct, frozen=True, kw_only=True):
+    """An action with its preconditions; ``pane`` is the resolved pane reference."""
+
+    action: Action
+    preconditions: Preconditions
+    pane: PaneView | None = None
+
+
+class DryRunResult(Struct, frozen=True, kw_only=True):
+    """The policy's ``answer`` with its trace (``path``), and in ``refused`` the first failed precondition, or ""."""
+
+    what: str
+    by: str
+    answer: PolicyAnswer
+    why: str
+    path: tuple[str, ...]
+    refused: str
+    refused_why: str
+
+
+class ActionResult(Struct, frozen=True, kw_only=True):
+    """Outcome of an action. ``why`` is a stable code; ``correlation`` identifies the action in the audit log.
+    ``foreseen`` is set only by a dry run.
+    """
+
+    status: ActionStatus
+    why: str = ""
+    text: str = ""
+    correlation: str = ""
+    pane: PaneIdentity | None = None
+    foreseen: DryRunResult | None = None
+
+
+D = TypeVar("D", bound=ActionResult)
+RequestBuilder = Callable[[Services, Any], Awaitable[ActionRequest]]
+ActionExecutor = Callable[[Services, Any, ActionRequest], Awaitable[ActionResult]]
+
+
+async def execute_and_report(services: Services, args: ActionArgs, request: ActionRequest) -> ActionResult:
+    return (await execute_action(services, args, request))[0]
+
+
+def declare_action(
+    *, build_request: RequestBuilder, execute: ActionExecutor = execute_and_report, **declaration: Any
+) -> Operation:
+    """Declare an operation that executes the action of its request; ``declaration`` are other fields of `Operation`."""
+
+    async def run(services: Services, args: Any) -> ActionResult:
+        return await execute(services, args, await build_request(services, args))
+
+    # Operations with their own result or text override these.
+    defaults: dict[str, Any] = {"result_type": ActionResult, "render_text": render_action_result}
+    return Operation(run=run, build_request=build_request, effect="change", **(defaults | declaration))
+
+
+def build_on_pane(build_action: Callable[[PaneView, Any], Action]) -> RequestBuilder:
+    """Return a function that builds the request for the pane named by ``args.pane``."""
+
+    async def build_request(services: Services, args: Any) -> ActionRequest:
+        pane = await resolve_pane(services, args.pane)
+        return ActionRequest(action=build_action(pane, args), preconditions=build_preconditions(args), pane=pane)
+
+    return build_request
+
+
+async def execute_action(
+    services: Services, args: ActionArgs, request: ActionRequest
+) -> tuple[ActionResult, Outcome | None]:
+    """Execute an action, or preview it on a dry run; a preview has no outcome."""
+    pane = None if request.pane is None else identify_pane(request.pane)
+    # The preview runs the same checks, but requests no approval, logs nothing and does not count against rate limits.
+    if args.dry_run:
+        return ActionResult(status="foreseen", pane=pane, foreseen=await dry_run_action(services, request)), None
+    outcome = await execute_with_approval(services, request, get_approval_mode(args))
+    return build_action_result(outcome, pane), outcome
+
+
+def build_action_result(outcome: Outcome, pane: PaneIdentity | None) -> ActionResult:
+    return ActionResult(
+        status=outcome.status, why=outcome.why, text=redact(outcome.text), correlation=outcome.correlation, pane=pane
+    )
+
+
+async def execute_with_approval(services: Services, request: ActionRequest, approval_mode: ApprovalMode) -> Outcome:
+    """Execute an action; if it requires approval and the caller approved in advance, approve it and retry.
+
+    Raises NeedsApproval for other callers, with the text of the request if the caller is a user.
+    """
+    gate, preconditions = services.gate, request.preconditions
+    # The caller itself answers, so there is nothing to wait for.
+    if approval_mode != "none":
+        preconditions = structs.replace(preconditions, wait_for_answer=0.0)
+    try:
+        return await gate.run(request.action, preconditions)
+    # The request is open now. Only a user at a terminal may answer it in advance; for all other callers it waits in the
+    # inbox, where a user decides.
+    except NeedsApproval as error:
+        approval_id = error.details.get("question")
+        if gate.actor.kind != "human" or not isinstance(approval_id, int):
+            raise
+        if approval_mode == "none":
+            # The user can answer at once, so the error shows the whole request.
+            raise await _add_approval_text(services, error, approval_id) from error
+    # The approval is bound to this very action: running it again finds the approval and executes it.
+    await gate.approvals.answer(approval_id, "allow", is_lasting=approval_mode == "session")
+    return await gate.run(request.action, preconditions)
+
+
+async def dry_run_action(services: Services, request: ActionRequest) -> DryRunResult:
+    preview = await services.gate.preview(request.action, request.preconditions)
+    return DryRunResult(
+        what=describe_action(request.action),
+        by=format_actor(services.gate.actor),
+        answer=preview.verdict.answer,
+        why=redact(preview.verdict.why),
+        path=tuple(redact(line) for line in preview.path),
+        refused=preview.refused,
+        refused_why=redact(preview.refused_text),
+    )
+
+
+async def preview_for_confirmation(services: Services, request: ActionRequest) -> str:
+    """Return the action and the verdict on it, to be shown before the caller confirms."""
+    return "\n".join(render_dry_run_lines(await dry_run_action(services, request), RenderOptions(), is_brief=True))
+
+
+async def _add_approval_text(services: Services, error: NeedsApproval, approval_id: int) -> NeedsApproval:
+    """Return the error with the text of the approval request, for display in a terminal."""
+    approval = await services.gate.approvals.find(approval_id)
+    if approval is None:
+        return error
+    lines = _approval_item.format_approval_lines(_approval_item.build_approval_item(approval, services.clock.now()))
+    return NeedsApproval(error.message, hint=error.hint, details={**error.details, "shown": "\n".join(lines)})
+
+
+def extend_result(result: ActionResult, result_type: type[D], **fields: object) -> D:
+    """Return the result as a subclass, with additional fields."""
+    return result_type(**{**structs.asdict(result), **fields})
+
+
+def get_exit_status(result: ActionResult) -> int:
+    """Return 6 if the action was executed but its effect could not be verified."""
+    return 6 if result.status == "unknown" else 0
+
+
+def render_action_result(result: ActionResult, options: RenderOptions, done_text: str = "done") -> str:
+    """Render a result; ``done_text`` describes the executed action."""
+    if result.foreseen is not None:
+        return "\n".join(render_dry_run_lines(result.foreseen, options))
+    styles = {"typed_not_submitted": "yellow", "unknown": "red"}
+    text = f": {result.text}" if result.text else f" ({result.why})" if result.why else ""
+    return options.paint(styles.get(result.status, ""), sanitize(done_text + text))
+
+
+def render_dry_run_lines(dry_run: DryRunResult, options: RenderOptions, *, is_brief: bool = False) -> list[str]:
+    """Render the verdict, its trace unless ``is_brief``, and the failed precondition."""
+    styles = {"allow": "green", "ask": "yellow", "deny": "red"}
+    head = f"{dry_run.what}, by {dry_run.by}"
+    lines = [sanitize(head), *(f"  {sanitize(line)}" for line in dry_run.path if not is_brief)]
+    why = f": {dry_run.why}" if dry_run.why else ""
+    lines.append(options.paint(styles[dry_run.answer], sanitize(f"policy: {dry_run.answer}{why}")))
+    if dry_run.refused:
+        lines.append(
+            options.paint("red", sanitize(f"would not be executed: {dry_run.refused_why} ({dry_run.refused})"))
+        )
+    return lines

@@ -1,0 +1,61 @@
+"""Connect to the daemon's socket, and identify the process at the other end of one. macOS branches are untested.
+
+Imports nothing slow: every command line passes through here.
+"""
+
+import os
+import select
+import sys
+from _socket import AF_UNIX, SOCK_STREAM, socket
+
+PEER_CREDENTIALS_OPTION = (1, 17, 12) if sys.platform == "linux" else (0, 1, 76)
+"""Arguments of getsockopt: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS. Both hold the uid in bytes 4 to 8."""
+
+
+def connect_socket(path: str) -> "socket | None":
+    """Return a connected socket; None if no process listens. Raises PermissionError for another user's process."""
+    sock = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        sock.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        # No daemon was ever started, or it was killed and left its socket file.
+        sock.close()
+        return None
+    except OSError:
+        sock.close()
+        raise
+    if parse_uid(sock.getsockopt(*PEER_CREDENTIALS_OPTION)) != os.getuid():
+        sock.close()
+        raise PermissionError(f"the process that listens on {path} belongs to another user")
+    return sock
+
+
+class PeerProcess:
+    """User and process of one client."""
+
+    __slots__ = ("pid", "uid")
+
+    def __init__(self, uid: int, pid: int):
+        self.uid, self.pid = uid, pid
+
+
+def parse_peer(credentials: bytes) -> PeerProcess:
+    """Parse the result of ``getsockopt(*PEER_CREDENTIALS_OPTION)``."""
+    return PeerProcess(parse_uid(credentials), parse_pid(credentials))
+
+
+def parse_uid(credentials: bytes) -> int:
+    """Return the user id of the peer."""
+    return int.from_bytes(credentials[4:8], sys.byteorder)
+
+
+def parse_pid(credentials: bytes) -> int:
+    """Return the process id of the peer; 0 on macOS, whose credentials do not contain it."""
+    return int.from_bytes(credentials[:4], sys.byteorder) if sys.platform == "linux" else 0
+
+
+def is_peer_gone(descriptor: int) -> bool:
+    """Return True if the peer closed both directions, not only its sending one."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(events & (select.POLLHUP | select.POLLERR) for _, events in poll.poll(0))

@@ -1,0 +1,28 @@
+"""Screen rules of Cursor, as documented."""
+
+import pytest
+
+from termvisor.agents.adapters.cursor.screen import classify_screen
+from tests.unit.agents.adapters.adapter_inputs import build_screen
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            ["Run this command?", "Not in allowlist: touch", " → Run (once) (y)", "   Reject (esc or p)"],
+            "waiting_approval",
+        ),
+        (["⬢ Generating", "→ Add a follow-up          ctrl+c to stop"], "running"),
+        (["→ Plan, search, build anything"], "idle"),
+        (["Run this command?"], "unknown"),
+        (["$ ls"], "unknown"),
+        ([], "unknown"),
+    ],
+)
+def test_a_screen_is_known_or_not(rows, expected):
+    assert classify_screen(build_screen(rows)).state == expected
+
+
+def test_none_is_trusted_much():
+    assert classify_screen(build_screen(["→ Add a follow-up"])).confidence <= 0.5

@@ -1,0 +1,45 @@
+"""The Gemini adapter as a whole."""
+
+import pytest
+
+from termvisor.agents.adapters.gemini import ADAPTER
+from termvisor.agents.adapters.gemini.adapter import PROGRAM_MATCHER
+from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process
+
+
+def test_it_is_resumed_only_by_its_session_id():
+    assert ADAPTER.build_resume_command(SESSION) == ("gemini", "--resume", SESSION)
+    assert ADAPTER.build_resume_command("latest; rm -rf .") == ()
+
+
+def test_its_session_files_name_no_process_and_are_not_watched():
+    assert ADAPTER.list_watched_paths(build_process("gemini")) == ()
+
+
+def test_its_title_has_a_sign():
+    assert ADAPTER.matches_title("◇  Ready (api)   ")
+    assert not ADAPTER.matches_title("Ready (api)")
+
+
+SCRIPT = "/usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js"
+
+
+def test_the_inner_one_of_the_two_runs_the_hooks():
+    outer, inner = (
+        build_process("node", SCRIPT, pid=1),
+        build_process("/usr/bin/node", "--max-old-space-size=9", SCRIPT, pid=2),
+    )
+    assert PROGRAM_MATCHER.find_agent([build_process("bash"), outer, inner]) == inner
+    assert PROGRAM_MATCHER.find_agent([build_process("bash"), outer]) == outer
+
+
+@pytest.mark.parametrize(
+    "argv", [("node", "/home/you/gemini.js"), ("vim", SCRIPT), ("node", SCRIPT, "mcp", "list"), ("node",)]
+)
+def test_other_scripts_and_its_errands_are_none(argv):
+    assert PROGRAM_MATCHER.find_agent([build_process(*argv)]) is None
+
+
+def test_npx_runs_it_by_a_link():
+    inner = build_process("node", "/home/dev/.npm/node_modules/.bin/gemini", pid=2)
+    assert PROGRAM_MATCHER.find_agent([build_process("npm exec gemini"), inner]) == inner

@@ -1,0 +1,74 @@
+"""The order in which sources are believed."""
+
+import pytest
+
+from termvisor.model.agent.evidence import DEFAULT_SOURCES, AgentDrift, DriftKind
+from termvisor.model.ids import PaneId, RuntimeId
+from tests.builtin_thresholds import SOURCES_BY_AGENT as DECLARED
+
+ORDER = {
+    "claude_code": "osc=registry hook transcript subagents screen title process",
+    "codex": "app_server osc hook=notify rollout printed screen title process",
+    "gemini": "hook=title screen process notification",
+    "opencode": "server hook screen title process",
+    "copilot": "session_file hook screen title process",
+    "cursor": "hook screen title process",
+    "": "hook=plugin=server session_file screen title process",
+}
+
+
+SOURCES = {"": DEFAULT_SOURCES, **DECLARED}
+
+
+def order(agent: str) -> str:
+    """Names by rank; those of one rank are joined."""
+    ranks = sorted({one.rank for one in SOURCES[agent]})
+    return " ".join("=".join(sorted(one.name for one in SOURCES[agent] if one.rank == rank)) for rank in ranks)
+
+
+@pytest.mark.parametrize("agent", ORDER)
+def test_sources_are_believed_in_this_order(agent: str) -> None:
+    assert order(agent) == ORDER[agent]
+
+
+@pytest.mark.parametrize("agent", SOURCES)
+def test_native_sources_rank_before_heuristics(agent: str) -> None:
+    told = [one.rank for one in SOURCES[agent] if one.tier == "deterministic"]
+    guessed = [one.rank for one in SOURCES[agent] if one.tier == "heuristic"]
+    assert max(told) < min(guessed)
+
+
+@pytest.mark.parametrize("agent", SOURCES)
+def test_source_names_are_unique(agent: str) -> None:
+    names = [one.name for one in SOURCES[agent]]
+    assert len(names) == len(set(names))
+
+
+def drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> AgentDrift:
+    return AgentDrift(
+        agent="codex",
+        kind=kind,
+        pane=PaneId(pane),
+        runtime=RuntimeId(pane),
+        version=version,
+        since=0,
+        recorded=("2.1",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("unseen_version", "version 2.2 has no recordings, only 2.1"),
+        ("strange_screens", "version 2.2: no rule matches its screens, although it reports signals"),
+        ("unseen_dialogs", "version 2.2: no rule matches its dialogs on the screen, only its own signals report them"),
+        ("silent_signals", "version 2.2: it stopped sending signals while its screen shows work"),
+    ],
+)
+def test_each_kind_has_a_description(kind: DriftKind, what: str) -> None:
+    assert drift(kind).description == what
+
+
+def test_the_key_depends_on_the_version_but_not_the_pane() -> None:
+    assert drift("unseen_version").key == drift("unseen_version", pane=2).key
+    assert drift("unseen_version").key != drift("unseen_version", "2.3").key

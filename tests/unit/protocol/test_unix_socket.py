@@ -1,0 +1,50 @@
+"""Connecting only to a daemon of this user."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from termvisor.protocol import unix_socket
+from termvisor.protocol.unix_socket import connect_socket
+
+
+def test_a_missing_or_dead_socket_gives_none(tmp_path: Path) -> None:
+    path = str(tmp_path / "s")
+    assert connect_socket(path) is None
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(path)
+    assert connect_socket(path) is None
+
+
+def test_a_process_of_another_user_is_not_talked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "s")
+    somebody_else = os.getuid() + 1
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        monkeypatch.setattr(os, "getuid", lambda: somebody_else)
+        with pytest.raises(PermissionError, match="another user"):
+            connect_socket(path)
+
+
+def test_the_peer_is_known_by_user_and_process() -> None:
+    ours, theirs = socket.socketpair()
+    credentials = ours.getsockopt(*unix_socket.PEER_CREDENTIALS_OPTION)
+    assert (unix_socket.parse_uid(credentials), unix_socket.parse_pid(credentials)) == (
+        os.getuid(),
+        os.getpid(),
+    )
+    ours.close()
+    theirs.close()
+
+
+def test_a_peer_that_only_stopped_sending_is_not_gone() -> None:
+    ours, theirs = socket.socketpair()
+    assert not unix_socket.is_peer_gone(ours.fileno())
+    theirs.shutdown(socket.SHUT_WR)
+    assert not unix_socket.is_peer_gone(ours.fileno())
+    theirs.close()
+    assert unix_socket.is_peer_gone(ours.fileno())
+    ours.close()

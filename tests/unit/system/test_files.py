@@ -1,0 +1,77 @@
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from termvisor.system import files
+from termvisor.system.files import open_regular_file
+
+
+def test_a_new_file_gets_the_mode_that_is_named_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    files.write_atomically(str(path), b"one", files.stat_if_exists(str(path)), 0o640)
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"one", 0o640)
+    path.chmod(0o604)
+    files.write_atomically(str(path), b"two", files.stat_if_exists(str(path)))
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"two", 0o604)
+
+
+def test_who_reads_meanwhile_has_the_old_one_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old and long")
+    with path.open("rb") as reader:
+        files.write_atomically(str(path), b"new", None)
+        assert (reader.read(), path.read_bytes()) == (b"old and long", b"new")
+
+
+def test_what_cannot_take_its_place_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    taken = tmp_path / "folder"
+    (taken / "inside").mkdir(parents=True)
+    with pytest.raises(OSError):
+        files.write_atomically(str(taken), b"data", None)
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_a_regular_file_and_a_link_to_one_are_opened(tmp_path):
+    (tmp_path / "file").write_text("hello")
+    (tmp_path / "link").symlink_to("file")
+    for name in ("file", "link"):
+        with open(tmp_path / name, opener=open_regular_file) as file:
+            assert file.read() == "hello"
+
+
+def test_a_pipe_without_a_writer_a_device_and_a_folder_are_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/null"):
+        with pytest.raises(OSError, match="not a regular file"):
+            open_regular_file(str(path), os.O_RDONLY)
+    with pytest.raises(IsADirectoryError):
+        open_regular_file(str(tmp_path), os.O_RDONLY)
+
+
+def test_the_holder_is_known_by_its_pid_and_the_lock_is_exclusive(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    assert files.read_lock_holder(path) is None
+    held = files.acquire_lock(path)
+    assert held is not None
+    assert (files.read_lock_holder(path), files.acquire_lock(path)) == (os.getpid(), None)
+    os.close(held)
+
+
+def test_a_lock_that_was_let_go_is_free_though_the_file_stays(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    os.close(files.acquire_lock(path) or -1)
+    assert files.read_lock_holder(path) is None
+    again = files.acquire_lock(path)
+    assert again is not None
+    os.close(again)
+
+
+def test_a_holder_without_a_written_pid_is_still_a_holder(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    held = files.acquire_lock(path)
+    assert held is not None
+    os.truncate(held, 0)
+    assert files.read_lock_holder(path) == 0
+    os.close(held)

@@ -1,0 +1,117 @@
+"""Slots for concurrent runs."""
+
+import asyncio
+
+from termvisor.model.workflow import RunId
+from termvisor.testing.fake_clock import let_tasks_run
+from termvisor.testing.workflow_scene import WorkflowScene
+from termvisor.workflows.calls import WaitFor
+from termvisor.workflows.engine.run_limits import CRASH_LOOP_REASON, RunSlot, RunSlots
+from termvisor.workflows.workflow import Workflow
+from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.running_engine import advance_time, run_engine
+
+
+async def test_slots_are_assigned_in_the_order_of_the_requests():
+    slots, came = RunSlots(lambda: 1), []
+
+    async def work(name: str) -> None:
+        seat = RunSlot(slots)
+        await seat.acquire()
+        came.append(name)
+        await let_tasks_run()
+        seat.release()
+
+    async with asyncio.TaskGroup() as group:
+        for name in "abcd":
+            group.create_task(work(name))
+    assert came == list("abcd")
+    assert slots.in_use == 0
+
+
+async def test_a_slot_is_acquired_once_and_released_once():
+    slots = RunSlots(lambda: 2)
+    seat = RunSlot(slots)
+    for _ in range(2):
+        await seat.acquire()
+    assert slots.in_use == 1
+    for _ in range(2):
+        seat.release()
+    assert slots.in_use == 0
+    seat.acquire_over_limit()
+    seat.acquire_over_limit()
+    assert slots.in_use == 1
+
+
+async def test_a_cancelled_waiter_gets_no_slot():
+    slots = RunSlots(lambda: 1)
+    first, second, third = RunSlot(slots), RunSlot(slots), RunSlot(slots)
+    await first.acquire()
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(second.acquire())
+        next_one = group.create_task(third.acquire())
+        await let_tasks_run()
+        waiting.cancel()
+        await let_tasks_run()
+        first.release()
+        await next_one
+    assert slots.in_use == 1
+
+
+async def test_a_slot_assigned_at_the_cancellation_goes_to_the_next_waiter():
+    slots = RunSlots(lambda: 1)
+    first, second = RunSlot(slots), RunSlot(slots)
+    await first.acquire()
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(second.acquire())
+        await let_tasks_run()
+        first.release()
+        waiting.cancel()
+    assert slots.in_use == 0
+
+
+async def lived(work, daemons: int) -> WorkflowScene:
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
+    async with run_engine(scene) as engine:
+        await engine.start_run(asked_for(scene))
+        await advance_time(scene)
+    for _ in range(daemons):
+        async with run_engine(scene):
+            await advance_time(scene)
+    return scene
+
+
+async def thinks(context) -> None:
+    await context.note("x")
+    await asyncio.Event().wait()
+
+
+async def test_a_run_between_two_steps_is_paused_after_three_daemon_crashes_and_can_be_resumed():
+    scene = await lived(thinks, 2)
+    assert scene.runs.stored_runs[RunId(1)].status == "running"
+    async with run_engine(scene) as engine:
+        await advance_time(scene)
+        run = scene.runs.stored_runs[RunId(1)]
+        assert (run.status, run.why) == ("paused", f"held: {CRASH_LOOP_REASON}")
+        await engine.resume(RunId(1), "human:1")
+        await advance_time(scene)
+        assert scene.runs.stored_runs[RunId(1)].status == "running"
+
+
+async def test_a_waiting_run_continues_after_many_daemon_crashes():
+    async def waits(context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=6000))
+
+    scene = await lived(waits, 9)
+    assert scene.runs.stored_runs[RunId(1)].status == "running"
+
+
+async def test_signals_of_other_senders_do_not_count_as_crashes():
+    scene = await lived(thinks, 0)
+    async with run_engine(scene) as engine:
+        await advance_time(scene)
+        for _ in range(3):
+            await engine.send_signal(RunId(1), "daemon_ended", "1", "human:1")
+    async with run_engine(scene):
+        await advance_time(scene)
+        assert scene.runs.stored_runs[RunId(1)].status == "running"
