@@ -77,8 +77,12 @@ def trace_flows(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) 
     with traced.trace() as files:
         visor.call_robot("search", "albatross")
     yield "search", files
+    # The first action builds the gate; the second one shows what every send passes.
+    user.run_command(f"visor send {user.pane_id} true")
+    user.wait_for_text("delivered")
+    user.wait_for_prompt()
     with traced.trace() as files:
-        user.run_command(f"visor send {user.pane_id} true")
+        user.type_command(f"visor send {user.pane_id} true")
         user.wait_for_text("delivered")
     yield "send", files
     yield "permission request", _trace_permission_request(traced, scene, user)
@@ -105,7 +109,7 @@ def _trace_permission_request(traced: TracedInstance, scene: WatchedTmux, user: 
     wait_until(lambda: "? for shortcuts" in scene.tmux("capture-pane", "-p", "-t", pane))
     with traced.trace() as files, traced.without_client_trace() as visor:
         scene.tmux.type_line(pane, "rename Basket to Cart")
-        user.run_command(f"visor approve {_wait_for_request(visor)}")
+        user.type_command(f"visor approve {_wait_for_request(visor)}")
         wait_until(lambda: not visor.call_robot("inbox")["items"])
     return files
 

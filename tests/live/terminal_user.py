@@ -48,10 +48,14 @@ class TerminalUser:
         self.run_command("PS1='me> '; visor() { " + f'{sys.executable} -m termvisor "$@"; }}')
 
     def run_command(self, command: str) -> None:
-        """Once the watched shell is at its prompt."""
+        """Type a command once the watched shell is at its prompt."""
+        self.wait_for_prompt()
+        self.type_command(command)
+
+    def wait_for_prompt(self) -> None:
+        """Wait until the watched shell is known to be at its prompt."""
         self._scene.tmux.type_line(self.shell_pane, "")
         wait_until(self._is_at_prompt)
-        self.type_command(command)
 
     def type_command(self, command: str) -> None:
         """On an empty terminal."""
