@@ -6,7 +6,6 @@ derived from them. Precedence: environment, config file, default. This is the on
 
 import os
 import re
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,14 +14,14 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.errors import ConfigError, StorageError, Unavailable
+from termvisor.errors import ConfigError
 from termvisor.model.agent import price, program_rule
 from termvisor.model.paths import Paths as Paths  # noqa: PLC0414 - re-exported: most users of settings need the paths too
 from termvisor.model.settings import accounts, agents, workflows
 from termvisor.model.settings.notifications import find_notification_problems
 from termvisor.model.settings.workflows import WorkflowSettings
 from termvisor.regex import dialect
-from termvisor.system.files import open_regular_file
+from termvisor.system.files import make_private_folder, open_regular_file
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON_RESTART, _FULL_RESTART = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
@@ -168,36 +167,6 @@ def resolve_paths(environ: Mapping[str, str] | None = None) -> Paths:
     return Paths(*(os.path.abspath(path) for path in (config, data, runtime)))
 
 
-def make_private_folder(path: str) -> None:
-    """Create a folder with mode 0700, or restrict an existing one.
-
-    Raises Unavailable if the folder cannot be created, is not a folder owned by this user, or is world-writable.
-    """
-    try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
-        status = os.lstat(path)
-    except OSError as error:
-        raise Unavailable(
-            f"cannot create {path}: {error.strerror}", hint="Check permissions and free space."
-        ) from error
-    # A symbolic link is followed only to a target of this user: in /tmp another user could plant one.
-    if stat.S_ISLNK(status.st_mode) and os.stat(path).st_uid == os.getuid():
-        status = os.stat(path)
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise Unavailable(
-            f"{path} is not a folder owned by you",
-            hint="Set VISOR_RUNTIME_DIR or VISOR_DATA_DIR to a folder that you own.",
-        )
-    # A shared folder such as /tmp: changing its mode would break it for other users.
-    if status.st_mode & (stat.S_ISVTX | stat.S_IWOTH):
-        raise Unavailable(
-            f"{path} is writable by all users; refusing to change its mode",
-            hint="Use a folder that you own, for example a subfolder of it.",
-        )
-    if status.st_mode & 0o077:
-        os.chmod(path, 0o700)
-
-
 def make_instance_folders(paths: Paths) -> None:
     """Create the folders that this instance writes to. Raises ConfigError if the socket path would be too long."""
     if len(os.fsencode(paths.runtime_dir)) > _MAX_SOCKET_DIR_BYTES:
@@ -207,39 +176,6 @@ def make_instance_folders(paths: Paths) -> None:
         )
     for path in (paths.runtime_dir, paths.data_dir, paths.raw_dir, paths.cache_dir, os.path.dirname(paths.log_file)):
         make_private_folder(path)
-
-
-def load_nonce(path: str) -> str:
-    """Return the secret that authenticates marks of our shell integration; create the file (mode 0600) if needed.
-
-    An invalid file is replaced. Concurrent callers get the same nonce. Raises StorageError.
-    """
-    try:
-        return _read_nonce(path) or _make_nonce(path)
-    except OSError as error:
-        raise StorageError(f"cannot read or write the nonce file {path}: {error.strerror}") from error
-
-
-def _read_nonce(path: str) -> str:
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            text = file.read(100).strip()
-    except FileNotFoundError:
-        return ""
-    return text if re.fullmatch("[0-9a-f]{32}", text) else ""
-
-
-def _make_nonce(path: str) -> str:
-    make_private_folder(os.path.dirname(path))
-    temporary = f"{path}.{os.getpid()}"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-        file.write(os.urandom(16).hex() + "\n")
-    try:
-        os.link(temporary, path)  # unlike rename, link never replaces the file of a concurrent process
-        os.unlink(temporary)
-    except FileExistsError:
-        os.unlink(temporary) if _read_nonce(path) else os.replace(temporary, path)
-    return _read_nonce(path)
 
 
 def load_settings(paths: Paths, environ: Mapping[str, str] | None = None) -> Settings:

@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from termvisor.settings import load_nonce
 from termvisor.setup.shell_integration import build_snippet
+from termvisor.system.shell_nonce import load_nonce
 from tests.bench.figure import BudgetedFigure, compute_percentile
 
 PLAIN_RC = "HISTFILE= PROMPT_COMMAND= PS1='ready> '\n"

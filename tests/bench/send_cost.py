@@ -23,8 +23,9 @@ from termvisor.daemon.services.services import DaemonServices
 from termvisor.model.action.action import Actor
 from termvisor.model.ids import PaneId
 from termvisor.ops.api import dispatch
-from termvisor.settings import Paths, Settings, load_nonce, make_instance_folders
+from termvisor.settings import Paths, Settings, make_instance_folders
 from termvisor.setup.shell_integration import build_snippet
+from termvisor.system.shell_nonce import load_nonce
 from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
 from tests.bench.figure import BudgetedFigure, compute_percentile
 from tests.unit.wait_until import wait_until

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from termvisor.client.daemon_process import fetch_hello
-from termvisor.settings import load_nonce
 from termvisor.setup.shell_integration import build_snippet
+from termvisor.system.shell_nonce import load_nonce
 from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
 from termvisor.testing.visor_instance import VisorInstance, run_instance
 from tests.live.polling import wait_until

@@ -7,8 +7,9 @@ program, in the pane of which first process.
 from collections import Counter
 from pathlib import Path
 
-from termvisor.settings import Paths, load_nonce, make_instance_folders
+from termvisor.settings import Paths, make_instance_folders
 from termvisor.setup.shell_integration import build_snippet
+from termvisor.system.shell_nonce import load_nonce
 
 SHELL_RC = """
 HISTFILE= PROMPT_COMMAND= PS1='$ '

@@ -8,6 +8,7 @@ import pytest
 from termvisor import settings
 from termvisor.errors import ConfigError, StorageError, Unavailable
 from termvisor.settings import Paths, Settings
+from termvisor.system import shell_nonce
 
 
 @pytest.fixture
@@ -203,9 +204,9 @@ def test_a_text_is_read_as_the_kind_of_setting_it_is_for(name: str, text: str, v
 
 def test_the_nonce_is_made_once_and_private(tmp_path: Path) -> None:
     path = tmp_path / "data" / "nonce"
-    first = settings.load_nonce(str(path))
+    first = shell_nonce.load_nonce(str(path))
     assert len(first) == 32
-    assert settings.load_nonce(str(path)) == first
+    assert shell_nonce.load_nonce(str(path)) == first
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert os.listdir(path.parent) == ["nonce"]
 
@@ -213,7 +214,7 @@ def test_the_nonce_is_made_once_and_private(tmp_path: Path) -> None:
 @pytest.mark.parametrize("found", [b"", b"\n", b"half a no", b"$(rm -rf x)\n", b"\xff" * 40])
 def test_an_invalid_nonce_is_replaced(tmp_path: Path, found: bytes) -> None:
     (tmp_path / "nonce").write_bytes(found)
-    made = settings.load_nonce(str(tmp_path / "nonce"))
+    made = shell_nonce.load_nonce(str(tmp_path / "nonce"))
     assert len(made) == 32
     assert (tmp_path / "nonce").read_text() == f"{made}\n"
 
@@ -227,14 +228,14 @@ def test_a_nonce_created_concurrently_is_used(tmp_path: Path, monkeypatch: pytes
         link(source, target)
 
     monkeypatch.setattr(os, "link", late)
-    assert settings.load_nonce(str(path)) == theirs
+    assert shell_nonce.load_nonce(str(path)) == theirs
     assert os.listdir(tmp_path) == ["nonce"]
 
 
 def test_a_nonce_that_cannot_be_stored_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "nonce").mkdir()
     with pytest.raises(StorageError, match="nonce"):
-        settings.load_nonce(str(tmp_path / "nonce"))
+        shell_nonce.load_nonce(str(tmp_path / "nonce"))
 
 
 @pytest.mark.parametrize("name", ["retention", "raw_retention", "total_bytes", "pane_bytes", "snapshot_interval"])

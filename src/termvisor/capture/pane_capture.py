@@ -24,7 +24,7 @@ from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd
 from termvisor.model.terminal.pane import PaneFacts
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 
 # Limit of pipe hand-offs in progress; each one is a short-lived Python process that tmux starts.
 _MAX_PENDING_PIPES = 8

@@ -24,7 +24,8 @@ from termvisor.recorder.segment import (
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import build_rules, use_rules
 from termvisor.redaction.raw_bytes import EDGE_BYTES, RawByteMasker
-from termvisor.settings import Paths, Settings, load_nonce
+from termvisor.settings import Paths, Settings
+from termvisor.system.shell_nonce import load_nonce
 
 _READ_BYTES = 1 << 17
 _MASKED_MODE, _PLAIN_MODE = 0o400, 0o600

@@ -15,7 +15,7 @@ from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.pane import LOCAL, ServerInstance
 from termvisor.settings import Paths, Settings
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 from termvisor.system.subprocesses import is_installed
 
 _SCAN_INTERVAL_S = 1.0

@@ -39,9 +39,10 @@ from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.pipeline import Pipeline, SightingRecorder
 from termvisor.redaction import use_rules
-from termvisor.settings import Paths, Settings, load_nonce
+from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 from termvisor.store.sqlite.retrying_database import WriteRetry
+from termvisor.system.shell_nonce import load_nonce
 
 _CHECKPOINT_INTERVAL_S = 60.0
 _SHUTDOWN_POLL_INTERVAL_S = 1.0

@@ -6,8 +6,9 @@ import sys
 
 from termvisor.errors import Unavailable
 from termvisor.model.agent.hooks import HOOK_COMMAND_MARKER, HookedAgent
-from termvisor.settings import Paths, make_private_folder
+from termvisor.settings import Paths
 from termvisor.system import files
+from termvisor.system.files import make_private_folder
 
 _TEMPLATE_PATH = os.path.join(os.path.dirname(__file__), "snippets", "hook.sh")
 

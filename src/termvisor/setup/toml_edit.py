@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from termvisor.errors import ConfigError, Unavailable
-from termvisor.settings import make_private_folder
 from termvisor.system import files
+from termvisor.system.files import make_private_folder
 
 
 class _Statement(Struct, frozen=True):

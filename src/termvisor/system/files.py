@@ -1,4 +1,4 @@
-"""Open, replace and lock files.
+"""Open, replace and lock files; create private folders.
 
 `write_atomically`: a concurrent reader sees the old content or the new one, never a part; an existing file keeps its
 owner and mode. `acquire_lock`: the holder of the daemon's lock file is the daemon; the kernel releases the lock when it
@@ -10,6 +10,8 @@ import fcntl
 import os
 import stat
 from contextlib import suppress
+
+from termvisor.errors import Unavailable
 
 
 def write_atomically(target: str, data: bytes, template: os.stat_result | None, mode: int = 0o600) -> None:
@@ -92,3 +94,33 @@ def read_lock_holder(path: str) -> int | None:
         return int(os.pread(descriptor, 32, 0).strip() or b"0")
     finally:
         os.close(descriptor)
+
+
+def make_private_folder(path: str) -> None:
+    """Create a folder with mode 0700, or restrict an existing one.
+
+    Raises Unavailable if the folder cannot be created, is not a folder owned by this user, or is world-writable.
+    """
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        status = os.lstat(path)
+    except OSError as error:
+        raise Unavailable(
+            f"cannot create {path}: {error.strerror}", hint="Check permissions and free space."
+        ) from error
+    # A symbolic link is followed only to a target of this user: in /tmp another user could plant one.
+    if stat.S_ISLNK(status.st_mode) and os.stat(path).st_uid == os.getuid():
+        status = os.stat(path)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise Unavailable(
+            f"{path} is not a folder owned by you",
+            hint="Set VISOR_RUNTIME_DIR or VISOR_DATA_DIR to a folder that you own.",
+        )
+    # A shared folder such as /tmp: changing its mode would break it for other users.
+    if status.st_mode & (stat.S_ISVTX | stat.S_IWOTH):
+        raise Unavailable(
+            f"{path} is writable by all users; refusing to change its mode",
+            hint="Use a folder that you own, for example a subfolder of it.",
+        )
+    if status.st_mode & 0o077:
+        os.chmod(path, 0o700)

@@ -23,6 +23,8 @@ _DEAD_STATES = (b"Z", b"X")
 _MIN_STAT_FIELDS = 20
 _ARG_START = 45
 _SAMPLE_WINDOW_S = 60.0
+# A cycle of parents cannot happen, but pids may be reused while they are read.
+_MAX_ANCESTORS = 64
 
 
 class ProcessEntry(Struct, frozen=True):
@@ -244,3 +246,33 @@ def _read_usage_from_ps(pid: int) -> tuple[int, float] | None:
     for part in columns[1].replace(b"-", b":").split(b":"):
         seconds = seconds * 60 + float(part)
     return int(columns[0]) * 1024, seconds
+
+
+def read_start_time(pid: int) -> int:
+    """Return the start in clock ticks since boot (macOS: seconds since 1970); 0 if the process has exited.
+
+    A zombie counts as exited.
+    """
+    process = read_process(pid)
+    return 0 if process is None else process.started
+
+
+def count_children(pid: int) -> int | None:
+    """Return the number of running child processes; None if it cannot be read."""
+    children: list[bytes] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                children += file.read().split()
+    except OSError:  # it has exited, or this is not Linux
+        return None
+    return sum(read_start_time(int(child)) > 0 for child in children)
+
+
+def list_ancestor_names(pid: int) -> list[str]:
+    """Return the names of a process and its ancestors, nearest first; empty if they cannot be read."""
+    names: list[str] = []
+    while pid > 1 and len(names) < _MAX_ANCESTORS and (process := read_process(pid)) is not None:
+        names.append(process.name)
+        pid = process.parent_pid
+    return names

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.backends.tmux import client
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 from tests.unit.wait_until import wait_until
 
 

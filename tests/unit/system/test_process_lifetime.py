@@ -9,8 +9,8 @@ import pytest
 
 from termvisor.clock import NS, SystemClock
 from termvisor.system import process_lifetime, procfs
-from termvisor.system.process_lifetime import ProcessExitWatcher, compute_start_instant, count_children, read_start_time
-from termvisor.system.procfs import read_process
+from termvisor.system.process_lifetime import ProcessExitWatcher, compute_start_instant
+from termvisor.system.procfs import count_children, read_process, read_start_time
 from tests.unit.wait_until import wait_until
 
 

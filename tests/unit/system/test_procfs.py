@@ -8,8 +8,7 @@ from pathlib import Path
 
 import termvisor
 from termvisor.system import procfs
-from termvisor.system.process_lifetime import read_start_time
-from termvisor.system.procfs import ProcessUsageSampler
+from termvisor.system.procfs import ProcessUsageSampler, read_start_time
 from termvisor.system.subprocesses import start_detached
 from tests.unit.wait_until import wait_until
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.errors import ConfigError, InternalError, StorageError
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 from termvisor.system.worker import TIMED_OUT, call_worker, run_isolated_worker, run_worker, stream_worker
 
 FUNCTIONS = """

@@ -23,7 +23,7 @@ from termvisor.clock import NS, Clock
 from termvisor.errors import Unavailable
 from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.ids import MuxPaneId
-from termvisor.settings import make_private_folder
+from termvisor.system.files import make_private_folder
 
 HOOK_SOURCE = "hook"
 SPOOL_FILE_NAME = "hooks.jsonl"

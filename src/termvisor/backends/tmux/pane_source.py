@@ -12,7 +12,7 @@ from termvisor.backends.tmux.control_mode import ControlReply, quote_word
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.terminal.pane import LOCAL, PaneFacts, ServerInstance
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 
 PRIVATE_SESSION_CONDITION = (
     f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"

@@ -19,7 +19,7 @@ from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneView
-from termvisor.system.process_lifetime import count_children, read_start_time
+from termvisor.system.procfs import count_children, read_start_time
 from termvisor.system.tty import count_unread_bytes, find_foreground, is_busy, send_signal
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]

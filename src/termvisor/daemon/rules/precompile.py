@@ -11,7 +11,8 @@ from termvisor.detection.packs.crash_test import CrashTest, compile_in_process, 
 from termvisor.log import get_logger
 from termvisor.redaction import RedactionRules, build_rules
 from termvisor.regex.isolated_compile import IsolatedCompileRequest
-from termvisor.settings import Paths, Settings, load_nonce
+from termvisor.settings import Paths, Settings
+from termvisor.system.shell_nonce import load_nonce
 from termvisor.system.worker import run_isolated_worker
 
 # The start waits this long for detection rules; a longer compilation is repeated in the background.

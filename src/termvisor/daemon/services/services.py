@@ -19,7 +19,7 @@ from termvisor.model.action.action import Actor, RunProgram
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.services import Services
-from termvisor.system.process_lifetime import list_ancestor_names
+from termvisor.system.procfs import list_ancestor_names
 from termvisor.system.tty import find_terminal
 
 if TYPE_CHECKING:

@@ -1,17 +1,15 @@
 """Agents as clients show them: one, a summary of many, one in a recording, and the supported agent programs."""
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from termvisor.model.agent.agent_process import AgentProcess, AgentSignature
-from termvisor.model.agent.attention import NeedKind, find_need
+from termvisor.model.agent.attention import NeedKind
 from termvisor.model.agent.evidence import StateExplanation
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.agent.signal import Signal
-from termvisor.model.agent.state import PRECEDENCE, AgentState, StateName, select_top_state
+from termvisor.model.agent.state import AgentState
 
 
 class AgentView(Struct, frozen=True, kw_only=True):
@@ -42,38 +40,6 @@ class AgentKind(Struct, frozen=True, kw_only=True):
     """How often its adapter raised since the daemon started."""
     recorded: tuple[str, ...] = ()
     """The program versions with recordings in the test suite."""
-
-
-class AgentRollup(Struct, frozen=True, kw_only=True):
-    """Many agents: the most important state, and counts.
-
-    ``by_state`` and ``by_agent`` hold only what occurs, states by precedence and agents by name.
-    """
-
-    top: StateName
-    total: int
-    waiting: int
-    running: int
-    needs_action: int
-    by_state: dict[StateName, int]
-    by_agent: dict[str, int]
-
-
-def summarize_states(states: Sequence[AgentState]) -> AgentRollup:
-    """Summarize the states of panes that have an agent."""
-    managed = [state for state in states if state.presence == "managed"]
-    by_state = Counter(state.value for state in managed)
-    by_agent = Counter(state.agent for state in managed)
-    needs = [need for state in managed if (need := find_need(state)) is not None]
-    return AgentRollup(
-        top=select_top_state(by_state),
-        total=len(managed),
-        waiting=by_state["waiting_approval"] + by_state["waiting_input"],
-        running=by_state["running"],
-        needs_action=sum(one.is_action for one in needs),
-        by_state={name: by_state[name] for name in PRECEDENCE if by_state[name]},
-        by_agent=dict(sorted(by_agent.items())),
-    )
 
 
 RecordingKind = Literal["scenes", "cast"]

@@ -10,13 +10,13 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, Unavailable
-from termvisor.model.agent.agent_view import summarize_states
 from termvisor.model.agent.state import PRECEDENCE, AgentState
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.ops.agents import _pane_agents
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import SessionFilter
+from termvisor.ops.panes._rollup import summarize_states
 
 _FIELD_PATTERN = re.compile(r"\{([A-Za-z_]*)\}")
 TEMPLATE_FIELDS = ("agents", "waiting", "needs_action", "limited", *PRECEDENCE)

@@ -10,7 +10,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import format_toml_value
 from termvisor.ops.render.text import RenderOptions, sanitize
-from termvisor.settings import SettingInfo, list_settings, make_private_folder
+from termvisor.settings import SettingInfo, list_settings
+from termvisor.system.files import make_private_folder
 
 
 class ConfigInitArgs(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.ops.rules._rule_packs import build_template_files
-from termvisor.settings import make_private_folder
+from termvisor.system.files import make_private_folder
 
 # The id is also the file name, so it has no slash and does not start with a dot.
 _RULE_ID_PATTERN = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+", re.ASCII)

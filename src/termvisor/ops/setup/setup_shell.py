@@ -9,7 +9,7 @@ from termvisor.errors import BadRequest, ConfirmationRequired
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
-from termvisor.settings import Paths, get_environment, load_nonce
+from termvisor.settings import Paths, get_environment
 from termvisor.setup import user_file
 from termvisor.setup.shell_integration import (
     Shell,
@@ -22,6 +22,7 @@ from termvisor.setup.shell_integration import (
     remove_block,
 )
 from termvisor.setup.user_file import FileChange, format_diff
+from termvisor.system.shell_nonce import load_nonce
 
 ShellSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "printed"]
 

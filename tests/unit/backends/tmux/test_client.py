@@ -15,7 +15,7 @@ from termvisor.backends.tmux.client import ControlClient, PlainClient, build_con
 from termvisor.backends.tmux.control_mode import ControlNotice, ControlOutput
 from termvisor.backends.tmux.pane_source import TmuxServer, identify_server
 from termvisor.errors import MuxError
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 from termvisor.testing.private_tmux import PrivateTmux
 from tests.unit.wait_until import wait_until
 

@@ -9,7 +9,7 @@ import pytest
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.tmux.pane_source import TmuxServer, identify_server
 from termvisor.errors import MuxError
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 from tests.unit.wait_until import wait_until
 
 COUNTING = "i=0; while :; do i=$((i+1)); echo $i; done"

@@ -11,7 +11,7 @@ from termvisor.backends.tmux.replay_server import ReplayServer
 from termvisor.backends.tmux.server_sockets import is_server_listening, list_candidate_sockets
 from termvisor.errors import Conflict, MuxError
 from termvisor.settings import Paths, Settings
-from termvisor.system.process_lifetime import read_start_time
+from termvisor.system.procfs import read_start_time
 from tests.unit.wait_until import wait_until
 
 SIZE = PaneSize(20, 5)

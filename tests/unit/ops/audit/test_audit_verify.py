@@ -5,7 +5,6 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.unit.model.action.test_audit import build_chain
 
 from termvisor.ops.api.catalog import find_operation
 from termvisor.ops.api.envelope import encode_json_line
@@ -15,6 +14,7 @@ from termvisor.ops.audit.audit_verify import ChainProof, verify_lines
 from termvisor.settings import Paths
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
+from tests.unit.model.action.test_audit import build_chain
 
 
 async def test_it_is_spelled_as_two_words_and_says_whether_the_audit_log_is_intact() -> None:

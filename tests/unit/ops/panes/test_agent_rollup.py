@@ -1,6 +1,6 @@
 """Summary of many agents."""
 
-from termvisor.model.agent.agent_view import summarize_states
+from termvisor.ops.panes._rollup import summarize_states
 from tests.unit.agents.state.signal_scene import build_signal, build_working_screens, compute_state_after
 
 WAITING = compute_state_after(2, build_signal(1, "hook", "waiting_approval"))
