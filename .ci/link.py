@@ -53,7 +53,7 @@ def link(root: str, project: dict) -> None:
 
 
 def launcher(script: str, entry: str) -> str:
-    """Imports nothing of its own, since a robot call should cost little more than the interpreter's start."""
+    """Write a command that imports nothing of its own: a robot call must cost little more than starting Python."""
     module, _, function = entry.partition(":")
     path = os.path.join(sysconfig.get_path("scripts"), script)
     python = sys.executable

@@ -301,7 +301,7 @@ class _FakeSupervisor:
         self.first_scan_done = self
 
     async def wait(self) -> None:
-        """The first scan is done."""
+        """Return at once: the first scan is always done."""
 
     def add_pane(self, server: ServerInstance, pane: KnownPane) -> None:
         watcher = self.watchers.setdefault(server.socket, _FakeWatcher(server, self._screens))

@@ -12,7 +12,7 @@ _BAR_WIDTH = 28
 
 
 def play_build(number: int) -> Iterator[SceneBeat]:
-    """A build with a progress bar that overwrites itself, some warnings, and a failure in every fourth round."""
+    """Play a build with a progress bar that overwrites itself, some warnings, and a failure in every fourth round."""
     yield f"\x1b]2;build #{number + 1}\x07\r\n\x1b[1mbuild #{number + 1}\x1b[0m of project kingfisher\r\n", 1.0
     for done, unit in enumerate(_BUILD_UNITS, 1):
         for step in range(1, 5):
@@ -34,7 +34,7 @@ FAKE_TOKEN = "ghp_" + "d3M0" * 9
 
 
 def play_log(number: int) -> Iterator[SceneBeat]:
-    """The log of an invented server; it prints the secret once per round, to show that it is redacted."""
+    """Print the log of an invented server, with a secret once per round to show that it is redacted."""
     for turn, path in enumerate(_REQUEST_PATHS * 3):
         count = number * len(_REQUEST_PATHS) * 3 + turn
         status = 503 if count % 13 == 12 else 200
@@ -59,7 +59,7 @@ _SHELL_COMMANDS: tuple[tuple[str, tuple[str, ...], int], ...] = (
 
 
 def play_shell(number: int) -> Iterator[SceneBeat]:
-    """A shell session with OSC 133 marks: a prompt, a typed command, its output, its exit status."""
+    """Play a shell session with OSC 133 marks: a prompt, a typed command, its output, its exit status."""
     yield f"\x1b]7;file://localhost/home/you/kingfisher\x07\x1b]2;shell {number + 1}\x07", 0.5
     for command, lines, status in _SHELL_COMMANDS:
         yield _PROMPT, 2.0
@@ -74,7 +74,7 @@ _REPAINTS = 20
 
 
 def play_top(number: int) -> Iterator[SceneBeat]:
-    """A table of invented processes that repaints itself on the alternate screen."""
+    """Paint a table of invented processes that repaints itself on the alternate screen."""
     yield "\x1b]2;top\x07\x1b[?1049h\x1b[?25l", 0.2
     for repaint in range(_REPAINTS):
         yield _render_processes(number * _REPAINTS + repaint), 1.5

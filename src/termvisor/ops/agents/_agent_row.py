@@ -187,7 +187,7 @@ def describe_agent(item: AgentRow) -> str:
 
 
 def format_state(state: StateName | None, reason: UnknownReason | None = None) -> str:
-    """`waiting approval`, `unknown (no signal)`; empty without an agent."""
+    """Return the label, such as `waiting approval` or `unknown (no signal)`; empty without an agent."""
     if state is None:
         return ""
     return state.replace("_", " ") + (f" ({reason.replace('_', ' ')})" if reason is not None else "")
