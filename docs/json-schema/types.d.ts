@@ -1,6 +1,6 @@
 // Generated from the operations' declarations. Do not edit.
 
-/** One candidate and why it was chosen or not. */
+/** A candidate account and why it was or was not chosen. */
 export interface AccountCandidate {
   ref: string;
   verdict: "chosen" | "excluded" | "fits" | "not_active" | "scarce" | "unknown";
@@ -303,7 +303,7 @@ export interface AgentsSessionsArgs {
   history?: boolean;
 }
 
-/** One usage limit. ``percent_remaining`` is the current rest; null if unknown. */
+/** One usage limit. ``percent_remaining`` is what is left now; null if unknown. */
 export interface AllowanceItem {
   span: string;
   usage_type: "credits" | "rate";
@@ -511,7 +511,7 @@ export interface AuditItem {
 
 /** One entry: ``entry`` is its exact text (itself JSON), ``hash`` the BLAKE2b-256 of ``previous``, a newline and
     that text; the first has no ``previous``. ``is_masked``: redaction changed it, so only its position can be proven.
-    The last line has no entry but ``entries``, their number, and the newest ``hash``. */
+    The last line has no entry, only the number of ``entries`` and the newest ``hash``. */
 export interface AuditLine {
   id?: number;
   previous?: string;
@@ -572,7 +572,7 @@ export interface CassHistory {
   detail?: string;
 }
 
-/** ``skip`` means that it could not be checked; ``hint`` says how to fix a `warn` or `fail`. */
+/** Result of a check. ``skip`` means that it could not run; ``hint`` explains how to fix a `warn` or `fail`. */
 export interface CheckFinding {
   name: string;
   status: "fail" | "ok" | "skip" | "warn";
@@ -741,7 +741,7 @@ export interface ConfigValidateResult {
   warnings: Array<string>;
 }
 
-/** ``by`` is the source that has shown ``state`` since then. */
+/** ``by`` is the source that has shown ``state`` since the time ``since``. */
 export interface ContradictionItem {
   since: string;
   age: number;
@@ -764,7 +764,7 @@ export interface CreateRuleResult {
   pack: string;
 }
 
-/** Contents of a database file: numbers of rows, and the time of the newest event. */
+/** Contents of a database file: row counts and the time of the newest event. */
 export interface DatabaseContents {
   version: number;
   panes?: number;
@@ -931,7 +931,7 @@ export interface DryRunStepItem {
   assumed: string;
 }
 
-/** The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` what to do next. */
+/** The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` on what to do next. */
 export interface Envelope {
   ok: boolean;
   data?: unknown;
@@ -1861,14 +1861,14 @@ export interface PolicyTestResult {
   exists: boolean;
 }
 
-/** ``at`` is the time of a change that a timeout makes; null if an event is needed. */
+/** ``at`` is when a timeout will cause the change; null if an event is needed. */
 export interface PossibleChangeItem {
   what: string;
   at: string | null;
   in_secs: number | null;
 }
 
-/** ``cpu_percent`` is of one core over the last minute, ``cpu_seconds`` since the start. */
+/** ``cpu_percent`` refers to one core over the last minute, ``cpu_seconds`` to the time since the start. */
 export interface ProcessUsage {
   pid: number;
   rss_bytes: number;
@@ -1975,7 +1975,7 @@ export interface ReportEventArgs {
   from_uservar?: boolean;
 }
 
-/** ``event`` is the stored event; null if the pane exceeds its rate limit, which its next event counts. */
+/** ``event`` is the stored event; null if the pane exceeds its rate limit; its next event counts these reports. */
 export interface ReportEventResult {
   identity: PaneIdentity;
   event: EventItem | null;
@@ -2125,7 +2125,7 @@ export interface RulePackItem {
   rules: number;
 }
 
-/** One problem with a file; its rule is not active, all others are. */
+/** A problem with one file. Its rule is not active; all others are. */
 export interface RuleProblem {
   file: string;
   line?: number | null;
@@ -2427,7 +2427,7 @@ export interface SendTextResult {
   waited?: WaitForResult | null;
 }
 
-/** One multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable. */
+/** A multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable. */
 export interface ServerHealth {
   target: string;
   socket: string;
@@ -2572,7 +2572,7 @@ export interface SetupTmuxResult {
   items: Array<TmuxAdviceItem>;
 }
 
-/** The agent that each trace suggests; empty if none. */
+/** The agent suggested by each trace; empty if none. */
 export interface SignatureInputs {
   provider_hint?: string;
   cmd_match?: string;
@@ -2816,14 +2816,14 @@ export interface TraceBounds {
   truncated_fields?: Array<string>;
 }
 
-/** Captured values are always omitted. */
+/** What the trace omits. Captured values are always omitted. */
 export interface TraceRedaction {
   enabled?: boolean;
   policy?: "omit_values";
   redacted_fields?: Array<string>;
 }
 
-/** Character positions in the matched text; ``capture_keys`` are the captures at these positions. */
+/** Character positions in the matched text. ``capture_keys`` are the captures at these positions. */
 export interface TraceSpan {
   start: number;
   end: number;
@@ -2831,7 +2831,7 @@ export interface TraceSpan {
   capture_keys?: Array<string>;
 }
 
-/** One stage. ``hits`` are labels of the rule, such as `anchors[0]`. */
+/** One stage of matching. ``hits`` are labels within the rule, such as `anchors[0]`. */
 export interface TraceStage {
   stage: "agent" | "anchor" | "captures" | "regex";
   matched: boolean;

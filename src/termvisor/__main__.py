@@ -1,4 +1,4 @@
-"""Entry point of the command `visor`.
+"""Entry point of the `visor` command.
 
 Forwards most command lines to the daemon unparsed, with a minimum of imports, to start fast. Commands that run in this
 process, and all commands while no daemon is running, are handled by `frontends.cli`.
@@ -13,7 +13,7 @@ from termvisor.protocol import command_protocol
 LOCAL_COMMANDS = ("up", "down", "demo", "daemon")
 """Commands that manage the daemon itself; all others are operations."""
 STATUS_LINE_COMMAND = "tmux-status"
-"""tmux runs it every few seconds, so it never starts the daemon and prints nothing without one."""
+"""Run by tmux every few seconds, so it never starts the daemon and prints nothing if none is running."""
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _is_interactive_view(argv: list[str]) -> bool:
-    """Return True for replay and attach in a terminal, without options that ask for the operation's output."""
+    """Return True for `replay` and `attach` in a terminal, unless an option requests the operation's output."""
     wants_output = any(word.startswith(("--json", "--format", "-h", "--help", "-q", "--quiet")) for word in argv)
     is_view = argv[0] in ("replay", "attach") or (argv[0] == "next" and "--go" in argv)
     return is_view and not wants_output and os.isatty(0) and os.isatty(1)

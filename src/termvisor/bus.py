@@ -21,34 +21,34 @@ class Subscription(Generic[T]):
         self._has_items = asyncio.Event()
         self.dropped_count = 0
         self.is_wanted: Callable[[T], bool] = lambda item: True
-        """Filter; items that do not pass neither queue nor wake the subscriber."""
+        """Filter. Items that do not pass are not queued and do not wake the subscriber."""
 
     def put(self, item: T) -> None:
         if not self.is_wanted(item):
             return
-        # A full deque drops its oldest item by itself; only the count is ours.
+        # A full deque drops its oldest item by itself, so only count it here.
         if len(self._queue) == self._queue.maxlen:
             self.dropped_count += 1
         self._queue.append(item)
         self._has_items.set()
 
     async def get(self) -> T:
-        """Return the next item; wait for it if necessary."""
+        """Return the next item, waiting for one if necessary."""
         while not self._queue:
-            # No await between the check and this: an item cannot slip in and have its wake-up cleared.
+            # No await between the check and this, so no item can arrive in between and have its wake-up cleared.
             self._has_items.clear()
             await self._has_items.wait()
         return self._queue.popleft()
 
     def drain(self) -> list[T]:
-        """Remove and return all queued items, without waiting."""
+        """Remove and return all queued items without waiting."""
         items = list(self._queue)
         self._queue.clear()
         return items
 
 
 class Bus(Generic[T]):
-    """One topic. Not thread-safe: publish and subscribe in the thread of the event loop."""
+    """One topic. Not thread-safe: publish and subscribe in the event loop's thread."""
 
     def __init__(self) -> None:
         self._subscriptions: set[Subscription[T]] = set()
@@ -70,7 +70,7 @@ class Bus(Generic[T]):
 async def wait_for_update(clock: Clock, timeout: float, *subscriptions: Subscription[Any]) -> list[Any]:
     """Return the items that arrived first, or an empty list after ``timeout`` seconds.
 
-    An item that arrives while the other waits are cancelled may be lost: re-read the store, do not rely on the items.
+    An item that arrives while the other waits are cancelled may be lost, so re-read the store instead of relying on it.
     """
     async with asyncio.TaskGroup() as group:
         timer = group.create_task(clock.sleep(timeout))

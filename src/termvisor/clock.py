@@ -1,4 +1,4 @@
-"""Read, format and parse time; the only module that does. Instants are Unix time in ns, durations are seconds."""
+"""Read, format and parse time (only here). Instants are Unix time in nanoseconds, durations are seconds."""
 
 import asyncio
 import re
@@ -11,18 +11,18 @@ from termvisor.errors import BadRequest
 NS = 1_000_000_000
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
 _MONOTONIC_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""CLOCK_BOOTTIME (Linux) also counts while the machine is suspended, so that deadlines pass during sleep."""
+"""CLOCK_BOOTTIME (Linux) keeps counting while the machine is suspended, so deadlines pass during sleep."""
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 class Clock(Protocol):
-    """Source of time; tests replace it by a fake clock."""
+    """Source of time, replaced by a fake clock in tests."""
 
     def now(self) -> int:
-        """Return Unix time in nanoseconds; jumps when the system clock is set."""
+        """Return Unix time in nanoseconds. It jumps when the system clock is set."""
 
     def monotonic(self) -> float:
-        """Return seconds that never run backwards, for durations and deadlines."""
+        """Return a time in seconds that never goes backwards, for durations and deadlines."""
 
     async def sleep(self, seconds: float) -> None: ...
 
@@ -40,7 +40,7 @@ class SystemClock:
 
 def format_timestamp(at: int) -> str:
     """Format an instant as RFC 3339 in UTC with milliseconds: ``2026-11-15T21:22:15.123Z``."""
-    # Whole seconds only: a float of nanoseconds since 1970 is off by up to 128 ns and may round a millisecond up.
+    # Convert whole seconds only: a float of nanoseconds since 1970 is off by up to 128 ns and may round up.
     stamp = datetime.fromtimestamp(at // NS, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{stamp}.{at % NS // 1_000_000:03d}Z"
 
@@ -57,7 +57,7 @@ def compute_seconds_between(start: int, end: int) -> float:
 
 
 def parse_duration(text: str) -> float:
-    """Parse ``90``, ``2s``, ``5m`` or ``1h30m`` to seconds. Raises BadRequest."""
+    """Convert a duration such as ``90``, ``2s``, ``5m`` or ``1h30m`` to seconds. Raises BadRequest."""
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     if not re.fullmatch(rf"(?:{_DURATION_PART.pattern})+", text):
@@ -75,7 +75,7 @@ def parse_timestamp(text: str, now: int) -> int:
     if _DURATION_PART.match(text):
         return now - int(parse_duration(text) * NS)
     try:
-        # A time without an offset is local time: `astimezone` below assumes it.
+        # A time without an offset is local time, as `astimezone` below assumes.
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise BadRequest(

@@ -1,6 +1,6 @@
-"""Define every error class, in a tree by what the caller can do about it.
+"""All error classes, in a tree ordered by what the caller can do about them.
 
-Each class has a stable snake_case code, an exit status and a default hint (what to do next); an instance adds a message
+Each class has a stable snake_case code, an exit status and a default hint (what to do next). An instance adds a message
 and details for programs. The first docstring line of a class is its text in the errors reference.
 Expected outcomes (a Gap, a Verdict) are values, not exceptions.
 """
@@ -66,7 +66,7 @@ class ConfirmationRequired(BadRequest):
 
     @property
     def shown(self) -> str:
-        """Return the preview of the change, in lines. Stored in the details, so that it reaches the client."""
+        """Return the preview of the change, one or more lines. Stored in the details, so that it reaches the client."""
         return str(self.details.get("shown", ""))
 
 
@@ -247,6 +247,6 @@ def list_error_classes() -> list[type[VisorError]]:
 
 
 def find_error_class(code: str) -> type[VisorError]:
-    """Return the class with this code, to rebuild an error of another process; InternalError if there is none."""
-    # Parents come first, so the first class with a code is the most general one.
+    """Return the error class with this code, to rebuild an error from another process; else InternalError."""
+    # Parents come first, so the first match is the most general class with this code.
     return next((cls for cls in list_error_classes() if cls.code == code), InternalError)

@@ -1,4 +1,4 @@
-"""Write the daemon's log: redacted, rotated by size, readable by this user only."""
+"""The daemon's log: redacted, rotated by size, readable only by this user."""
 
 import contextlib
 import logging
@@ -34,7 +34,7 @@ class _RedactingFormatter(logging.Formatter):
 
 
 class _RotatingFileHandler(logging.StreamHandler[TextIO]):
-    """Rotate the file by size, keeping one older file (`.1`)."""
+    """Rotates the file by size, keeping one older file (`.1`)."""
 
     def __init__(self, path: str, max_bytes: int):
         self._path, self._max_bytes = path, max_bytes

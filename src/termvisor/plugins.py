@@ -36,7 +36,7 @@ def read_plugins(kind: str, folders: Iterable[str] | None = None) -> tuple[dict[
 
 
 def find_entry_points(kind: str, folders: Iterable[str]) -> dict[str, str]:
-    """Return entry points as name to `module:attribute`, without importing them."""
+    """Return the entry points as a dict from name to `module:attribute`, without importing them."""
     return {
         name: target
         for folder in folders
@@ -48,7 +48,7 @@ def find_entry_points(kind: str, folders: Iterable[str]) -> dict[str, str]:
 def _read_entry_point_files(folder: str) -> Iterator[str]:
     try:
         packages = [name for name in os.listdir(folder or ".") if name.endswith((".dist-info", ".egg-info"))]
-    except OSError:  # sys.path may name folders that do not exist, and zip files
+    except OSError:  # sys.path may contain missing folders and zip files
         return
     for name in packages:
         try:

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import ConfigError
 from termvisor.model.agent import price, program_rule
-from termvisor.model.paths import Paths as Paths  # noqa: PLC0414 - re-exported: most users of settings need the paths too
+from termvisor.model.paths import Paths as Paths  # noqa: PLC0414 - re-exported: modules that use settings need it too
 from termvisor.model.settings import accounts, agents, workflows
 from termvisor.model.settings.notifications import find_notification_problems
 from termvisor.model.settings.workflows import WorkflowSettings
@@ -25,12 +25,12 @@ from termvisor.system.files import make_private_folder, open_regular_file
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON_RESTART, _FULL_RESTART = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
-"""What applies a changed value where a reload does not. A daemon restart keeps the recorder process running."""
+"""Commands that apply a changed value if a reload does not. A daemon restart keeps the recorder running."""
 _LINE_SEPARATED_SETTINGS = frozenset(
     {"redact_patterns", "notify_command", "agent_programs", "agent_prices", "agent_resume", "compaction_prompts"}
 )
 _MAX_SOCKET_DIR_BYTES = 100
-"""sun_path holds 107 bytes; our longest socket name takes seven of them."""
+"""sun_path holds 107 bytes, of which our longest socket name takes seven."""
 
 
 class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -132,13 +132,13 @@ class SettingInfo(Struct, frozen=True):
     doc: str
     env: str
     restart: str = ""
-    """The command that applies a changed value, where `visor config reload` does not."""
+    """The command that applies a changed value, if `visor config reload` does not."""
     is_keyed: bool = False
-    """True for a list of `name=value` entries, which are set and unset one by one."""
+    """True for a list of `name=value` entries that are set and unset individually."""
 
 
 def list_settings() -> list[SettingInfo]:
-    """Return the metadata of all settings, those declared in `Settings` itself first."""
+    """Return the metadata of all settings, starting with those declared in `Settings` itself."""
     hints = get_type_hints(Settings, include_extras=True)
     defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
     return [
@@ -148,7 +148,7 @@ def list_settings() -> list[SettingInfo]:
             defaults[name],
             _get_meta(hint).description or "",
             _get_env_name(name, hint),
-            _get_restart_command(hint),
+            str((_get_meta(hint).extra or {}).get("restart", "")),
             bool((_get_meta(hint).extra or {}).get("keyed")),
         )
         for name, hint in sorted(hints.items(), key=lambda item: item[0] not in Settings.__annotations__)
@@ -186,12 +186,12 @@ def load_settings(paths: Paths, environ: Mapping[str, str] | None = None) -> Set
 
 
 def validate_settings(values: Mapping[str, Any], origin: str) -> Settings:
-    """Convert values to settings. Raises ConfigError; its message starts with ``origin``."""
+    """Convert values to settings. Raises ConfigError with a message that starts with ``origin``."""
     flat_values = flatten_tables(values, origin)
     if problem := accounts.find_accounts_problem(flat_values.get("accounts", ())):
         raise ConfigError(f"{origin}: {problem}")
     try:
-        # strict=False: values of the environment are text, also for numbers and switches.
+        # strict=False: environment values are text, even for numbers and booleans.
         settings = msgspec.convert(flat_values, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{origin}: {error}") from error
@@ -206,7 +206,7 @@ def validate_settings(values: Mapping[str, Any], origin: str) -> Settings:
 
 
 def flatten_tables(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
-    """Return settings by their full names: `ways` in the table `[notify]` is `notify_ways`."""
+    """Return settings keyed by full name: `ways` in the table `[notify]` becomes `notify_ways`."""
     flat_values: dict[str, Any] = {}
     for name, value in values.items():
         is_table = isinstance(value, dict) and name not in Settings.__struct_fields__
@@ -222,7 +222,7 @@ def flatten_tables(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
 
 
 def parse_setting_text(setting: SettingInfo, text: str) -> Any:
-    """Parse a value from the command line or the environment; a list may be written as a TOML array."""
+    """Parse a value from the command line or the environment. A list may be a TOML array."""
     return _split_list(text, setting.name) if "tuple" in setting.type else text
 
 
@@ -236,7 +236,7 @@ def read_config_file(path: str) -> dict[str, Any]:
     except (
         ValueError,
         RecursionError,
-    ) as error:  # besides syntax errors: integers with too many digits, tables nested too deep
+    ) as error:  # not only syntax errors: also integers with too many digits and tables nested too deeply
         raise ConfigError(f"{path}: {error}") from error
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
@@ -254,7 +254,7 @@ def _read_environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
 
 
 def _split_list(text: str, name: str) -> list[Any]:
-    """Split a list at commas, colons and newlines; lists of patterns and commands, which contain those, at newlines."""
+    """Split a list at commas, colons and newlines. Patterns and commands contain those, so split them at newlines."""
     with suppress(tomllib.TOMLDecodeError):
         items = tomllib.loads(f"list = {text}")["list"] if text.startswith("[") else [0]
         if all(isinstance(item, str | dict) for item in items):
@@ -284,10 +284,6 @@ def _get_meta(hint: Any) -> Meta:
 
 def _get_env_name(name: str, hint: Any) -> str:
     return str((_get_meta(hint).extra or {}).get("env", f"VISOR_{name.upper()}"))
-
-
-def _get_restart_command(hint: Any) -> str:
-    return str((_get_meta(hint).extra or {}).get("restart", ""))
 
 
 def _format_type(hint: Any) -> str:

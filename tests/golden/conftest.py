@@ -1,4 +1,4 @@
-"""Golden files: written anew with GOLDEN=write (`make golden`), compared otherwise."""
+"""Golden files: rewritten with GOLDEN=write (`make golden`), compared otherwise."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A shell that `visor setup shell` set up, in a pane that is heard, beside the same shell as it was before."""
+"""A shell with or without the integration of `visor setup shell`, in a captured pane."""
 
 import re
 from itertools import count
@@ -7,7 +7,7 @@ from pathlib import Path
 from termvisor.model.terminal.output import Mark
 from termvisor.setup import user_file
 from termvisor.setup.shell_integration import Shell, add_block, build_snippet, get_startup_path
-from termvisor.terminal.osc_marks import parse_osc_mark
+from termvisor.terminal.marks import parse_osc_mark
 from tests.live.conftest import WatchedTmux
 from tests.live.numbered_printer import read_raw_log
 from tests.live.polling import wait_until
@@ -24,7 +24,7 @@ STARTUP_TEXT = {
 
 
 class ShellHome:
-    """A folder to be at home in, whose shell has this in its start file."""
+    """A home folder with a shell start file."""
 
     def __init__(self, folder: Path, shell: Shell, text: str = ""):
         self.folder, self.shell = folder, shell
@@ -34,7 +34,7 @@ class ShellHome:
         skip_fish_first_start(folder)
 
     def run_setup(self, scene: WatchedTmux) -> "ShellHome":
-        """By the command itself."""
+        """Run `visor setup shell`."""
         visor, own = scene.visor, scene.visor.env
         visor.env = {**own, **self.environ}
         visor.run_checked("setup", "shell", self.shell, "--yes")
@@ -42,7 +42,7 @@ class ShellHome:
         return self
 
     def write_setup(self, nonce_file: str) -> "ShellHome":
-        """What the command writes, without the cost of a program."""
+        """Write what `visor setup shell` writes, without starting a process."""
         path = get_startup_path(self.shell, self.environ)
         user_file.replace_user_file(
             path, add_block(user_file.read_user_file(path), build_snippet(self.shell, nonce_file))
@@ -54,14 +54,14 @@ class ShellHome:
         return {"HOME": str(self.folder), "ZDOTDIR": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)}
 
     def build_command(self, **further: str) -> str:
-        """For a pane: the shell, as soon as there is a file `go`."""
+        """Return a pane command that starts the shell as soon as a file `go` exists."""
         words = [f"{name}='{value}'" for name, value in {**self.environ, **further}.items()]
         wait = f"cd {self.folder} && until [ -e go ]; do sleep 0.02; done"
         return f"{wait}; exec env {' '.join(words)} {START_COMMANDS[self.shell]}"
 
 
 class ShellPane:
-    """A person before a shell of such a home."""
+    """A captured pane with a shell of such a home."""
 
     _numbers = count(1)
 
@@ -84,12 +84,12 @@ class ShellPane:
     def raw_output(self) -> bytes:
         self._scene.visor.call_robot(
             "get-text", str(self.pane_id), "--tail", "1"
-        )  # what was printed is in the log then
+        )  # afterwards all output is in the raw log
         return read_raw_log(self._scene.visor.paths.raw_dir, self.pane_id)
 
     @property
     def marks(self) -> list[Mark]:
-        """What the shell told, as the daemon reads it."""
+        """The shell's marks, parsed as the daemon does."""
         payloads = re.findall(rb"\x1b\]([^\x07\x1b]*)(?:\x07|\x1b\\)", self.raw_output)
         return [mark for payload in payloads if (mark := parse_osc_mark(payload, 0)) is not None]
 
@@ -98,7 +98,7 @@ class ShellPane:
 
     @property
     def reported_lines(self) -> list[str]:
-        """The command lines, whichever way this shell sends them."""
+        """The reported command lines, by either kind of mark."""
         return [mark.text for mark in self.marks if mark.kind in ("command_line", "command_start") and mark.text]
 
     @property
@@ -123,7 +123,7 @@ class ShellPane:
         return self
 
     def wait_for_prompt(self) -> None:
-        """Wait for one more prompt to be seen: its mark comes before the shell is ready to read."""
+        """Wait for one more visible prompt: its mark is printed before the shell is ready to read."""
         self._prompt_count += 1
         wait_until(lambda: len(re.findall(r"^\S*left>", self.screen, re.MULTILINE)) >= self._prompt_count)
 

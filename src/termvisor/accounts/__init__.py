@@ -1,1 +1,1 @@
-"""Accounts of agent services: remaining quota, selection of an account, and starting a program with it."""
+"""Accounts of agent services: track remaining quota, select an account, and start a program with it."""

@@ -1,4 +1,4 @@
-"""Load the environment with which a program uses an account, and find the account of a process by its environment.
+"""Load the environment variables that make a program use an account, and find the account that a process uses.
 
 Invariant: credentials stay in the process that will exec the program. Error messages name files and programs, never
 their content or output.
@@ -17,7 +17,7 @@ from termvisor.model.agent.account import Account, AccountStatus, Service
 from termvisor.system.files import open_regular_file
 from termvisor.system.subprocesses import run_and_capture
 
-# Environment variable with the account of a process.
+# Environment variable that names the account a process uses.
 ACCOUNT_VARIABLE = "VISOR_ACCOUNT"
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMMAND_TIMEOUT_S = 30.0
@@ -26,8 +26,8 @@ _REASONS_BY_STATUS = {124: f"timed out after {_COMMAND_TIMEOUT_S:g} s", 127: "wa
 
 
 class AgentHome(Struct, frozen=True):
-    """Where the agent of a service stores its data: the variable with the folder, the default folder in the home
-    folder, and the subfolder with the sessions."""
+    """Where a service's agent stores its data: the variable that sets the folder, the default folder in the home
+    folder, and the subfolder for sessions."""
 
     variable: str
     default_folder: str
@@ -60,7 +60,7 @@ def load_account_environment(account: Account, home: str) -> dict[str, str]:
 
 
 def can_share_sessions(account: Account, own: Account | None, home: str) -> bool:
-    """Return True if a session of the account ``own`` can be resumed with ``account``: both use the same folder.
+    """Return True if ``account`` can resume a session of the account ``own``, because both use the same folder.
 
     ``own`` is None for an agent that uses the default folder.
     """
@@ -68,7 +68,7 @@ def can_share_sessions(account: Account, own: Account | None, home: str) -> bool
 
 
 def _find_sessions_folder(account: Account | None, service: Service, home: str) -> str:
-    """Return the folder with the sessions, with links resolved."""
+    """Return the sessions folder, with links resolved."""
     agent_home = HOMES_BY_SERVICE[service]
     config_dir = account.config_dir if account is not None else ""
     folder = _expand_path(config_dir, home) if config_dir else os.path.join(home, agent_home.default_folder)
@@ -83,7 +83,7 @@ def is_account_home(account: Account, env: Mapping[str, str]) -> bool:
 
 
 def parse_variables(text: str, ref: str) -> dict[str, str]:
-    """Parse lines ``NAME=value`` in shell syntax. Raises ``ConfigError`` for any other line, or if there is none."""
+    """Parse ``NAME=value`` lines in shell syntax. Raises ``ConfigError`` for any other line, or if there are none."""
     variables: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         name, sign, value = line.strip().removeprefix("export ").partition("=")
@@ -108,7 +108,7 @@ def _unquote_value(value: str) -> str | None:
 def _read_env_file(account: Account, path: str) -> str:
     try:
         with open(path, encoding="utf-8", opener=open_regular_file) as file:
-            # fstat of the open file: the path may be replaced between a check and reading.
+            # Use fstat on the open file, because the path may be replaced between the check and the read.
             status = os.fstat(file.fileno())
             if status.st_uid != os.getuid() or status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise ConfigError(
@@ -118,7 +118,7 @@ def _read_env_file(account: Account, path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         hint = "Create it with lines NAME=value and mode 600, or change `env_file` in config.toml."
-        # from None: the text of a UnicodeDecodeError contains bytes of the file.
+        # from None: a UnicodeDecodeError's message contains bytes of the file.
         raise ConfigError(f"account {account.ref}: cannot read {path}: {reason}", hint=hint) from None
 
 
@@ -132,7 +132,7 @@ def _run_credentials_command(account: Account) -> str:
     try:
         return out.decode()
     except UnicodeDecodeError:
-        # from None: the text of a UnicodeDecodeError contains bytes of the credentials.
+        # from None: a UnicodeDecodeError's message contains bytes of the credentials.
         raise ConfigError(f"account {account.ref}: {program} printed text that is not UTF-8", hint=hint) from None
 
 
@@ -140,12 +140,12 @@ def _expand_path(path: str, home: str) -> str:
     return os.path.join(home, path.removeprefix("~/")) if path.startswith("~/") else os.path.abspath(path)
 
 
-# The environment variables that are needed; no others are read.
+# The only environment variables that are read.
 ENV_NAMES = (ACCOUNT_VARIABLE, "HOME", *(place.variable for place in HOMES_BY_SERVICE.values()))
 
 
 def find_owner(service: Service, env: Mapping[str, str] | None, statuses: Sequence[AccountStatus]) -> Account | None:
-    """Return the account of an agent; None if it is not certain. Without ``env`` it must be the service's only one."""
+    """Return the agent's account; None if uncertain. Without ``env``, the service must have a single account."""
     candidates = [status for status in statuses if status.account.service == service]
     if env is None:
         return candidates[0].account if len(candidates) == 1 else None
@@ -154,7 +154,7 @@ def find_owner(service: Service, env: Mapping[str, str] | None, statuses: Sequen
     at_home = [
         status.account for status in candidates if status.account.config_dir and is_account_home(status.account, env)
     ]
-    # A process with a folder of its own that no account has uses an unknown account, not the default one.
+    # A process whose own folder matches no account uses an unknown account, not the default one.
     if at_home or env.get(HOMES_BY_SERVICE[service].variable):
         return at_home[0] if len(at_home) == 1 else None
     in_default_folder = [status for status in candidates if not status.account.config_dir]

@@ -1,7 +1,7 @@
 """Exec a program with an account: ``python -P -m termvisor.accounts.launcher <config folder> <account> -- …``.
 
-The command line has only the name of the account; its credentials are loaded in the process that becomes the program.
-So no credential is ever in an argv, in the environment of the multiplexer, in a workflow journal or in the daemon.
+The command line contains only the account's name. Its credentials are loaded in the process that becomes the program.
+So credentials never appear in an argv, the multiplexer's environment, a workflow journal or the daemon.
 """
 
 import os
@@ -20,14 +20,14 @@ def build_command_prefix(config_dir: str, ref: str) -> tuple[str, ...]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exec the command. Returns only if that fails, with the exit status."""
+    """Exec the command. Returns an exit status only if that fails."""
     try:
         config_dir, ref, command = _parse_arguments(arguments)
         account = find_account(load_settings(Paths(config_dir, "", "")).accounts, ref)
         if account is None:
             raise ConfigError(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
         environment = get_environment() | load_account_environment(account, get_home_folder())
-        # The program replaces this process, so the pane's process is the program and no credential stays behind.
+        # The program replaces this process, so it is the pane's process and no credential stays behind.
         os.execvpe(command[0], command, environment)  # noqa: S606 - no shell involved
     except VisorError as error:
         sys.stderr.write(f"visor: {error.message}\n{error.hint}\n" if error.hint else f"visor: {error.message}\n")

@@ -1,6 +1,6 @@
-"""Read remaining quota from agent signals, rule detections and the usage tracker (`caut`), if it is installed.
+"""Read remaining quota from agent signals, rule detections and, if installed, the usage tracker `caut`.
 
-Values that cannot be parsed are left out; none are estimated.
+Values that cannot be parsed are omitted. Nothing is estimated.
 """
 
 import re
@@ -26,14 +26,14 @@ _WEEK_HOURS = 168
 
 
 def parse_signal_allowances(signal: Signal) -> list[Allowance]:
-    """Return the limit windows in the payload of an agent's signal."""
+    """Return the limit windows in an agent signal's payload."""
     at = signal.event_at or signal.ingested_at
     windows = (_parse_window(signal.payload, name, at) for name in ("primary", "secondary"))
     return [window for window in windows if window is not None]
 
 
 def parse_detection_allowance(detection: Detection) -> Allowance | None:
-    """Return the quota that a usage warning or a reached limit shows; None for any other detection."""
+    """Return the quota stated in a usage warning or a reached limit; None for any other detection."""
     if detection.type not in ("usage.warning", "usage.reached"):
         return None
     resets_at = detection.evidence.get("resets_at")
@@ -50,7 +50,7 @@ def parse_detection_allowance(detection: Detection) -> Allowance | None:
 
 
 def find_span(captures: Mapping[str, str]) -> str:
-    """Return the length of the limit window that a rule has captured."""
+    """Return the length of the limit window from a rule's captures."""
     limit = captures.get("limit", "").lower()
     hours = captures.get("limit_hours") or next(iter(_HOURS_PATTERN.findall(limit)), "")
     if hours:
@@ -73,7 +73,7 @@ def _parse_percent_left(captures: Mapping[str, str]) -> float | None:
 
 def _parse_window(payload: Mapping[str, Scalar], name: str, at: int) -> Allowance | None:
     used, minutes, resets_at = (payload.get(f"window_{name}_{field}") for field in ("used", "minutes", "resets"))
-    # A bool is an int in Python, but no percentage.
+    # A bool is an int in Python, but not a percentage.
     if not isinstance(used, int | float) or isinstance(used, bool):
         return None
     return Allowance(
@@ -86,7 +86,7 @@ def _parse_window(payload: Mapping[str, Scalar], name: str, at: int) -> Allowanc
 
 
 class TrackedAccount(Struct, frozen=True, kw_only=True):
-    """One account in the tracker's output, which uses snake case or camel case."""
+    """An account in the tracker's output, whose keys are in snake case or camel case."""
 
     name: str = ""
     id: str = ""
@@ -110,7 +110,7 @@ class _TrackerAnswer(Struct, frozen=True, kw_only=True):
 
 
 def parse_tracker_answer(data: bytes, accounts: list[Account], source: str, at: int) -> list[tuple[Account, Allowance]]:
-    """Return the quota of the configured accounts in the tracker's output. Raises ``ValueError`` if it is malformed."""
+    """Return the configured accounts' quota from the tracker's output. Raises ``ValueError`` if it is malformed."""
     try:
         answer = msgspec.json.decode(data, type=_TrackerAnswer)
     except msgspec.DecodeError as error:
@@ -167,7 +167,7 @@ async def query_tracker(
 ) -> bytes | None:
     """Return the tracker's output; None if it is not installed.
 
-    Raises ``ValueError`` if it fails, without its error output, which may contain secrets.
+    Raises ``ValueError`` if it fails. The message omits its error output, which may contain secrets.
     """
     if not program or not is_installed(program):
         return None

@@ -1,7 +1,7 @@
 """Select an account: the one with the most remaining quota above a threshold, then the least recently used. Pure.
 
-Invariants: an account with unknown quota is selected only if none is known to have enough; one that is known to have
-too little is never selected.
+Invariants: an account with unknown quota is selected only if no account is known to have enough; an account known to
+have too little is never selected.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,7 +25,7 @@ class AccountRequirements(Struct, frozen=True, kw_only=True):
 
 
 def select_account(statuses: Sequence[AccountStatus], requirements: AccountRequirements) -> AccountChoice:
-    """Return the best account of the service, or none, with the verdict on every account."""
+    """Return the best account of the service, if any, and the verdict on each account."""
     service_statuses = [status for status in statuses if status.account.service == requirements.service]
     ranked = sorted(
         ((_evaluate_account(status, requirements), status) for status in service_statuses), key=_build_sort_key
@@ -59,7 +59,7 @@ def _build_sort_key(entry: tuple[AccountCandidate, AccountStatus]) -> tuple[int,
     candidate, status = entry
     return (
         _VERDICT_ORDER.index(candidate.verdict),
-        -round(candidate.remaining or 0),  # rounded: with equal whole percentages, accounts take turns
+        -round(candidate.remaining or 0),  # rounded, so that accounts with equal whole percentages take turns
         status.last_used_at or 0,
         status.account.priority,
         candidate.ref,

@@ -1,8 +1,8 @@
-"""Execute actions on an agent: by its server if it is connected, else by keys that its screen calls for.
+"""Execute actions on an agent, through its server if connected, else with the keys that fit its current screen.
 
-    read the screen → press one key, guarded by the rows it is meant for → read whether it had an effect
+    read the screen → press one key, only while the expected rows are shown → check that the screen changed
 
-Invariant: each key is computed from the current screen, so a dropped key is not followed by the next one. The deciding
+Invariant: each key is computed from the current screen, so a key is never sent after one that was dropped. The deciding
 key is pressed once, and a second time only if the screen has not changed at all, because then it was dropped.
 """
 
@@ -26,14 +26,14 @@ from termvisor.model.terminal.screen import Screen
 from termvisor.terminal.row_normalization import normalize_row
 
 log = get_logger("agent_commands")
-# Seconds in which a key must change the screen.
+# Seconds to wait for a key to change the screen.
 EFFECT_TIMEOUT_S = 1.5
 STOP_TIMEOUT_S = 5.0
 QUIT_TIMEOUT_S = 10.0
 POLL_INTERVAL_S = 0.05
 # Seconds without a change after which a dialog counts as fully drawn.
 SETTLE_S = 0.3
-# Key presses to reach a choice at most.
+# Maximum number of key presses to reach a choice.
 _MAX_KEY_STEPS = 12
 
 
@@ -62,7 +62,7 @@ class AgentCommander:
         return AgentKeyboard(self._routes.get_control(snapshot.view.id), snapshot, interaction, self._clock)
 
     async def _interrupt_natively(self, action: Interrupt) -> Outcome | None:
-        """Interrupt by the agent's server; return None if it has no turn that it can stop, so keys can be tried."""
+        """Interrupt the agent through its server; return None if the server has no turn to stop, so keys may help."""
         session_control = self._routes.get_session_control(action.pane)
         if session_control is None:
             return None
@@ -70,10 +70,10 @@ class AgentCommander:
         try:
             has_stopped = await session_control.stop_turn()
         except (TimedOut, Unavailable) as error:
-            # The turn may have stopped all the same, so no keys are pressed in addition.
+            # The turn may have stopped anyway, so do not press keys as well.
             return replace(unknown, why="no_answer", text=f"the agent's server did not confirm it: {error.message}")
         except VisorError as error:
-            # A rejected request has had no effect, so the keys can be tried.
+            # A rejected request had no effect, so keys can be tried.
             log.info("the server of %s rejected the interrupt: %s", action.agent, error.message)
             return None
         if has_stopped:
@@ -84,7 +84,7 @@ class AgentCommander:
 
 
 class PaneSample(Struct, frozen=True):
-    """The pane as read once; both None if the pane is gone."""
+    """The result of one read of the pane; both fields are None if the pane is gone."""
 
     pane_state: PaneState | None
     screen: Screen | None
@@ -96,8 +96,8 @@ class AgentKeyboard:
         self._done_outcome = Outcome(status="done", pane=snapshot.view.id, channel="keys")
 
     async def pick_choice(self, choice: str, rows: tuple[str, ...]) -> Outcome:
-        """Answer the dialog of these rows. Raises ``StaleSnapshot`` if another one is shown and no key was pressed."""
-        # The preselected choice differs between dialogs and versions, so keys are read from the screen, never counted.
+        """Answer the dialog shown in ``rows``. Raises ``StaleSnapshot`` if it was replaced before the first key."""
+        # The preselected choice differs between dialogs and versions, so keys are derived from the screen, not counted.
         steps = decided = stuck = 0
         await self._wait_until_settled()
         while (step := await self._find_choice(choice, rows))[1] is not None or not steps:
@@ -122,7 +122,7 @@ class AgentKeyboard:
         sample = await self._sample_pane()
         press = self._interaction.find_interrupt_keys(sample.screen) if sample.screen is not None else None
         if press is None:
-            raise build_stale_error("not_at_work", "the agent's screen shows no work any more")
+            raise build_stale_error("not_at_work", "the agent's screen shows no work to interrupt")
         await self._press_series(press)
         until = self._clock.monotonic() + STOP_TIMEOUT_S
         while self._clock.monotonic() < until:
@@ -149,7 +149,7 @@ class AgentKeyboard:
         return replace(self._done_outcome, status="unknown", why="still_there", text=text)
 
     async def _press_series(self, press: KeyPress) -> None:
-        """Press a sequence of keys; the first is guarded by the screen rows, all by the program in the pane."""
+        """Press a sequence of keys. Each requires the same program in the pane, the first also the same screen rows."""
         for number, key in enumerate(press.keys):
             if number:
                 await self._clock.sleep(press.pause_s)
@@ -158,10 +158,10 @@ class AgentKeyboard:
             except StaleSnapshot:
                 if not number:
                     raise
-                return  # the first key had the effect already: another program or screen is there
+                return  # the first key already took effect: another program or screen is shown
 
     async def _press_key(self, key: str, rows: tuple[str, ...], *, is_first: bool) -> None:
-        """Press one key. Raises ``StaleSnapshot`` if the guard does not hold; then it was not pressed."""
+        """Press one key. Raises ``StaleSnapshot``, without pressing it, if the guard does not hold."""
         guard = replace(self._snapshot.build_guard(), rows=find_guard_pieces(rows, self._snapshot.pane_state.width))
         mismatch = await self._control.press(guard, [key])
         if isinstance(mismatch, GuardMismatch):
@@ -187,7 +187,7 @@ class AgentKeyboard:
         return False
 
     async def _has_dialog_closed(self, choice: str, rows: tuple[str, ...]) -> bool:
-        """Return True if the dialog disappears within ``EFFECT_TIMEOUT_S``; the deciding key is not pressed again."""
+        """Return True if the dialog closes within ``EFFECT_TIMEOUT_S``. Never presses the deciding key again."""
         until = self._clock.monotonic() + EFFECT_TIMEOUT_S
         while self._clock.monotonic() < until:
             if (await self._find_choice(choice, rows))[1] is None:
@@ -196,7 +196,7 @@ class AgentKeyboard:
         return False
 
     async def _find_choice(self, choice: str, rows: tuple[str, ...]) -> tuple[PaneSample, KeyPress | None]:
-        """Return the keys that pick the choice now; None if exactly this dialog is no longer shown."""
+        """Sample the pane and return the keys that pick the choice, None if this dialog is no longer shown."""
         sample = await self._sample_pane()
         press = self._interaction.find_choice_keys(sample.screen, choice) if sample.screen is not None else None
         return sample, press if press is not None and remove_pointer(press.rows) == remove_pointer(rows) else None

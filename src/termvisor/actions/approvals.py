@@ -16,7 +16,7 @@ from termvisor.model.action.audit import AuditEntry
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
 
-# Seconds that a permit is valid.
+# How long a permit stays valid, in seconds.
 PERMIT_DURATION_S = 8 * 3600.0
 
 
@@ -27,13 +27,13 @@ class ApprovalQueue:
         """Publishes each approval when it is requested, answered, withdrawn or expires."""
 
     async def require_approval(self, attempt: Attempt) -> None:
-        """Return when the action is allowed: by a permit, by an earlier approval, or by an answer within the wait.
+        """Return once the action is allowed by a permit, an earlier approval, or an answer that arrives while waiting.
 
         Raises ``NeedsApproval`` if there is no answer yet, ``Refused`` on a denial. A permit comes from one person, so
         it does not cover an action that requires two.
         """
         needs = attempt.decision.needs
-        # A permit comes before an open approval, so that it spares the question.
+        # Check permits before open requests, so that a permitted action needs no answer.
         if needs == 1 and await self._is_permitted(attempt):
             return
         now = self._clock.now()
@@ -47,7 +47,7 @@ class ApprovalQueue:
                 await self._withdraw(attempt, request)
                 raise
             _raise_unless_allowed(answered)
-        # Two concurrent callers may find the same approval: only one of them consumes it.
+        # Two concurrent callers may find the same approval, but only one can use it.
         if not await self._store.approvals.consume(number, attempt.action_hash, self._clock.now()):
             raise Refused(f"request {number} was already used or has expired", details={"question": number})
 
@@ -56,7 +56,7 @@ class ApprovalQueue:
 
         Raises ``Refused`` if ``by`` may not answer this request.
         """
-        # Anything may deny, but a program that approves would approve for itself or its peers.
+        # Programs may deny, but must not approve: they could approve their own or each other's requests.
         if answer != "deny" and by.kind != "human":
             raise Refused("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
         now = self._clock.now()
@@ -65,7 +65,18 @@ class ApprovalQueue:
             hint = "Answer it from another terminal."
             raise Refused(f"request {approval_id} came from this pane", hint=hint)
         # The answer and its audit entry are written in one transaction.
-        entry = _build_answer_entry(known, approval_id, answer, by, now)
+        entry = AuditEntry(
+            at=now,
+            correlation=known.correlation if known else "",
+            stage="answered",
+            kind=known.kind if known else "approval",
+            actor=by,
+            pane=known.pane if known else None,
+            place=known.place if known else "",
+            action_hash=known.action_hash if known else "",
+            observed={"question": approval_id},
+            outcome=answer,
+        )
         approval = await self._store.approvals.answer(approval_id, ApprovalVote(_format_actor(by), answer, now), entry)
         if lasting and approval.state == "allowed" and approval.needs == 1:
             permit = Permit(
@@ -107,7 +118,7 @@ class ApprovalQueue:
 
     async def _wait_for_answer(self, approval: Approval, timeout: float) -> Approval:
         """Return the approval once it is answered or expired, or still open after ``timeout`` seconds."""
-        # Subscribed before the state is read, else an answer in between would be missed.
+        # Subscribe before reading the state, or an answer in between would be missed.
         with self.updates.subscribe() as updates:
             expires_in = (approval.expires_at - self._clock.now()) / NS
             until = self._clock.monotonic() + min(timeout, expires_in)
@@ -117,14 +128,14 @@ class ApprovalQueue:
                     async with asyncio.timeout(left):
                         await updates.get()
                 current = await self._store.approvals.find(approval.id) or approval
-        # The wait ended because the request expires now; nothing else may have closed it yet.
+        # The wait ended because the request has just expired, so close it if nothing else has.
         if current.state == "open" and timeout >= expires_in:
             await self.expire()
             current = await self._store.approvals.find(approval.id) or approval
         return current
 
     async def _withdraw(self, attempt: Attempt, approval: Approval) -> None:
-        """Withdraw an agent's request; other callers may come back and find theirs answered."""
+        """Withdraw a request that came from an agent. Requests of other callers stay open: they may retry later."""
         if not isinstance(attempt.action, AnswerAgent):
             return
         with suppress(VisorError):  # at shutdown the store may already be closed
@@ -172,7 +183,7 @@ def _describe_missing_answers(approval: Approval) -> str:
 
 
 def _compute_expiry_s(attempt: Attempt) -> float:
-    """Return the seconds until the request expires: an agent must not get an answer after it stopped waiting."""
+    """Return the seconds until the request expires, so that an agent gets no answer after it stopped waiting."""
     expiry, wait = attempt.decision.expires_for, attempt.preconditions.wait_for_answer
     if isinstance(attempt.action, AskPerson):
         return wait
@@ -184,7 +195,7 @@ def _build_scope(kind: str, actor: Actor, pane: PaneId | None) -> PermitScope:
 
 
 def _is_requester(approval: Approval, by: Actor) -> bool:
-    """Return True if a program would answer its own request."""
+    """Return True if ``by`` is the program that made the request."""
     requester = approval.actor
     if requester.kind == "human":
         return False
@@ -192,20 +203,5 @@ def _is_requester(approval: Approval, by: Actor) -> bool:
 
 
 def _format_actor(actor: Actor) -> str:
-    """Return the voter's identity; people are distinguished by uid only, since they choose their names."""
+    """Return the voter's identity. People are identified by uid alone, because they choose their own names."""
     return f"{actor.kind}:{actor.uid}" + (f":{actor.name}" if actor.name and actor.kind != "human" else "")
-
-
-def _build_answer_entry(approval: Approval | None, approval_id: int, answer: str, by: Actor, at: int) -> AuditEntry:
-    return AuditEntry(
-        at=at,
-        correlation=approval.correlation if approval else "",
-        stage="answered",
-        kind=approval.kind if approval else "approval",
-        actor=by,
-        pane=approval.pane if approval else None,
-        place=approval.place if approval else "",
-        action_hash=approval.action_hash if approval else "",
-        observed={"question": approval_id},
-        outcome=answer,
-    )

@@ -1,6 +1,6 @@
 """One requested action while the gate processes it: its hash, its redacted form and its audit entries."""
 
-from _blake2 import blake2b  # hashlib would load OpenSSL, 4 MB of memory
+from _blake2 import blake2b  # importing hashlib would load OpenSSL, which costs 4 MB of memory
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +35,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     decision: PolicyDecision
     correlation: str = ""
     view: PaneView | None = None
-    """The pane when the action was requested; unlike ``snapshot`` the same in all audit entries of the action."""
+    """The pane when the action was requested. Unlike ``snapshot``, it is the same in all audit entries."""
     snapshot: PaneSnapshot | None = None
 
     @property
@@ -48,10 +48,10 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     @property
     def is_suppressed(self) -> bool:
-        """Return True if the action requires approval but is dropped instead of asked about.
+        """Return True if the action requires approval but is dropped instead of requesting one.
 
-        An approval request is announced by a notification, so notifications cannot require one; the output of a
-        read-only program is useful now or not at all.
+        Notifications announce approval requests, so they cannot require one themselves. The output of a
+        read-only program is useful immediately or not at all.
         """
         action = self.action
         is_small = isinstance(action, Notify) or (isinstance(action, RunProgram) and assess_risk(action) == "look")
@@ -73,7 +73,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         return replace(entry, **fields)
 
     def describe_pane(self) -> dict[str, Scalar]:
-        """Return what the audit log stores about the pane's state."""
+        """Return the pane attributes to store in the audit log."""
         if self.snapshot is None:
             return {}
         pane_state, activity = self.snapshot.pane_state, self.snapshot.view.activity
@@ -88,31 +88,31 @@ class Attempt(Struct, frozen=True, kw_only=True):
         }
 
 
-# Deterministic, because the hash of an action must not depend on the order of a dict.
+# Deterministic, because the hash of an action must not depend on dict order.
 _ENCODE = msgspec.json.Encoder(order="deterministic").encode
 
 
 def hash_action(action: Action, view: PaneView | None) -> str:
-    """Return the digest of exactly this action on exactly this instance of a pane; approvals are bound to it."""
+    """Return a digest of this exact action on this exact pane instance. Approvals are bound to it."""
     instance = b"" if view is None else _ENCODE(view.instance)
     return blake2b(_ENCODE(action) + b"\n" + instance, digest_size=16).hexdigest()
 
 
 def hash_text(text: str, secret: bytes) -> str:
-    """Return a keyed digest that recognizes the text on a screen, even if it is wrapped, indented or framed there."""
+    """Return a keyed digest for recognizing the text on a screen, even if wrapped, indented or framed there."""
     # Keyed, so that short texts cannot be guessed from the stored digests.
     return blake2b(strip_decoration(text).encode("utf-8", "replace"), key=secret[:64], digest_size=16).hexdigest()
 
 
 def format_pane_location(view: PaneView) -> str:
-    """Return the pane's location and process for people, with secrets redacted."""
+    """Return a readable description of the pane's location and process, with secrets redacted."""
     facts, server = view.facts, view.instance.server
     where = f"{facts.session_name}:{facts.window_index}.{facts.pane_index}"
     return redact(f"pane {view.id} ({server.target}/{where} {view.instance.mux_id}, pid {facts.pid}, {facts.command})")
 
 
 def redact_action(action: Action) -> dict[str, object]:
-    """Return the action's fields with secrets redacted and long texts cut, as the audit log and the inbox show them."""
+    """Return the action's fields for the audit log and the inbox: secrets redacted, long texts truncated."""
     fields = msgspec.to_builtins(action)
     return {name: _redact_value(value) for name, value in fields.items()}
 

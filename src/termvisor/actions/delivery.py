@@ -1,7 +1,7 @@
 """Deliver a text to a program once per idempotency key, and log the outcome.
 
-An agent with a connected server gets the text as a prompt; to any other program it is typed. Invariant: the same key
-never writes a second text, also after a crash in between.
+An agent with a connected server gets the text as a prompt; any other program gets it typed. Invariant: the same key
+never delivers a text twice, even if the daemon crashes in between.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from termvisor.store import Store
 
 class TextDelivery:
     def __init__(self, *, store: Store, panes: PaneAccess, policy: PolicyChecker, clock: Clock, hash_key: bytes):
-        """``hash_key`` keys the digests by which a text is recognized on a screen."""
+        """``hash_key`` is the key of the digests used to recognize a text on a screen."""
         self._store, self._panes, self._policy, self._clock = store, panes, policy, clock
         self._hash_key = hash_key
 
@@ -44,7 +44,7 @@ class TextDelivery:
             begun_at=now,
         )
         intent = attempt.build_entry("intent", now, verdict=attempt.decision.verdict, observed=attempt.describe_pane())
-        # One transaction claims the key and logs the intent: of two concurrent calls with one key, one types.
+        # One transaction claims the key and logs the intent, so only one of two concurrent calls with a key types.
         previous = await self._store.deliveries.begin(delivery, intent)
         if previous is not None:
             return _replay_outcome(previous, attempt.action_hash)
@@ -87,7 +87,7 @@ class TextDelivery:
             )
             return replace(await typer.type_text(), channel="keys" if interaction is not None else None)
         except asyncio.CancelledError:
-            # The client disconnected while the text was being typed: inspect the pane and log the outcome all the same.
+            # The client disconnected while the text was being typed. Inspect the pane and log the outcome anyway.
             await self.resolve_interrupted(await self._store.deliveries.find_by_key(delivery.key) or delivery)
             raise
 
@@ -101,7 +101,7 @@ class TextDelivery:
         return _replay_outcome(previous, hash_action(action, await self._panes.get_pane(action.pane)))
 
     async def resolve_interrupted(self, delivery: DeliveryRecord) -> None:
-        """Log the outcome of a delivery that was interrupted, as far as the pane shows it."""
+        """Log the outcome of an interrupted delivery, inferred from the pane."""
         result = await self._inspect_interrupted(delivery)
         entries = await self._store.audit.list(filters=AuditFilter(correlation=delivery.correlation))
         intent = next(entry for entry in reversed(entries) if entry.stage == "intent")
@@ -113,10 +113,10 @@ class TextDelivery:
         try:
             snapshot = await self._panes.take_snapshot(delivery.pane, Preconditions())
             if is_submitting:
-                # Only a shell with our nonce reports commands: programs cannot forge this proof.
+                # Only a shell that knows our nonce can report commands, so programs cannot forge this proof.
                 line = await self._panes.find_last_command_line(delivery.pane, delivery.step_at)
         except VisorError as error:
-            # Without the pane nothing is proven, and what is not proven is not reported as delivered.
+            # Without the pane nothing can be proven, and an unproven delivery is not reported as delivered.
             return TypingResult("unknown", "interrupted", f"the pane cannot be read: {error}")
         typed = snapshot.typed_input or input_line.read_program_input(snapshot.pane_state)
         if (
@@ -136,15 +136,15 @@ class TextDelivery:
 async def send_prompt(
     session_control: SessionControl, text: str, title: str, record_step: StepRecorder
 ) -> TypingResult:
-    """Start a turn with this prompt in the session that the pane with this title shows.
+    """Start a turn with the prompt ``text`` in the session shown by the pane titled ``title``.
 
-    Never retried: without a confirmation the prompt may have arrived.
+    Never retries, because an unconfirmed prompt may have arrived.
     """
     await record_step("submitting")
     try:
         has_started = await session_control.send_prompt(text, title)
     except BadRequest as error:
-        # The server answered that it started no turn, so nothing has happened.
+        # The server reported that it started no turn, so nothing happened.
         return TypingResult("refused", "server_refused", f"the agent's server rejected it: {error.message}")
     except (TimedOut, Unavailable) as error:
         return TypingResult("unknown", "no_answer", f"the agent's server did not confirm it: {error.message}")

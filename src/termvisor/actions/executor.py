@@ -1,7 +1,7 @@
 """Execute admitted actions other than text: keys, signals, new panes, titles, reservations, programs, notifications.
 
-Of programs, only those in `model.action.readonly_program` are run, without a shell or stdin. They get the environment
-variables for paths and locale and, if they use the network, for proxies and certificates; nothing else.
+Runs only the programs in `model.action.readonly_program`, without a shell or stdin. Their environment holds only the
+variables for paths and locale and, for programs that use the network, for proxies and certificates.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ from termvisor.redaction import redact
 from termvisor.settings import get_environment
 from termvisor.system.subprocesses import ProgramResult, run_bounded
 
-# Longer titles are not stored, so setting a title cannot be undone then.
+# Replacing a longer title cannot be undone, because the old title is not stored.
 _MAX_TITLE_CHARS = 500
 _LOCATION_VARIABLES: tuple[str, ...] = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE")
 _LOCATION_VARIABLES += ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
@@ -61,7 +61,7 @@ def _reject_account(account: str) -> tuple[str, ...]:
 
 
 class ActionExecutor:
-    """``get_account_prefix`` returns the argv prefix that starts a command under an account, or raises ``NotFound``."""
+    """``get_account_prefix`` returns the argv prefix that runs a command with an account, or raises ``NotFound``."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ActionExecutor:
         self._agent_commander = AgentCommander(routes, clock)
 
     async def execute(self, action: Action, snapshot: PaneSnapshot | None, correlation: str = "") -> Outcome:
-        """Execute the action. Raises ``StaleSnapshot`` if the pane changed since the snapshot and nothing was done."""
+        """Execute the action. Raises ``StaleSnapshot``, without acting, if the pane changed since the snapshot."""
         if isinstance(action, Notify) and self._notifier is not None:
             return await self._notifier.send_notification(action, correlation)
         if isinstance(action, Spawn):
@@ -86,7 +86,7 @@ class ActionExecutor:
         if isinstance(action, RunProgram):
             return await run_program(action)
         if isinstance(action, AskPerson | RunWorkflow):
-            return Outcome(status="done", pane=action.pane)  # the caller goes on once the gate allowed it
+            return Outcome(status="done", pane=action.pane)  # the caller proceeds by itself once the gate allows it
         if snapshot is None:
             raise NotFound(f"{get_action_kind(action)} needs a pane, and none was found")
         return await self._execute_in_pane(action, snapshot)
@@ -101,14 +101,14 @@ class ActionExecutor:
         if isinstance(action, Activate):
             return await self._alter_pane(snapshot, "activate")
         if isinstance(action, Attach):
-            return Outcome(status="done", pane=action.pane)  # the caller's own terminal does it
+            return Outcome(status="done", pane=action.pane)  # done by the caller's own terminal
         if isinstance(action, SetTitle):
             return await self._alter_pane(snapshot, "title", action.title)
         raise Unsupported(f"{get_action_kind(action)} is not supported here")
 
     async def _spawn(self, action: Spawn, snapshot: PaneSnapshot | None) -> Outcome:
         if action.account:
-            # The prefix names the account; the credentials are loaded in the new process and never pass through here.
+            # The prefix only names the account. The new process loads the credentials, which never pass through here.
             action = replace(action, command=(*self._get_account_prefix(action.account), *action.command))
         if snapshot is None:
             mux_pane, pid = await (await self._routes.get_server_control(action.server)).open_pane(action, None)
@@ -145,7 +145,7 @@ class ActionExecutor:
     async def _alter_pane(
         self, snapshot: PaneSnapshot, change: Literal["activate", "title", "close"], value: str = ""
     ) -> Outcome:
-        # The program in the pane does not matter here: no input is sent to it.
+        # No input is sent, so it does not matter which program runs in the pane.
         guard = replace(snapshot.build_guard(), command=None, alternate=None, takes_input=False)
         applied = await self._routes.get_control(snapshot.view.id).change_pane(guard, change, value)
         if isinstance(applied, GuardMismatch):
@@ -156,7 +156,7 @@ class ActionExecutor:
 def _collect_former_values(
     former: AppliedPaneChange, change: Literal["activate", "title", "close"]
 ) -> dict[str, Scalar]:
-    """Return the values that the audit log needs for undo; a title with a secret in it is not stored."""
+    """Return the values that undo needs from the audit log, except a title that contains a secret."""
     if change == "activate":
         return {"former_front": former.old_front}
     titles = {"former_title": former.old_title, "title": former.new_title} if change == "title" else {}
@@ -164,11 +164,11 @@ def _collect_former_values(
 
 
 async def run_program(action: RunProgram) -> Outcome:
-    """Run the program within its time and output limits. Raises ``Unsupported`` if it is not known as read-only."""
+    """Run the program within its time and output limits. Raises ``Unsupported`` if it is not known to be read-only."""
     program = find_readonly_program(action.argv, action.cwd)
     if program is None:
         raise Unsupported("only programs that are known to be read-only can be run")
-    # A program that prints what it finds must not find tokens in its environment.
+    # A program that prints its environment must not find tokens there.
     env = build_environment(program, get_environment())
     max_bytes = program.max_output_bytes
     result = await run_bounded(action.argv, timeout_s=program.timeout_s, max_bytes=max_bytes, env=env)
@@ -181,7 +181,7 @@ def build_environment(program: ReadOnlyProgram, environ: Mapping[str, str]) -> d
 
 
 def build_outcome(result: ProgramResult, program: ReadOnlyProgram, action: RunProgram) -> Outcome:
-    """Build the outcome; the output is passed on unread, since only the caller knows what it may contain."""
+    """Build the outcome. The output is passed on uninterpreted, because only the caller knows what it contains."""
     name = action.argv[0]
     failures = {
         "missing": ("not_installed", f"{name} is not installed"),

@@ -34,9 +34,9 @@ from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
 
-# Give up when user hooks keep changing the action: two hooks can undo each other for ever.
+# Give up when user hooks keep changing the action: two hooks could undo each other forever.
 _MAX_HOOK_REWRITES = 3
-# Take a new pane snapshot before executing if the old one is older than this.
+# Take a new pane snapshot before executing if the current one is older than this.
 _MAX_SNAPSHOT_AGE_NS = NS // 2
 log = get_logger("gate")
 
@@ -65,12 +65,12 @@ class Gate:
         A repeated idempotency key returns the outcome of the first call.
         Raises ``Refused``, ``NeedsApproval``, ``StaleSnapshot`` or ``Conflict`` if nothing was executed.
         """
-        # First of all: a repeated call returns the first outcome, even if the pane has changed since.
+        # Checked first: a repeated call returns the first outcome even if the pane has changed since.
         previous = await self._delivery.find_by_key(action, preconditions)
         if previous is not None:
             return previous
         attempt = await self._admit(action, actor, preconditions)
-        # The lock is taken after the approval: a person who takes long must not block other actions on the pane.
+        # Lock only after approval, so that a slow answer does not block other actions on the pane.
         async with self._lock_pane(find_checked_pane(attempt.action)):
             attempt = await self._refresh_snapshot(attempt)
             await self._check_not_undone(attempt)
@@ -90,16 +90,16 @@ class Gate:
         return decision.verdict, failure, self._policy.explain(action, actor, snapshot)
 
     async def recover(self, open_deliveries: Sequence[DeliveryRecord]) -> None:
-        """Resolve the deliveries that an earlier daemon left open; never repeat them.
+        """Resolve the deliveries that an earlier daemon left open, without repeating them.
 
-        The caller lists them before it accepts requests, so no delivery of this daemon is among them.
+        The caller lists them before it accepts requests, so none of them belongs to this daemon.
         """
         for delivery in open_deliveries:
             await self._delivery.resolve_interrupted(delivery)
 
     async def _admit(self, action: Action, actor: Actor, preconditions: Preconditions) -> Attempt:
-        """Return the attempt once policy, preconditions and, where required, a person allow it."""
-        # What a hook wants instead is checked like a new action, from the snapshot on.
+        """Return the attempt once the policy, the preconditions and, if required, a person allow it."""
+        # A replacement action from a hook is checked like a new one, starting with the snapshot.
         for _ in range(_MAX_HOOK_REWRITES):
             snapshot = await self._take_snapshot(action, preconditions)
             action = bind_dialog_rows(action, snapshot)
@@ -121,7 +121,7 @@ class Gate:
 
     async def _apply_verdict(self, attempt: Attempt) -> None:
         verdict = attempt.decision.verdict
-        # A denial comes before the preconditions: what is forbidden is reported as forbidden, not as a stale pane.
+        # Check for a denial before the preconditions, so that a forbidden action is not reported as a stale pane.
         if verdict.answer == "deny":
             await self._log_outcome(attempt, "denied", verdict.why)
             raise _build_denied_error(verdict, attempt.correlation)
@@ -133,15 +133,15 @@ class Gate:
         try:
             await self._approvals.require_approval(attempt)
         except (Refused, asyncio.CancelledError) as error:
-            # Other callers may come back and find the request answered. An agent goes on by itself after a denial or
-            # a timeout, so the outcome is final here.
+            # Other callers may retry and find the request answered. An agent proceeds by itself after a denial or
+            # a timeout, so log the final outcome now.
             if isinstance(attempt.action, AnswerAgent):
                 why = str(error.details.get("why", "")) if isinstance(error, Refused) else "withdrawn"
                 await self._log_outcome(attempt, "denied" if why == "denied" else "refused", why)
             raise
 
     async def _refresh_snapshot(self, attempt: Attempt) -> Attempt:
-        """Take a new pane snapshot if approval or waiting for the lock made the old one stale."""
+        """Take a new pane snapshot if waiting for the approval or the lock made the old one stale."""
         snapshot = attempt.snapshot
         if snapshot is None or self._clock.now() - snapshot.observed_at < _MAX_SNAPSHOT_AGE_NS:
             return attempt
@@ -179,11 +179,11 @@ class Gate:
                 outcome = await self._executor.execute(attempt.action, attempt.snapshot, attempt.correlation)
                 outcome = await self._verify_cleared(attempt, outcome)
         except VisorError as error:
-            # The intent is in the log already, so every way out of here logs an outcome.
+            # The intent is already logged, so every exit from here must log an outcome.
             await self._log_outcome(attempt, "failed", error.code)
             raise
         except asyncio.CancelledError:
-            # The client disconnected: whether the action had its effect is not known, and the audit log says so.
+            # The client disconnected, so it is unknown whether the action took effect. Log it as unknown.
             await self._log_outcome(attempt, "unknown", "interrupted")
             raise
         await self._log_outcome(attempt, outcome.status, outcome.why, outcome.former)
@@ -215,7 +215,7 @@ class Gate:
         snapshot = None if pane is None else await self._panes.take_snapshot(pane, preconditions)
         if snapshot is None or undoes is None or not undoes.is_typed or snapshot.typed_input is None:
             return snapshot
-        # Only a keyed hash of the text is stored, so the input is recognized by its hash.
+        # The audit log stores a keyed hash of the text instead of the text, so compare hashes.
         delivery = await self._store.deliveries.find_by_correlation(undoes.correlation)
         is_own = delivery is not None and self._delivery.is_text_of(delivery, snapshot.typed_input.before)
         return replace(snapshot, holds_own_text=is_own)
@@ -225,7 +225,7 @@ class Gate:
 
 
 def _require_approval(decision: PolicyDecision, preconditions: Preconditions) -> PolicyDecision:
-    """Add `require approval` to the policy's reasons if the caller demands it; it cannot override a denial."""
+    """Add a `require approval` reason if the caller asks for approval. It cannot override a denial."""
     if not preconditions.asks:
         return decision
     reason = VerdictReason("default", "asked_for", "ask", "the caller is configured to require approval")

@@ -1,4 +1,4 @@
-"""Read what is typed in a program's input from its screen, and compare it with a text. Pure.
+"""Read the text typed into a program's input from its screen, and compare it with an expected text. Pure.
 
 Rows are captured with wrapped lines joined and with colours. White space, frames and prompt characters are removed from
 both sides before a comparison: programs wrap, indent and decorate their input.
@@ -12,7 +12,7 @@ from msgspec import Struct
 from termvisor.backends.pane_control import PaneState
 from termvisor.terminal.input_area import count_columns, find_input_rows
 
-# Characters at the start and the end of a long text that are compared: programs fold or scroll the middle.
+# Compare this many characters at each end of a long text, because programs fold or scroll the middle.
 COMPARED_END_CHARS = 24
 _LONG_TEXT_CHARS = 200
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x0e\x0f]")
@@ -24,7 +24,7 @@ _WORD_RUN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
 
 class InputRow(Struct, frozen=True):
-    """The plain text of a row, and which of its characters are faint (placeholders, suggestions)."""
+    """The plain text of a row, with a mark for each faint character (placeholders, suggestions)."""
 
     text: str
     faint: tuple[bool, ...]
@@ -42,7 +42,7 @@ def strip_decoration(text: str) -> str:
 
 
 def is_same_text(shown: str, text: str) -> bool:
-    """Return True if the ``shown`` input holds exactly ``text``; of a long text only the ends are compared."""
+    """Return True if the ``shown`` input is exactly ``text``. Compares only the two ends of a long text."""
     actual, expected = strip_decoration(shown), strip_decoration(text)
     if not expected:
         return False
@@ -56,9 +56,9 @@ def _is_long(text: str) -> bool:
 
 
 def find_guard_piece(text: str, width: int) -> str:
-    """Return a part of the text that a guard can search for in one row of the screen; empty if there is none.
+    """Return a part of the text that a guard can search for in a single screen row; empty if there is none.
 
-    At most a quarter of a row, so that it is seldom broken by the row's end. Of a long text only the ends are certain
+    It is at most a quarter of a row, so that it rarely wraps. Of a long text, only the ends are certain
     to be on the screen.
     """
     max_chars = max(8, width // 4)
@@ -68,14 +68,14 @@ def find_guard_piece(text: str, width: int) -> str:
 
 
 def find_guard_pieces(rows: Sequence[str], width: int) -> tuple[str, ...]:
-    """Return a searchable part of every row of a dialog, including the pointer at a choice."""
+    """Return a searchable part of each row of a dialog, including the pointer that marks the selected choice."""
     max_chars = max(8, width // 2)
     pieces = (max(_GUARD_CHARACTERS.findall(row), key=len, default="").strip()[:max_chars].strip() for row in rows)
     return tuple(dict.fromkeys(piece for piece in pieces if piece))
 
 
 def read_prompt_input(pane_state: PaneState, column: int, lines: int = 1) -> TypedInput | None:
-    """Return a shell's input of so many lines that starts in ``column`` of its first joined row and ends at the cursor.
+    """Return a shell's input of ``lines`` lines, from ``column`` of its first joined row to the cursor.
 
     Returns None if the cursor is elsewhere, or if the start has scrolled off the screen.
     """
@@ -95,7 +95,7 @@ def read_prompt_input(pane_state: PaneState, column: int, lines: int = 1) -> Typ
 
 
 def read_program_input(pane_state: PaneState) -> TypedInput | None:
-    """Return the input of an unknown program: the row of the cursor and the box around it."""
+    """Return the input of an unknown program, read from the cursor's row and the box around it."""
     rows = [parse_row(row) for row in pane_state.rows]
     position = _find_cursor(rows, pane_state)
     if position is None:
@@ -110,7 +110,7 @@ def read_program_input(pane_state: PaneState) -> TypedInput | None:
 
 
 def is_text_shown(pane_state: PaneState, text: str) -> bool:
-    """Return True if the start of the text is anywhere on the screen."""
+    """Return True if the beginning of the text appears anywhere on the screen."""
     start = strip_decoration(text)[:COMPARED_END_CHARS]
     return bool(start) and start in strip_decoration("\n".join(read_plain_rows(pane_state)))
 
@@ -135,9 +135,9 @@ def parse_row(row: str) -> InputRow:
 
 
 def _is_faint(parameters: str, is_faint: bool) -> bool:
-    """Return whether text is faint after an SGR sequence with these parameters."""
+    """Return True if text after an SGR sequence with these parameters is faint."""
     codes = parameters.replace(":", ";").split(";")
-    # The numbers that follow are a colour, not attributes of their own.
+    # The numbers that follow specify a colour and are not attributes themselves.
     if codes[0] in ("38", "48", "58"):  # an extended colour: foreground, background, underline
         return _is_grey(codes) if codes[0] == "38" else is_faint
     for code in codes:
@@ -149,15 +149,15 @@ def _is_faint(parameters: str, is_faint: bool) -> bool:
 
 
 def _is_grey(codes: Sequence[str]) -> bool:
-    """Return True for ``38;5;n`` with a grey ``n``."""
+    """Return True if the codes are ``38;5;n`` and colour ``n`` is grey."""
     return len(codes) > 2 and codes[1] == "5" and codes[2] in _GREY_COLOURS
 
 
 def _find_cursor(rows: Sequence[InputRow], pane_state: PaneState) -> tuple[int, int] | None:
-    """Return the joined row of the cursor and the column in it."""
+    """Return the index of the joined row that holds the cursor, and the cursor's column in it."""
     top = 0
     for number, row in enumerate(rows):
-        # Rows are joined where tmux wrapped them, but the cursor's row counts the wrapped ones.
+        # Wrapped rows are joined here, but the cursor's row number counts them separately.
         height = max(1, -(-count_columns(row.text.rstrip()) // max(1, pane_state.width)))
         if pane_state.cursor_y < top + height:
             return number, (pane_state.cursor_y - top) * pane_state.width + pane_state.cursor_x
@@ -166,7 +166,7 @@ def _find_cursor(rows: Sequence[InputRow], pane_state: PaneState) -> tuple[int, 
 
 
 def _find_column_index(text: str, column: int) -> int:
-    """Return the index of the character in a column."""
+    """Return the index of the character displayed in this column."""
     used = 0
     for index, character in enumerate(text):
         if used >= column:
@@ -176,9 +176,9 @@ def _find_column_index(text: str, column: int) -> int:
 
 
 def _read_behind_cursor(row: InputRow, at: int, width: int) -> str:
-    """Return the text behind the cursor without faint characters and a prompt's decoration at the right edge."""
+    """Return the text after the cursor, without faint characters and prompt decoration at the right edge."""
     rest = drop_faint_text(InputRow(row.text[at:], row.faint[at:]))
-    # A prompt may draw a clock or a branch at the right edge, which is not input.
+    # A prompt may show a clock or a branch name at the right edge, which is not input.
     is_at_edge = count_columns(row.text.rstrip()) % max(1, width) in (0, width - 1)
     return "" if rest.startswith("  ") and is_at_edge else rest.strip()
 

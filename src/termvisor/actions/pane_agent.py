@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class PaneAgent(Struct, frozen=True, kw_only=True):
-    """``state`` is the last known one; ``session`` is the agent's own session id, if it reported one."""
+    """``state`` is the last known state; ``session`` is the agent's own session id, if it reported one."""
 
     name: str
     runtime: RuntimeId
@@ -29,7 +29,7 @@ class PaneAgent(Struct, frozen=True, kw_only=True):
 
 
 class AgentInteraction:
-    """The screen classifier and the keys of one agent; methods return None if the agent has no such keys now."""
+    """The screen classifier and the keys of one agent; methods return None if no such keys apply now."""
 
     def __init__(self, adapter: Adapter, keyboard: ModuleType | None):
         self._adapter, self._keyboard = adapter, keyboard
@@ -45,7 +45,7 @@ class AgentInteraction:
         return self._call_keyboard("format_hook_answer", str, decision, message)
 
     def find_choice_keys(self, screen: Screen, choice: str) -> KeyPress | None:
-        """Return the keys for `allow`, `deny`, or the option with that label."""
+        """Return the keys that pick `allow`, `deny` or the option with this label."""
         if choice in ("allow", "deny"):
             return self._call_keyboard("find_answer_keys", KeyPress, screen, choice)
         return self._call_keyboard("find_option_keys", KeyPress, screen, choice)
@@ -60,7 +60,7 @@ class AgentInteraction:
         return self._call_keyboard("read_composer", str, screen)
 
     def _call_keyboard(self, name: str, kind: type[T], *args: object) -> T | None:
-        # A keyboard module has only the functions that its agent supports.
+        # A keyboard module defines only the functions that its agent supports.
         function = getattr(self._keyboard, name, None)
         result = function(*args) if function is not None else None
         return result if isinstance(result, kind) else None
@@ -68,7 +68,7 @@ class AgentInteraction:
 
 @cache
 def get_agent_interaction(agent: str) -> AgentInteraction | None:
-    """Return the agent's interaction, with the module ``keyboard`` beside its adapter; None for an unknown agent."""
+    """Return the interaction built from the agent's ``keyboard`` module; None for an unknown agent."""
     adapter = next((adapter for adapter in loader.load_adapters() if adapter.name == agent), None)
     if adapter is None:
         return None
@@ -90,11 +90,11 @@ def build_screen(pane: PaneId, pane_state: PaneState, at: int) -> Screen:
 
 
 def read_composer_text(interaction: AgentInteraction, screen: Screen, pane_state: PaneState) -> str | None:
-    """Return the text typed in the agent's composer; None if there is no composer. A faint suggestion is not typed."""
+    """Return the text typed in the agent's composer, without faint suggestions; None if there is no composer."""
     text = interaction.read_composer(screen)
     if not text:
         return text
-    # Agents draw suggestions in faint text inside the composer; their own keyboard module reads plain rows only.
+    # Agents draw suggestions as faint text in the composer, but their keyboard modules read plain rows only.
     solid = {
         input_line.strip_decoration(row.text): input_line.strip_decoration(input_line.drop_faint_text(row))
         for row in map(input_line.parse_row, pane_state.rows)

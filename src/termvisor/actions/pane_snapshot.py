@@ -1,6 +1,6 @@
-"""Describe a pane just before an action: what the daemon knows, and the interfaces that provide it.
+"""The state of a pane just before an action, and the interfaces that provide it.
 
-A snapshot is taken once by the daemon; the guard built from it is checked again inside tmux, together with the action.
+The daemon takes a snapshot once. tmux checks the guard built from it again, in the same step as the action.
 """
 
 from collections.abc import Awaitable, Callable
@@ -35,13 +35,13 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
     tail: tuple[str, ...] = ()
     reservation: Reservation | None = None
     has_agent_server: bool = False
-    """The agent's server is connected."""
+    """True if the agent's server is connected."""
     takes_prompts: bool = False
-    """The server accepts prompts for the session that the pane is proven to show."""
+    """True if the server accepts prompts for the session that the pane is proven to show."""
     undo_target: UndoPrecondition | None = None
-    """What must still hold for the action that is to be undone."""
+    """The conditions that must still hold for the action to be undone."""
     holds_own_text: bool = False
-    """The input holds exactly the text of the action that is to be undone."""
+    """True if the input holds exactly the text typed by the action to be undone."""
     agent: PaneAgent | None = None
     child_count: int | None = None
     """Running child processes of the pane's process; None if unknown or not needed."""
@@ -67,15 +67,15 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
 
     @property
     def interaction(self) -> AgentInteraction | None:
-        """Return the keyboard of the agent in the foreground; None if a shell or another program is there."""
-        # At a shell prompt the agent is in the background or about to exit: keys would go to the shell.
+        """Return the interaction of the agent in the foreground; None if a shell or another program is there."""
+        # At a shell prompt, the agent is in the background or exiting, so keys would go to the shell.
         is_shell = self.view.activity.kind == "prompt"
         interaction = None if self.agent is None or is_shell else get_agent_interaction(self.agent.name)
         return None if interaction is None or interaction.is_without_keyboard else interaction
 
     @property
     def typed_input(self) -> input_line.TypedInput | None:
-        """Return what is typed at the shell's prompt; None if the prompt is not found."""
+        """Return the text typed at the shell prompt; None if the prompt is not found."""
         column = self.input_place.column
         return None if column is None else input_line.read_prompt_input(self.pane_state, column)
 
@@ -85,16 +85,16 @@ AllowCallback = Callable[[PaneSnapshot | None], Awaitable[Outcome]]
 
 
 class PaneAccess(Protocol):
-    """What the gate reads from a pane; the daemon, a higher layer, implements it."""
+    """Read access of the gate to panes, implemented by the daemon (a higher layer)."""
 
     def get_last_command_time(self, pane: PaneId) -> int:
-        """Return when the shell last reported, with our nonce, that a command starts; 0 for never."""
+        """Return when the shell last reported the start of a command with our nonce; 0 if never."""
 
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         """Return how many typed bytes the program has not read yet; None if unknown."""
 
     def is_busy(self, pane: PaneId) -> bool:
-        """Return True if the kernel echoes the keys and the program certainly does not read them now."""
+        """Return True if the kernel echoes keys and the program is certainly not reading them now."""
 
     async def get_pane(self, pane: PaneId) -> PaneView:
         """Return the stored pane. Raises ``NotFound``."""
@@ -105,28 +105,28 @@ class PaneAccess(Protocol):
     def get_control(self, pane: PaneId) -> PaneControl: ...
 
     def get_session_control(self, pane: PaneId) -> SessionControl | None:
-        """Return the agent's server session that the pane is proven to show."""
+        """Return control of the server session that the pane is proven to show; None if there is none."""
 
     async def find_last_command_line(self, pane: PaneId, since: int) -> str | None:
-        """Return the last command that the shell reported, with our nonce, since then."""
+        """Return the last command that the shell reported with our nonce after ``since``; None if there is none."""
 
 
 class ActionRoutes(PaneAccess, Protocol):
     """The connections that actions use besides pane control."""
 
     def find_allow_callback(self, request: str) -> AllowCallback | None:
-        """Return how to send an approval for this request to its agent; None if the caller does it (a hook)."""
+        """Return a callback that sends an approval to the agent; None if the caller (a hook) sends it."""
 
     def has_exited(self, runtime: RuntimeId) -> bool: ...
 
     async def get_server_control(self, socket: str) -> PaneControl:
-        """Return the tmux server on this socket, or the only one. Raises ``NotFound``."""
+        """Return control of the tmux server on this socket, or of the only server. Raises ``NotFound``."""
 
     def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
-        """Signal the foreground process group of a pane and return its id. Raises ``StaleSnapshot``."""
+        """Send a signal to the pane's foreground process group and return the group id. Raises ``StaleSnapshot``."""
 
     async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:
-        """Return the valid reservation, and whether it is new. Raises ``Conflict``."""
+        """Return the reservation in force and whether it is new. Raises ``Conflict``."""
 
     async def release(self, action: Release) -> None:
         """Release the reservation. Raises ``StaleSnapshot`` if it does not exist."""

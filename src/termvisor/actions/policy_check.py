@@ -1,4 +1,4 @@
-"""Check an action against the user's policy: run hooks, evaluate rules, count rates.
+"""Check an action against the user's policy: run hooks, evaluate rules, enforce rate limits.
 
 The policy file is reloaded when it changes. Invariant: a policy that cannot be read allows nothing.
 """
@@ -42,7 +42,7 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
     actor: Actor | None = None
     place: PaneContext = PaneContext()
     needs: int = 1
-    """How many people must approve it, if approval is required."""
+    """The number of people who must approve the action, if approval is required."""
     expires_for: float = 600.0
     """Seconds until an approval request expires."""
     allows_unproven: bool = False
@@ -50,7 +50,7 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
 
 
 class PolicyFile:
-    """Load the user's policy and reload it when the file changes; an invalid file keeps the previous policy."""
+    """The user's policy, reloaded when the file changes. An invalid file leaves the previous policy in force."""
 
     def __init__(self, path: str):
         self.path = path
@@ -68,7 +68,7 @@ class PolicyFile:
 
     def _read_stamp(self) -> tuple[int, int]:
         try:
-            # The file is checked at every action: a new rule must hold at once, without a restart.
+            # Check the file for every action, so that a new rule applies at once without a restart.
             status = os.stat(self.path)
         except OSError:
             return 0, 0  # a missing file is an empty policy
@@ -99,22 +99,22 @@ class PolicyChecker:
         self._buckets: dict[str, TokenBucket] = {}
 
     async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
-        """Run the hooks and return the verdict; an action that is not denied counts against the rates."""
+        """Run the hooks and return the verdict. An action that is not denied counts towards the rate limits."""
         policy = self.file.get_current()
         if policy is None:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
         place = build_policy_place(snapshot, self._clock.now())
-        # Hooks run first, because their answers are reasons of the verdict.
+        # Run hooks first, because their answers are among the reasons for the verdict.
         hooks = await run_hooks(policy.hooks, action, actor, place)
         request = self._build_request(action, actor, snapshot, hooks.answers)
         verdict = evaluate_request(policy, request)
         if verdict.answer != "deny":
-            # Denied actions cost nothing, else a loop of denials would keep its own limit exhausted.
+            # Denied actions do not count, or a loop of denials would keep its own limit exhausted.
             self._buckets |= take_tokens(policy, request)
         return _build_decision(hooks.action, actor, place, policy, verdict)
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
-        """Return the verdict without counting anything or running a hook."""
+        """Return the verdict without running hooks or counting towards rate limits."""
         policy = self.file.get_current()
         if policy is None:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
@@ -130,7 +130,7 @@ class PolicyChecker:
         return explain_verdict(policy, request)
 
     async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
-        """Run the hooks that want to know the outcome; they cannot change it."""
+        """Report the outcome to the hooks that asked for it. They cannot change it."""
         policy = self.file.get_current()
         if policy is None or decision.actor is None:
             return
@@ -150,7 +150,7 @@ class PolicyChecker:
     ) -> PolicyRequest:
         now = self._clock.now()
         place, cwd = build_policy_place(snapshot, now), "" if snapshot is None else snapshot.view.facts.cwd
-        # The agent's own folder counts for its request; the pane's shell may be elsewhere.
+        # Use the agent's own folder for its request, because the pane's shell may be elsewhere.
         if isinstance(action, AnswerAgent):
             place, cwd = replace(place, agent=action.agent), action.cwd or cwd
         return PolicyRequest(
@@ -197,7 +197,7 @@ def _is_command(action: Action, place: PaneContext) -> bool:
 
 
 def _read_typed_command(action: Action, snapshot: PaneSnapshot | None) -> str | None:
-    """Return the command that is already typed at the prompt, since keys may run it; None if unknown."""
+    """Return the command already typed at the prompt, because keys may run it; None if unknown."""
     if isinstance(action, SendText):
         return ""
     typed = None if snapshot is None else snapshot.typed_input

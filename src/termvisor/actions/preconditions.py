@@ -1,6 +1,6 @@
 """Check whether the pane's current state permits an action. Pure.
 
-Invariant: what is not known counts against acting.
+Invariant: an unknown fact counts as a failed precondition.
 """
 
 import re
@@ -34,14 +34,14 @@ from termvisor.regex import compile_patterns
 MAX_SNAPSHOT_AGE_S = 2.0
 MAX_TEXT_BYTES = 1 << 20
 AgentAction = AnswerDialog | Interrupt | QuitAgent
-"""Actions on an agent, by keys or by its server."""
-# First characters that open a completion menu in common agents and chat programs.
+"""Actions on an agent, through keys or its server."""
+# Characters that open a menu in common agents and chat programs if a text starts with them.
 _MENU_PREFIXES = ("/", "@", "!", "#")
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 
 class PreconditionFailure(Struct, frozen=True):
-    """Why nothing was done. ``why`` is a stable code; ``expected`` and ``actual`` say what did not match."""
+    """The reason why nothing was done. ``why`` is a stable code; ``expected`` and ``actual`` did not match."""
 
     why: str
     text: str
@@ -64,7 +64,7 @@ def build_stale_error(why: str, text: str) -> StaleSnapshot:
 
 
 def build_guard_error(mismatch: GuardMismatch, *, is_first: bool = True) -> StaleSnapshot:
-    """Build the error for a guard that did not hold when tmux checked it, right before the action or its next key."""
+    """Build the error for a guard that failed when tmux checked it right before the action or its next key."""
     text = f"expected {mismatch.expected}, found {mismatch.actual}"
     details = {"outcome": "refused", "why": f"stale_{mismatch.what}"}
     details |= {"expected": mismatch.expected, "actual": mismatch.actual}
@@ -72,7 +72,7 @@ def build_guard_error(mismatch: GuardMismatch, *, is_first: bool = True) -> Stal
 
 
 Failures = Iterator[PreconditionFailure]
-"""A check yields what does not hold. Only the first failure of all checks is read: nothing after it is evaluated."""
+"""Failures that a check yields lazily: evaluation stops at the first failure of all checks."""
 
 
 def find_failed_precondition(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
@@ -83,7 +83,7 @@ def find_failed_precondition(snapshot: PaneSnapshot, attempt: Attempt, now: int)
 def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     action = attempt.action
     if isinstance(action, AnswerAgent):
-        return  # the pane is not touched: the agent is waiting for this answer
+        return  # does not touch the pane: the agent is waiting for this answer
     yield from _check_pane_known(snapshot, attempt, now)
     yield from _check_not_reserved(snapshot, attempt, now)
     yield from _check_caller_conditions(snapshot, attempt, now)
@@ -99,7 +99,7 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
         yield from _check_agent_action(snapshot, action)
     if isinstance(action, SendText):
         yield from _check_text(snapshot, action.text)
-        # The reader of the text is an agent, a shell at its prompt, or any other program.
+        # The text is read by an agent, a shell at its prompt, or some other program.
         if snapshot.interaction is not None:
             yield from _check_composer(snapshot, action, attempt.preconditions)
         elif attempt.preconditions.into == "prompt":
@@ -110,7 +110,7 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
 
 
 def bind_dialog_rows(action: Action, snapshot: PaneSnapshot | None) -> Action:
-    """Bind an answer to the dialog that is shown now, so that policy and approval refer to exactly this one."""
+    """Bind an answer to the dialog shown now, so that policy and approval apply to exactly that dialog."""
     if not isinstance(action, AnswerDialog) or action.rows or snapshot is None or snapshot.interaction is None:
         return action
     press = snapshot.interaction.find_choice_keys(snapshot.screen, action.choice)
@@ -118,7 +118,7 @@ def bind_dialog_rows(action: Action, snapshot: PaneSnapshot | None) -> Action:
 
 
 def _check_pane_known(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
-    """Check that tmux shows the stored pane, and that the snapshot is not too old."""
+    """Check that the pane in tmux is still the stored one and that the snapshot is not too old."""
     view, pane_state = snapshot.view, snapshot.pane_state
     if view.gone_at is not None:
         yield PreconditionFailure("pane_gone", "the pane no longer exists")
@@ -151,7 +151,7 @@ def _check_accepts_input(snapshot: PaneSnapshot) -> Failures:
 
 def _check_no_user_typing(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     typing = snapshot.list_typing_clients(now)
-    # Keys that a person sends are that person's own typing.
+    # A person who sends keys is the one typing.
     is_own = attempt.actor.kind == "human" and isinstance(attempt.action, SendKeys)
     if typing and not attempt.decision.allows_typing_beside_people and not is_own:
         text = f"a user typed in the pane within the last {HUMAN_TYPING_WINDOW_S:g} s ({typing[0].client})"
@@ -175,7 +175,7 @@ def _check_text(snapshot: PaneSnapshot, text: str) -> Failures:
 
 
 def _check_prompt(snapshot: PaneSnapshot, attempt: Attempt) -> Failures:
-    """Check for a shell at a proven, empty prompt."""
+    """Check that a shell is at a proven, empty prompt."""
     activity, typed = snapshot.view.activity, snapshot.typed_input
     if snapshot.pane_state.alternate:
         yield PreconditionFailure("alternate_screen", "a full-screen program is in the pane")
@@ -207,7 +207,7 @@ def _check_no_menu(text: str) -> Failures:
 
 
 def _check_composer(snapshot: PaneSnapshot, action: SendText, preconditions: Preconditions) -> Failures:
-    """Check that the agent can take a prompt: by its server while it is idle, else in an empty composer."""
+    """Check that the agent can take a prompt: it must be idle if it has a server, else its input box must be empty."""
     yield from _check_no_dialog(snapshot)
     is_native = can_send_natively(snapshot, action)
     if not is_native:
@@ -217,7 +217,7 @@ def _check_composer(snapshot: PaneSnapshot, action: SendText, preconditions: Pre
 
 
 def can_send_natively(snapshot: PaneSnapshot, action: Action) -> bool:
-    """Return True if the text goes to the agent's server: the agent is idle, and the text is to be submitted."""
+    """Return True if the text can go to the agent's server: the agent is idle and the text is to be submitted."""
     is_submitted, agent = isinstance(action, SendText) and action.enter, snapshot.agent
     return is_submitted and snapshot.takes_prompts and agent is not None and agent.state in RESTING_STATES
 
@@ -267,7 +267,7 @@ def _check_agent_action(snapshot: PaneSnapshot, action: AgentAction) -> Failures
 
 
 def _check_undo_target(snapshot: PaneSnapshot) -> Failures:
-    """Check that the effect of the action to undo is unchanged; anything that replaced it is left alone."""
+    """Check that the effect of the action to undo is unchanged, so that nothing newer is overwritten."""
     target, pane_state, activity = snapshot.undo_target, snapshot.pane_state, snapshot.view.activity
     if target is None:
         return
@@ -287,7 +287,7 @@ def _check_undo_target(snapshot: PaneSnapshot) -> Failures:
 
 
 def _check_caller_conditions(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
-    """Check the `--if-…` conditions of the caller."""
+    """Check the caller's `--if-…` conditions."""
     preconditions, view = attempt.preconditions, snapshot.view
     last = view.last_output_at
     quiet_for = None if last is None else (now - last) / NS

@@ -1,10 +1,10 @@
 """Type a text into a program's input and submit it with Enter, verifying each step on the screen.
 
-    typing → text seen in the input → submitting (Enter) → input seen empty
-       └─ refused, typed_not_submitted or unknown: reported as it is, never retried
+    typing → text is in the input → submitting (Enter) → input is empty
+       └─ refused, typed_not_submitted or unknown: reported, never retried
 
-Invariants: a step is stored before it is taken; the text is written at most once, whatever fails; Enter is pressed only
-after the text was seen in the input of the intended program, and only while a piece of it is on the screen.
+Invariants: a step is stored before it is taken; the text is written at most once, even after errors; Enter is pressed
+only after the text was seen in the intended program's input, and only while a piece of it is on the screen.
 """
 
 from collections.abc import Awaitable, Callable
@@ -31,9 +31,8 @@ ENTER_RETRY_DELAY_S = 1.5
 
 log = get_logger("send")
 
-
 StepRecorder = Callable[[DeliveryStep], Awaitable[None]]
-"""Stores the next step of a delivery."""
+"""Callback that stores the next step of a delivery."""
 
 
 class TypingResult(Struct, frozen=True):
@@ -46,7 +45,7 @@ class TypingResult(Struct, frozen=True):
 
 
 class TextTyper:
-    """Types one text into one pane; ``record_step`` stores each step before it is taken."""
+    """Types one text into one pane. ``record_step`` stores each step before it is taken."""
 
     def __init__(
         self,
@@ -64,13 +63,13 @@ class TextTyper:
         self._clock, self._record_step = clock, record_step
 
     async def type_text(self) -> TypingResult:
-        """Write the text, then submit it. The caller has stored the step `typing`. Never raises ``MuxError``."""
+        """Write the text, then submit it. The caller must have stored the step `typing`. Never raises ``MuxError``."""
         try:
-            # Text and Enter are two guarded steps. A program that exits without reading leaves the text in the
+            # Send text and Enter as two guarded steps. A program that exits without reading leaves the text in the
             # terminal, and with Enter in the same tmux command the shell would run it.
             mismatch = await self._control.write(self._snapshot.build_guard(), self._text)
         except MuxError as error:
-            # tmux may have written it before it stopped answering, so it is not written a second time.
+            # tmux may have written the text before it stopped answering, so do not write it again.
             return TypingResult("unknown", "no_answer", f"tmux did not confirm that the text was written: {error}")
         if isinstance(mismatch, GuardMismatch):
             text = f"expected {mismatch.expected}, found {mismatch.actual}"
@@ -93,7 +92,7 @@ class TextTyper:
         return await self._wait_until_taken(began)
 
     async def _wait_until_seen(self) -> TypingResult | None:
-        """Return None once the text is in the program's input and the screen is settled, else why it is not."""
+        """Return None once the text is in the program's input and the screen has settled, else the failure."""
         until = self._clock.monotonic() + SEEN_TIMEOUT_S
         last: tuple[str, ...] = ()
         since = self._clock.monotonic()
@@ -118,7 +117,7 @@ class TextTyper:
         return TypingResult("unknown", "not_seen", "the text was written but not seen on the screen")
 
     async def _press_enter(self) -> TypingResult | None:
-        # A piece of the text must still be on the screen, else Enter would submit something else.
+        # A piece of the text must still be on the screen, or Enter would submit something else.
         piece = input_line.find_guard_piece(self._text, self._snapshot.pane_state.width)
         try:
             mismatch = await self._control.press(self._snapshot.build_guard(piece), ["Enter"])
@@ -160,7 +159,7 @@ class TextTyper:
     def _has_input_emptied(self, pane_state: PaneState) -> bool:
         """Return True if the input is empty, the text is shown above it, and the program has read all typed bytes."""
         if self._into_prompt and self._snapshot.view.activity.is_proven:
-            return False  # a shell with our marks reports itself that it starts a command
+            return False  # a shell with our marks reports the start of a command itself
         if not self._is_same_program(pane_state):
             return self._into_prompt and pane_state.pid == self._snapshot.pane_state.pid and not pane_state.dead
         typed = self._read_input(pane_state, lines=1)
@@ -185,7 +184,7 @@ class TextTyper:
         )
 
     def _read_input(self, pane_state: PaneState, lines: int) -> input_line.TypedInput | None:
-        """Return what is typed in an input of so many lines; None if the input is not found."""
+        """Return the text typed in an input of ``lines`` lines; None if the input is not found."""
         column = self._snapshot.input_place.column
         if self._interaction is not None:
             shown = build_screen(self._pane, pane_state, self._clock.now())

@@ -1,6 +1,6 @@
 """Undo an action: find it in the audit log, build its inverse from the logged former values, and verify the result.
 
-Invariant: only an unchanged effect of our own action is undone; anything that replaced it is left alone.
+Invariant: an effect is undone only while it is unchanged; anything that replaced it is left alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,12 +26,12 @@ from termvisor.store.tables.audit import AuditTable
 LAST_ACTION = "last"
 CLEAR_TIMEOUT_S = 2.0
 POLL_INTERVAL_S = 0.05
-# How many of the newest audit entries are searched for the caller's last action.
+# Number of recent audit entries to search for the caller's last action.
 _MAX_SEARCHED_OUTCOMES = 200
 _DONE_OUTCOMES = ("done", "delivered", "typed_not_submitted")
-# Kinds without an effect on panes; they never count as the last action.
+# Kinds of actions that have no effect on panes and never count as the last action.
 _IGNORED_KINDS = ("attach", "notify")
-# A new pane may be seen a little before its audit entry is written.
+# A new pane may be discovered shortly before its audit entry is written.
 _FIRST_SEEN_MARGIN_NS = 10 * NS
 _NO_INVERSE_TEXTS: dict[str, str] = {
     "delivered": "the program has read the text",
@@ -43,7 +43,7 @@ UndoStep = tuple[Action, UndoPrecondition]
 
 
 async def find_undoable_action(audit: AuditTable, which: str, actor: Actor) -> AuditEntry:
-    """Return the outcome entry of the action with this correlation, or of the caller's last one.
+    """Return the outcome entry of the action with this correlation id, or of the caller's last action.
 
     Raises ``BadRequest``, ``NotUndoable``, or ``StaleSnapshot`` if it was already undone.
     """
@@ -83,7 +83,7 @@ async def _find_last_by_actor(audit: AuditTable, actor: Actor) -> AuditEntry:
 
 
 async def verify_input_cleared(control: PaneControl, snapshot: PaneSnapshot, clock: Clock) -> Outcome:
-    """Wait until the shell's input is empty; the outcome is `unknown` after ``CLEAR_TIMEOUT_S``."""
+    """Wait until the shell's input is empty. The outcome is `unknown` after ``CLEAR_TIMEOUT_S``."""
     done = Outcome(status="done", why="input_cleared", pane=snapshot.view.id)
     until = clock.monotonic() + CLEAR_TIMEOUT_S
     while clock.monotonic() < until:
@@ -131,7 +131,7 @@ def _undo_activate(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
 
 
 def _undo_spawn(done: AuditEntry, panes: Sequence[PaneView]) -> UndoStep:
-    """Close the spawned pane; a shell only while no other program runs in it."""
+    """Build the action that closes the spawned pane; a shell is closed only while it runs no other program."""
     spawned = (done.observed.get("mux_pane"), done.observed.get("pid"))
     # tmux reuses pane ids after a restart: an older pane with the same id and pid is not the spawned one.
     found = [

@@ -1,7 +1,7 @@
-"""Run the user's policy hooks before an action, and report its outcome to them afterwards.
+"""Run the user's policy hooks before an action, and report the outcome to them afterwards.
 
 A hook gets one JSON object on stdin and prints one: ``decision`` (allow, deny or modify), ``reason``, and for modify
-the ``action`` to run instead. A crash, a timeout or an invalid answer counts as a deny.
+the ``action`` to run instead. A crash, a timeout or an invalid answer counts as deny.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class _HookReply(Struct, frozen=True):
 
 
 class HookAnswers(Struct, frozen=True):
-    """The answers of all hooks, and the action as the last of them changed it."""
+    """The answers of all hooks, and the action with the hooks' changes applied."""
 
     answers: tuple[HookAnswer, ...]
     action: Action
@@ -52,7 +52,7 @@ def is_hook_applicable(hook: PolicyHook, kind: str, stage: str) -> bool:
 
 
 async def run_hooks(hooks: Sequence[PolicyHook], action: Action, actor: Actor, place: PaneContext) -> HookAnswers:
-    """Run the hooks one after the other; stop after one that changes the action, which the gate then checks again."""
+    """Run the hooks in order. Stop after one that changes the action, because the gate then checks it again."""
     answers: list[HookAnswer] = []
     for hook in hooks:
         if not is_hook_applicable(hook, get_action_kind(action), "before"):
@@ -66,7 +66,7 @@ async def run_hooks(hooks: Sequence[PolicyHook], action: Action, actor: Actor, p
 
 
 async def notify_hooks(hooks: Sequence[PolicyHook], hook_input: HookInput) -> None:
-    """Report an outcome to the hooks; their answers and failures are ignored."""
+    """Report an outcome to the hooks, ignoring their answers and failures."""
     for hook in hooks:
         if is_hook_applicable(hook, hook_input.kind, "after"):
             await _run_hook(hook, hook_input)
@@ -75,12 +75,12 @@ async def notify_hooks(hooks: Sequence[PolicyHook], hook_input: HookInput) -> No
 async def _run_hook(hook: PolicyHook, hook_input: HookInput) -> tuple[HookAnswer, Action | None]:
     data = msgspec.json.encode(hook_input)
     try:
-        # In a thread, because the capture blocks until the hook exits or times out.
+        # Run in a thread, because the call blocks until the hook exits or times out.
         status, out, errors = await asyncio.to_thread(
             run_and_capture, list(hook.program), stdin=data, timeout_s=hook.timeout
         )
     except (OSError, VisorError, TimeoutError) as error:
-        # A hook that cannot be asked must not let an action pass.
+        # If a hook cannot be run, the action must not pass.
         return _build_failed_answer(hook, str(error)), None
     if status != 0:
         why = f"it exited with status {status}: {errors.decode('utf-8', 'replace')[-200:]}"
@@ -90,7 +90,7 @@ async def _run_hook(hook: PolicyHook, hook_input: HookInput) -> tuple[HookAnswer
         changed = msgspec.json.decode(reply.action, type=Action) if bytes(reply.action) else None
     except (msgspec.MsgspecError, ValueError) as error:
         return _build_failed_answer(hook, f"its answer is invalid: {error}"), None
-    # A hook may change the fields of an action, not turn it into another kind.
+    # A hook may change the fields of an action, but not its kind.
     if reply.decision == "modify" and changed is not None and type(changed) is type(hook_input.action):
         return HookAnswer(hook.id, "modify", redact(reply.reason)), changed
     if reply.decision in ("allow", "deny"):

@@ -1,7 +1,7 @@
-"""Define PaneControl, the contract for changing panes: type, press keys, open, close. Only the gate may import this.
+"""The contract for changing panes (`PaneControl`): type, press keys, open, close. Only the gate may import this module.
 
-Every change of a pane is guarded: the multiplexer checks the guard atomically with the change. If it does not hold,
-nothing is changed and the result says which expectation failed.
+Every change is guarded: the multiplexer checks the guard and makes the change in one step. If a condition fails,
+nothing changes, and the result names the failed condition.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from termvisor.model.ids import MuxPaneId
 
 
 class PaneGuard(Struct, frozen=True, kw_only=True):
-    """Conditions a pane must meet; its id and process are always checked."""
+    """Conditions that a pane must meet before it is changed; its id and process id are always checked."""
 
     pane: MuxPaneId
     pid: int
@@ -22,18 +22,18 @@ class PaneGuard(Struct, frozen=True, kw_only=True):
     """Name of the foreground program."""
     alternate: bool | None = None
     takes_input: bool = True
-    """Require that the pane is alive, in no mode, accepts input and is not synchronized with other panes."""
+    """Require that the pane is alive, not in a mode such as copy mode, accepts input and is not synchronized."""
     shows: str = ""
-    """Text (letters, digits and blanks) that must be in one row of the screen."""
+    """Text (letters, digits and spaces) that some row of the screen must contain."""
     rows: tuple[str, ...] = ()
-    """More such texts, which may contain a full stop or a pointer; each must be in some row."""
+    """Further texts, each of which some row must contain. They may also include a full stop or a menu pointer."""
     title: str | None = None
     front: MuxPaneId | None = None
     """The active pane of the active window of its session."""
 
 
 class GuardMismatch(Struct, frozen=True):
-    """The first condition of a guard that did not hold."""
+    """The first condition of a guard that failed."""
 
     what: Literal[
         "pane", "pid", "dead", "mode", "input_off", "synchronized", "command", "alternate", "screen", "title", "front"
@@ -43,7 +43,7 @@ class GuardMismatch(Struct, frozen=True):
 
 
 class PaneViewer(Struct, frozen=True):
-    """A terminal that shows this pane; ``typed_at`` is the time of its last key press (ns)."""
+    """A terminal showing this pane; ``typed_at`` is the time of its last key press (ns)."""
 
     client: str
     typed_at: int
@@ -59,7 +59,7 @@ class AttachedClient(Struct, frozen=True):
 
 
 class PaneState(Struct, frozen=True, kw_only=True):
-    """A pane at one instant: its state, its screen (rows joined, with colours) and the terminals that show it."""
+    """A pane at one instant: its state, its screen (wrapped rows joined, with colours) and the terminals showing it."""
 
     pane: MuxPaneId
     pid: int
@@ -94,16 +94,16 @@ GuardResult = GuardMismatch | None
 
 
 class PaneControl(Protocol):
-    """One server. Every method raises MuxError if it is unknown whether anything was changed."""
+    """Control of the panes of one server. Every method raises MuxError if it cannot tell whether anything changed."""
 
     async def read_pane_state(self, pane: MuxPaneId) -> PaneState | None:
-        """Return the current state of a pane, None if it does not exist."""
+        """Return the current state of a pane, or None if it does not exist."""
 
     async def list_clients(self) -> list[AttachedClient]:
-        """Return the attached terminals, without control-mode clients such as ours."""
+        """Return the attached terminals, excluding control-mode clients such as ours."""
 
     async def write(self, guard: PaneGuard, text: str) -> GuardResult:
-        """Paste a text into the pane without pressing Enter."""
+        """Paste text into the pane without pressing Enter."""
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         """Press keys given by name. Raises BadRequest for an unknown key."""

@@ -1,6 +1,6 @@
-"""Define PaneSource, the read-only contract of a multiplexer server: list panes, capture screens, pipe output.
+"""The read-only contract of a multiplexer server (`PaneSource`): list panes, capture screens, pipe output.
 
-Nothing here types into a pane; that is pane_control.py, which only the gate may import.
+Typing into panes is the job of pane_control.py, which only the gate may import.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from termvisor.model.terminal.screen import Screen
 
 
 class PaneStatus(Struct, frozen=True):
-    """The few facts that are polled for every pane every second."""
+    """The few facts polled every second for every pane."""
 
     pid: int
     piped: bool
@@ -33,7 +33,7 @@ class PaneCapture(Struct, frozen=True, kw_only=True):
     """False if the program hides the cursor."""
     alternate: bool = False
     rows_above: tuple[str, ...] = ()
-    """Scrollback right above ``rows``, if requested: a secret that continues in ``rows`` may start there."""
+    """Scrollback directly above ``rows``, if requested: a secret in ``rows`` may begin there."""
 
     def to_screen(self, pane: PaneId, rows: Sequence[str], at: int) -> Screen:
         """Return the capture as a Screen with the given (redacted) rows."""
@@ -66,16 +66,16 @@ class PaneSource(Protocol):
     async def open_pipe(
         self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
     ) -> PaneCapture | PipeRefusal:
-        """Pipe the pane's output to a command and capture its screen atomically: no byte is lost or doubled.
+        """Pipe the pane's output to a command and capture its screen in one step: no byte is lost or duplicated.
 
-        A pane that already has a pipe is refused, unless ``replace`` says that the pipe is a dead one of ours.
+        Refuses a pane that already has a pipe, unless ``replace`` is set because that pipe is a dead one of ours.
         """
 
     async def close_pipe(self, pane: MuxPaneId) -> None:
-        """Close the pipe of a pane; the caller must know that it is ours."""
+        """Close the pipe of a pane. The caller must be sure that the pipe is ours."""
 
     async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         """Capture the screen and up to ``lines`` lines of scrollback. Raises MuxError if the pane is gone."""
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
-        """Capture several screens with one round trip; None for a pane that would need a new process."""
+        """Capture several screens in one round trip; None for a pane whose capture would require starting a process."""

@@ -1,8 +1,8 @@
-"""Capture panes through tmux control mode where another program uses the pane's pipe.
+"""Capture panes through tmux control mode if another program uses their pipe.
 
-One `tmux -C` client for each session that has such panes. Its reader thread writes the bytes to the same kind of
-segments as the recorder, so that a busy daemon never makes tmux wait. Output of other panes is dropped here and not
-switched off in tmux: a pane that all clients switched off is no longer read, and its program would freeze.
+Each session with such panes gets one `tmux -C` client, whose reader thread writes the bytes to the same kind of
+segments as the recorder, so that a busy daemon never makes tmux wait. Output of other panes is dropped here, not
+switched off in tmux: tmux stops reading a pane that all clients switched off, which would freeze its program.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from termvisor.model.terminal.output import Epoch, EpochEnd
 from termvisor.recorder.segment_log import FLAG_ENDED, SegmentWriter
 
 UNWRITABLE_NOTICE = "unwritable"
-"""Name of the notice, made here and not by tmux, that a pane's bytes could not be written."""
+"""Name of our own notice (not one of tmux) that a pane's bytes could not be written."""
 
 log = get_logger("control")
 
 
 class OutputTap:
-    """Append the output of captured panes to their segments; called by the client's reader thread."""
+    """Writer of the output of captured panes to their segments; called by the client's reader thread."""
 
     def __init__(
         self, now: Callable[[], int], on_growth: Callable[[EpochId, int], None], on_write_error: Callable[[str], None]
@@ -53,7 +53,7 @@ class OutputTap:
         try:
             writer.append(item.data, self._now())
         except OSError as error:
-            # Usually a full disk: stop this pane, keep capturing the others.
+            # Usually a full disk: stop capturing this pane, but continue with the others.
             log.error("cannot write epoch %s: %s", epoch, error)
             del self._writers[item.pane]
             self._on_write_error(item.pane)
@@ -61,7 +61,7 @@ class OutputTap:
             self._on_growth(epoch, writer.offset)
 
     def run_at_next_reply(self, action: Callable[[ControlReply], None]) -> None:
-        """Run an action in the reader thread, exactly at the next reply in the output stream."""
+        """Run an action in the reader thread, exactly where the next reply occurs in the output stream."""
         self._on_next_reply = action
 
     def add_writer(self, pane: MuxPaneId, epoch: EpochId, writer: SegmentWriter) -> None:
@@ -81,7 +81,7 @@ class OutputTap:
 
 
 class ControlModeCapture:
-    """Own the capture clients of one server, by session."""
+    """Owner of one server's capture clients, one per session."""
 
     def __init__(
         self,
@@ -100,10 +100,10 @@ class ControlModeCapture:
         self._home_session = PRIVATE_SESSION
 
     async def start_capture(self, state: PaneCaptureState, server: TmuxServer, lines: int) -> None:
-        """Begin an epoch whose first byte follows exactly what the pane's capture shows.
+        """Begin an epoch whose first byte directly follows what the pane's capture shows.
 
-        Raises MuxError for a session with destroy-unattached: our client would keep it alive, and tmux 3.3a crashes
-        when ours is the last one.
+        Raises MuxError if the session has destroy-unattached set: our client would keep it alive, and tmux 3.3a crashes
+        when our client is the last to leave.
         """
         if state.ends_unattached:
             raise MuxError(f"the session of {state.mux_id} is destroyed with its last client")
@@ -116,7 +116,7 @@ class ControlModeCapture:
             await client.wait_until_attached()
             # A pane that tmux paused would send nothing.
             await client.request(f"refresh-client -A '{state.mux_id}:continue'")
-            # The reply of a capture has an exact place in the output stream: bytes before it are in the capture.
+            # The reply to a capture has an exact place in the output stream: bytes before it are in the capture.
             tap.run_at_next_reply(lambda _: tap.add_writer(state.mux_id, epoch.id, writer))
             capture = await server_via_client.capture_pane(state.mux_id, lines=lines)
         except MuxError:
@@ -127,18 +127,18 @@ class ControlModeCapture:
         state.epoch, state.data_plane = await self._epochs.begin_epoch(epoch, capture), "control"
 
     def is_following(self, state: PaneCaptureState) -> bool:
-        """Return True if the client of the pane's current session captures it."""
+        """Return True if the pane is captured by the client of its current session."""
         entry = self._clients_by_session.get(state.session_id)
         return entry is not None and state.mux_id in entry[1].panes
 
     def is_capturing(self, state: PaneCaptureState) -> bool:
-        """Return True if the client of the pane's current session captures it and is connected."""
+        """Return True if the pane is captured by the client of its current session and that client is connected."""
         return self.is_following(state) and self._clients_by_session[state.session_id][0].is_open
 
     async def switch_to_pipe(
         self, state: PaneCaptureState, pipe_epoch: Epoch, server: TmuxServer, command: str
     ) -> bool:
-        """Switch to a pipe without losing or doubling a byte; return False if another program has the pipe.
+        """Switch to a pipe without losing or duplicating a byte; return False if another program uses the pipe.
 
         Raises MuxError if the capture client is gone.
         """
@@ -168,7 +168,7 @@ class ControlModeCapture:
     def pop_ended_client(self, session_id: str) -> set[str]:
         """Remove the client of a session if it exited, and return the panes it captured.
 
-        The session may have a new client by now; that one stays.
+        A new client that the session may have by now is kept.
         """
         entry = self._clients_by_session.get(session_id)
         if entry is None or entry[0].is_open:
@@ -218,7 +218,7 @@ class ControlModeCapture:
         # Move to our own session first: tmux 3.3a crashed in 15 of 40 runs when a session was destroyed because its
         # last client exited.
         client, _ = self._clients_by_session.pop(session_id)
-        # If the client is already lost, it is closed anyway.
+        # The client may be lost already; it is closed in any case.
         with contextlib.suppress(MuxError):
             await client.request(f"switch-client -t ={self._home_session}")
         client.close()

@@ -30,9 +30,9 @@ from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import Redactor
 from termvisor.store import EpochUpdate, Store
 
-# Stored lines searched for in a new capture, to tell which of its rows are new.
+# Number of stored lines to look for in a new capture, to find out which of its rows are new.
 _TAIL_LINES = 200
-# Distinct non-blank lines that must match, at one place only: repeated prompts prove nothing.
+# Distinct non-blank lines that must match in exactly one place, because repeated prompts prove nothing.
 _MIN_DISTINCT_LINES = 3
 _MAX_COMPARED_LINES = 50
 _BLOCK_ROWS = 32
@@ -59,7 +59,7 @@ class EpochTextSink(Protocol):
 
 
 class EpochLifecycle(Struct):
-    """Reserve, begin, resume and end epochs, keeping the store, the pipeline and the event log consistent."""
+    """Reserves, begins, resumes and ends epochs, keeping the store, the pipeline and the event log consistent."""
 
     store: Store
     pipeline: EpochTextSink
@@ -67,12 +67,12 @@ class EpochLifecycle(Struct):
     clock: Clock
 
     async def reserve_epoch(self, pane: PaneId, source: EpochSource) -> Epoch:
-        """Allocate the id of an epoch before its capture starts."""
+        """Allocate an epoch before its capture starts."""
         now = self.clock.now()
         return Epoch(id=await self.store.output.open_epoch(pane, source, now), pane=pane, source=source, opened_at=now)
 
     async def begin_epoch(self, epoch: Epoch, capture: PaneCapture) -> Epoch:
-        """Store what the pane showed when the capture started, end its gaps and start decoding."""
+        """Store what the pane shows at the start of the capture, end its gaps and start decoding."""
         rows, begun = ([], InitialLine()) if capture.alternate else await self._find_new_rows(epoch.pane, capture)
         carry = self.pipeline.encode_first_carry(
             is_alternate=capture.alternate, at=epoch.opened_at, width=capture.width, begun=begun
@@ -102,9 +102,9 @@ class EpochLifecycle(Struct):
     ) -> None:
         """Close an epoch after storing all its text, and record the gap that follows it.
 
-        ``missed_since`` is when the capture stopped, if that was before this call.
+        ``missed_since`` is the time at which the capture stopped, if that was before this call.
         """
-        called_at = self.clock.now()  # before waiting for the text: a full disk may delay it
+        called_at = self.clock.now()  # before waiting for the text to be stored, which a full disk may delay
         saw_end = await self.pipeline.finish_epoch(epoch.id, size)
         now = self.clock.now()
         at = min(called_at, missed_since or self._find_close_time(epoch) or called_at)
@@ -119,14 +119,14 @@ class EpochLifecycle(Struct):
             await self._emit_gap(gap)
 
     async def record_missed(self, pane: PaneId, detail: str) -> None:
-        """Record a gap for a pane that cannot be captured now, unless it has an open one."""
+        """Record a gap for a pane that cannot be captured now, unless it already has an open gap."""
         if any(gap.end_at is None for gap in await self.store.output.list_gaps(pane=pane)):
             return
         gap = Gap(pane=pane, cause="link_down", start_at=self.clock.now(), detail=detail)
         await self._emit_gap(await self.store.output.record_gap(gap))
 
     async def end_all_gaps(self, pane: PaneId) -> None:
-        """End the gaps of a pane that is gone: it prints no more."""
+        """End the gaps of a pane that is gone and prints nothing any more."""
         await self.store.output.end_gaps(pane, before=None, at=self.clock.now())
 
     def measure_size(self, epoch: Epoch) -> int:
@@ -135,7 +135,7 @@ class EpochLifecycle(Struct):
             return reader.read_size()
 
     def find_last_byte_time(self, epoch: Epoch) -> int:
-        """Return when the log ended, else when its last byte was read, else when the epoch was opened."""
+        """Return when the log ended or, if unknown, when its last byte was read or the epoch was opened."""
         with closing(SegmentReader(self.pipeline.build_folder_path(epoch))) as reader:
             return self._find_close_time(epoch) or reader.find_read_time(reader.read_size()) or epoch.opened_at
 
@@ -151,7 +151,7 @@ class EpochLifecycle(Struct):
     async def _find_new_rows(self, pane: PaneId, capture: PaneCapture) -> tuple[list[str], InitialLine]:
         """Return the rows of a capture that are not stored yet, and the unfinished line at the cursor.
 
-        A pane without stored lines gets all rows; after a gap only rows that provably follow the stored ones count.
+        All rows are new if the pane has no stored lines. After a gap, only rows that provably follow stored lines are.
         """
         rows = Redactor().redact_lines([row.rstrip() for row in capture.rows])
         while rows and not rows[-1]:
@@ -159,7 +159,7 @@ class EpochLifecycle(Struct):
         column = find_cursor_column(capture, len(rows))
         begun = InitialLine()
         if column is not None:
-            # After a redaction the columns no longer fit, so the line continues at its end.
+            # Redaction shifts the columns, so the line continues at its end.
             is_shown = rows[-1] == capture.rows[len(rows) - 1].rstrip()
             begun = InitialLine(rows[-1], column if is_shown else _count_columns(rows[-1]) + 1)
         tail = await self.store.output.read_lines(pane, limit=_TAIL_LINES)
@@ -171,7 +171,7 @@ class EpochLifecycle(Struct):
 
 
 def find_rows_after_tail(tail: Sequence[str], rows: Sequence[str]) -> list[str] | None:
-    """Return the rows that follow the stored tail in a capture; None if the place is absent or ambiguous."""
+    """Return the rows that follow the stored tail in a capture; None if the tail is absent or ambiguous."""
     places = [end for end in range(1, len(rows) + 1) if _is_tail_at(tail, rows, end)]
     return list(rows[places[0] :]) if len(places) == 1 else None
 
@@ -184,9 +184,9 @@ def _is_tail_at(tail: Sequence[str], rows: Sequence[str], end: int) -> bool:
 
 
 def find_gap_cause(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:
-    """Return the cause of the gap after an epoch, None if nothing was missed.
+    """Return the cause of the gap after an epoch, or None if nothing was missed.
 
-    An exit without its end mark may have lost the last output.
+    If a program exited without its end mark, its last output may be lost.
     """
     if ended_by == "joined":
         return None
@@ -198,7 +198,7 @@ def find_gap_cause(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:
 def find_cursor_column(capture: PaneCapture, row_count: int) -> int | None:
     """Return the cursor's column in the last of ``row_count`` rows, or None if it is in another row.
 
-    A captured row may join several wrapped rows of the screen; the blank rows below it are one each.
+    A captured row may join several wrapped rows of the screen. Blank rows below it are never joined.
     """
     last = capture.height - 1 - (len(capture.rows) - row_count)
     if row_count == 0 or capture.cursor_y != last:
@@ -212,7 +212,7 @@ def _count_columns(text: str) -> int:
 
 
 def _build_first_screen(epoch: Epoch, capture: PaneCapture) -> Screen:
-    """Return the visible rows, redacted together with rows above them, where a secret may start."""
+    """Return the visible rows, redacted together with the rows above them, where a secret may begin."""
     rows = Redactor().redact_lines([row.rstrip() for row in capture.rows[-4 * capture.height :]])
     return capture.to_screen(epoch.pane, rows[-capture.height :], epoch.opened_at)
 

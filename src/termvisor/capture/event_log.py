@@ -1,4 +1,4 @@
-"""Store events and publish them to subscribers; raise and clear alerts, also for operations that are retried.
+"""Store events and publish them to subscribers. Raise and clear alerts, including those of retried operations.
 
 Invariant: an event is stored before it is published.
 """
@@ -20,18 +20,18 @@ class EventLog:
         """Messages of the active alerts, by alert key."""
 
     async def emit(self, kind: str, pane: PaneId | None = None, **data: Scalar) -> None:
-        """Store and publish an event; retry until the database can be written."""
+        """Store and publish an event, retrying until the database can be written."""
         event = Event(at=self.clock.now(), kind=kind, pane=pane, data=data)
         await self._write_retry(lambda: self.append(event))
 
     async def append(self, event: Event) -> Event:
-        """Store and publish an event; raises StorageError if the database cannot be written."""
+        """Store and publish an event. Raises StorageError if the database cannot be written."""
         (stored,) = await self._store.add([event])
         self.events.publish(stored)
         return stored
 
     async def raise_alert(self, alert_key: str, message: str) -> None:
-        """Show an alert until clear_alert; only the first call emits an event, later ones update the message."""
+        """Show an alert until clear_alert(). Only the first call emits an event; later ones update the message."""
         is_new = alert_key not in self.alerts
         self.alerts[alert_key] = message
         if is_new:
@@ -44,11 +44,11 @@ class EventLog:
 
 
 NEXT_RETRY_HINT = "next retry in 5 minutes (see `visor logs`)"
-"""Ends every alert about a held-down operation; the time is the hold-down of Backoff."""
+"""Ends every alert about an operation that is held down; the five minutes are the hold-down of Backoff."""
 
 
 class AlertingRetry:
-    """``description`` completes the alert message: what keeps failing."""
+    """Backoff that raises an alert while an operation is held down; ``description`` is what keeps failing."""
 
     def __init__(self, alert_key: str, description: str, event_log: EventLog):
         self._alert_key, self._description = alert_key, description
@@ -75,7 +75,7 @@ class AlertingRetry:
         await self._event_log.clear_alert(self._alert_key)
 
     async def clear_alert(self) -> None:
-        """Clear the alert but keep the failure history: the operation is no longer needed."""
+        """Clear the alert but keep the failure history, because the operation is no longer needed."""
         await self._event_log.clear_alert(self._alert_key)
 
     async def wait_until_due(self) -> None:

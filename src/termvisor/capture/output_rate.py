@@ -1,10 +1,10 @@
-"""Measure output: the total, the current rate and the time of the last count."""
+"""Measure output: the total, the current rate and the time of the latest output."""
 
 _WINDOW_S = 5.0
 
 
 class RateMeter:
-    """Count in windows of five seconds; the rate covers the last full window and the current one."""
+    """Counter with windows of five seconds; the rate covers the last full window and the current one."""
 
     def __init__(self, total: int = 0, last_at: int | None = None):
         self.total, self.last_at = total, last_at

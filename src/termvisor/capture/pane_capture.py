@@ -26,15 +26,15 @@ from termvisor.model.terminal.output import Epoch, EpochEnd
 from termvisor.model.terminal.pane import PaneFacts
 from termvisor.system.procfs import read_start_time
 
-# Limit of pipe hand-offs in progress; each one is a short-lived Python process that tmux starts.
+# Maximum number of pipe hand-offs in progress, each of which is a short-lived Python process started by tmux.
 _MAX_PENDING_PIPES = 8
 _NO_CAPTURE_METHOD = "another program uses its pipe, and a control client cannot attach to its session"
 
-log = get_logger("ears")
+log = get_logger("capture.panes")
 
 
 class PaneCaptureController:
-    """Decide for each pane whether it is captured through a pipe, through control mode, or not at all.
+    """Decides for each pane whether it is captured through a pipe, through control mode, or not at all.
 
     ``resumable_epochs`` are the epochs an earlier daemon left open, oldest first; each is resumed or closed once.
     """
@@ -55,13 +55,13 @@ class PaneCaptureController:
         self._panes_by_id: dict[MuxPaneId, PaneCaptureState] = {}
         self._draining_by_epoch: dict[EpochId, PaneCaptureState] = {}
         self._abandoned_epochs: set[EpochId] = set()
-        """Ended epochs whose pipe may still reach the recorder; it is dropped when it does."""
+        """Ended epochs whose pipe may still reach the recorder and is dropped if it does."""
 
     def find_pane(self, mux_id: MuxPaneId) -> PaneCaptureState | None:
         return self._panes_by_id.get(mux_id)
 
     async def adopt_pane(self, pane: PaneId, facts: PaneFacts) -> None:
-        """Add a pane this daemon sees for the first time and resume its open epochs."""
+        """Add a pane that this daemon sees for the first time and resume its open epochs."""
         gaps = await self._epochs.store.output.list_gaps(pane=pane)
         is_foreign = any(gap.cause in ("pipe_stolen", "pipe_closed") for gap in gaps)
         state = PaneCaptureState(pane, facts.mux_id, facts.session_id, is_pipe_foreign=is_foreign)
@@ -75,7 +75,7 @@ class PaneCaptureController:
             state.update_facts(facts)
 
     async def release_pane(self, mux_id: MuxPaneId, ended_by: EpochEnd = "pane_exited") -> None:
-        """Stop capturing a pane that is gone; a piped epoch ends when the recorder reports its last byte."""
+        """Stop capturing a pane that is gone. A piped epoch ends when the recorder reports its last byte."""
         state = self._panes_by_id.pop(mux_id, None)
         if state is None or state.epoch is None:
             return
@@ -91,7 +91,7 @@ class PaneCaptureController:
 
     @property
     def is_drained(self) -> bool:
-        """Return True if no released pane still waits for its last bytes."""
+        """Return True if the last bytes of all released panes have arrived."""
         return not self._draining_by_epoch
 
     async def run_step(self) -> None:
@@ -117,7 +117,7 @@ class PaneCaptureController:
         return f"panes:{self.server.instance.socket}"
 
     async def _update_alerts(self) -> None:
-        """Raise an alert for panes that are held down after too many failures; clear it when none is."""
+        """Raise an alert for panes that are held down after too many failures, or clear it if there are none."""
         event_log = self._epochs.event_log
         if held_down := [str(state.pane) for state in self._panes_by_id.values() if state.backoff.is_held_down]:
             panes = f"{'pane' if len(held_down) == 1 else 'panes'} {', '.join(held_down[:8])}"
@@ -132,7 +132,7 @@ class PaneCaptureController:
             await event_log.clear_alert("room")
 
     async def handle_stream_update(self, stream: RecordedStream) -> None:
-        """Handle a pipe that reached the recorder, or one that was closed."""
+        """Handle a pipe that has reached the recorder or was closed."""
         is_open = stream.state == "open"
         if stream.epoch in self._abandoned_epochs:
             (self._recorder.drop_stream if is_open else self._recorder.forget_stream)(stream.epoch)
@@ -145,7 +145,7 @@ class PaneCaptureController:
             return
         ended_by = state.end_cause or await self._find_end_cause(state, is_capped=stream.state == "capped")
         if ended_by == "pane_exited":
-            # Or its server is being killed: _settle_end checks again later.
+            # Or its server is being killed, so _settle_end checks again later.
             state.end_cause, state.final_size, state.draining_since = ended_by, stream.size, self._monotonic()
         else:
             await self._end_epoch(state, ended_by, stream.size)
@@ -161,7 +161,7 @@ class PaneCaptureController:
                     await self._epochs.end_all_gaps(state.pane)
 
     async def handle_control_notice(self, session_id: str, notice: ControlNotice) -> None:
-        """Handle a notice of a control-mode capture client: it exited, or lost one of its panes."""
+        """Handle a notice from a control-mode capture client that exited or lost one of its panes."""
         name, arguments = notice.name, notice.arguments
         if name == "exit":
             for mux_id in self.control_capture.pop_ended_client(session_id):
@@ -230,13 +230,13 @@ class PaneCaptureController:
             await self._epochs.record_missed(state.pane, reason)
 
     def _can_attach(self, state: PaneCaptureState) -> bool:
-        """Return False if the session or server exits with its last client: ours would keep it alive."""
+        """Return False if the session or server ends with its last client, because ours would keep it alive."""
         return not (state.ends_unattached or self.server.exits_unattached)
 
     async def _drop_control_capture(self, state: PaneCaptureState) -> None:
         """End a capture whose client must detach or whose pane moved to another session.
 
-        When that happened is unknown, so the gap starts at the last captured byte.
+        It is unknown when that happened, so the gap starts at the last captured byte.
         """
         since = None if state.epoch is None else self._epochs.find_last_byte_time(state.epoch)
         await self.control_capture.end_capture(state, "link_down", since)
@@ -248,7 +248,7 @@ class PaneCaptureController:
         try:
             opened = await self.server.open_pipe(state.mux_id, command, lines=lines, replace=can_replace)
         except MuxError:
-            # tmux may have opened the pipe although its answer is lost.
+            # tmux may have opened the pipe although its answer was lost.
             await self._abandon_epoch(epoch)
             raise
         state.can_replace_pipe = False
@@ -276,13 +276,13 @@ class PaneCaptureController:
             await self._epochs.end_epoch(epoch, "joined", 0)
 
     async def _abandon_epoch(self, epoch: Epoch) -> None:
-        """End a reserved epoch although tmux may have opened its pipe; a late hand-off is dropped."""
+        """End a reserved epoch whose pipe tmux may have opened after all. A late hand-off is dropped."""
         self._abandoned_epochs.add(epoch.id)
         self._recorder.drop_stream(epoch.id)
         await self._epochs.end_epoch(epoch, "joined", 0)
 
     async def _settle_end(self, state: PaneCaptureState, now: float) -> None:
-        """End a draining epoch once its cause is certain; drop its stream if the end of file does not come."""
+        """End a draining epoch once the cause of its end is certain; drop its stream if no end of file arrives."""
         if state.draining_since is None or state.epoch is None:
             return
         if state.final_size is not None and now - state.draining_since > END_CONFIRMATION_DELAY_S:
@@ -319,7 +319,7 @@ class PaneCaptureController:
             await self.handle_stream_update(stream)
 
     async def _handle_truncated_log(self, state: PaneCaptureState, epoch: Epoch) -> None:
-        """End an epoch whose log is shorter than its committed offset: offsets of new bytes would be wrong."""
+        """End an epoch whose log is shorter than its committed offset, because offsets of new bytes would be wrong."""
         self._abandoned_epochs.add(epoch.id)
         self._recorder.drop_stream(epoch.id)
         detail = f"the raw log is shorter than the {epoch.committed} bytes already read from it"
@@ -347,7 +347,7 @@ class PaneCaptureController:
             pane = (await self.server.list_pane_statuses()).get(state.mux_id)
             is_alive = True
         except MuxError:
-            # The server was killed, or only our client is lost.
+            # Either the server was killed or just our client is lost.
             is_alive = self.is_server_alive
         if pane is not None:
             state.is_piped, state.is_dead = pane.piped, pane.dead
@@ -362,7 +362,7 @@ class PaneCaptureController:
         try:
             await self.server.close_pipe(mux_id)
         except MuxError as error:
-            # Stopping goes on: the pane or its server may be gone by now.
+            # Continue stopping: the pane or its server may be gone by now.
             log.info("cannot close the pipe of %s: %s", mux_id, error)
 
     def _is_stream_open(self, epoch: Epoch) -> bool:

@@ -1,4 +1,4 @@
-"""Keep the capture state of one pane: its epoch, its channel, and why it must not be piped. Pure."""
+"""The capture state of one pane: its epoch, its channel, and why it must not be piped. Pure."""
 
 from msgspec import Struct, field
 
@@ -9,11 +9,11 @@ from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
 from termvisor.system.retry import Backoff
 
 HANDOFF_TIMEOUT_S = 6.0
-"""send_fd.py, which hands the pipe to the recorder, gives up after five seconds."""
+"""Longer than the five seconds after which send_fd.py, which hands the pipe to the recorder, gives up."""
 EOF_TIMEOUT_S = 2.0
-"""Wait for a released pane's end of file; then the recorder must close the pipe."""
+"""How long to wait for a released pane's end of file before the recorder must close the pipe."""
 END_CONFIRMATION_DELAY_S = 0.3
-"""A server that is being killed still answers for a moment, without its panes: check again after this."""
+"""Check again after this delay, because a server being killed still answers for a moment, without its panes."""
 
 
 class PaneCaptureState(Struct):
@@ -21,22 +21,22 @@ class PaneCaptureState(Struct):
     mux_id: MuxPaneId
     session_id: str
     ends_unattached: bool = False
-    """Its session is destroyed with its last client, so ours must not attach to it."""
+    """Its session is destroyed with its last client, so our client must not attach to it."""
     is_dead: bool = False
     is_piped: bool = False
     is_pipe_foreign: bool = False
-    """Another program opened or closed this pane's pipe: never pipe it again."""
+    """Another program opened or closed this pane's pipe, so it is never piped again."""
     can_replace_pipe: bool = False
-    """The pane's pipe is our own, of a dead recorder, and may be replaced; a later pipe is not ours."""
+    """The pane's pipe belonged to a recorder of ours that died, so it may be replaced. A later pipe is not ours."""
     is_miss_recorded: bool = False
-    """The gap of a pane that cannot be captured has been recorded."""
+    """A gap has been recorded because the pane cannot be captured."""
     epoch: Epoch | None = None
     data_plane: CaptureChannel = "none"
     handoff_pending_since: float | None = None
     draining_since: float | None = None
     end_cause: EpochEnd | None = None
     final_size: int | None = None
-    """Set once the last byte was read; the cause of the end is settled END_CONFIRMATION_DELAY_S later."""
+    """Set once the last byte was read. The cause of the end is decided END_CONFIRMATION_DELAY_S later."""
     backoff: Backoff = field(default_factory=Backoff)
     retry_at: float = 0.0
 
@@ -51,12 +51,12 @@ class PaneCaptureState(Struct):
 
 
 def classify_pipe_end(*, is_capped: bool, is_server_alive: bool, pane_status: PaneStatus | None) -> EpochEnd:
-    """Return why a pipe ended, from what the server shows right afterwards."""
+    """Return why a pipe ended, judging by the state of the server right afterwards."""
     if is_capped:
         return "disk_full"
     if not is_server_alive:
         return "server_gone"
     if pane_status is None or pane_status.dead:
         return "pane_exited"
-    # A pane has one pipe: that of another program replaces ours, which ends while the pane still counts as piped.
+    # A pane has only one pipe. If another program's pipe replaces ours, ours ends but the pane still counts as piped.
     return "pipe_stolen" if pane_status.piped else "pipe_closed"

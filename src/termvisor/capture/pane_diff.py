@@ -10,7 +10,7 @@ from termvisor.model.terminal.pane import PaneFacts
 
 
 class PaneChange(Struct, frozen=True):
-    """A change of one pane; ``kind`` and ``data`` are those of the event to emit."""
+    """A change of one pane, with the ``kind`` and ``data`` of the event to emit."""
 
     kind: str
     mux_id: MuxPaneId
@@ -18,7 +18,7 @@ class PaneChange(Struct, frozen=True):
 
 
 def diff_listings(old: Mapping[MuxPaneId, PaneFacts], new: Mapping[MuxPaneId, PaneFacts]) -> Iterator[PaneChange]:
-    """Yield the changes in the order in which their events must be emitted: gone panes first."""
+    """Yield the changes in the order in which their events must be emitted, with closed panes first."""
     for mux_id in old:
         if mux_id not in new:
             yield PaneChange("pane_gone", mux_id)

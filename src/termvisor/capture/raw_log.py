@@ -1,7 +1,7 @@
 """List the segment files of the raw log and select those to seal or delete.
 
 Invariant: a segment that is being written, or whose bytes are not all stored as text, is neither sealed nor deleted.
-So deletion only removes the start of a stream whose text is stored, and that is no gap.
+So deletion removes only the start of a stream whose text is already stored, which leaves no gap.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from termvisor.redaction.raw_bytes import EDGE_BYTES
 
 
 class StoredSegment(Struct, frozen=True, kw_only=True):
-    """A segment on disk: ``size`` bytes of the stream that take ``disk_bytes`` (compressed, with the index)."""
+    """A segment on disk: ``size`` bytes of the stream, occupying ``disk_bytes`` (compressed, including the index)."""
 
     pane: PaneId
     epoch: EpochId
@@ -36,7 +36,7 @@ class StoredSegment(Struct, frozen=True, kw_only=True):
     is_compressed: bool
     is_masked: bool
     next_size: int | None = None
-    """Bytes in the next segment; None for the newest."""
+    """Bytes in the next segment; None for the newest segment."""
 
     @property
     def end(self) -> int:
@@ -51,12 +51,12 @@ class EpochProgress(Struct, frozen=True):
 
 
 def list_segments(raw_dir: str) -> list[StoredSegment]:
-    """Return all segments, epoch by epoch, in the order of the stream."""
+    """Return all segments, grouped by epoch and in stream order."""
     return [segment for folder in list_epoch_folders(raw_dir) for segment in _list_epoch_segments(*folder)]
 
 
 def is_complete(segment: StoredSegment, progress_by_epoch: Mapping[EpochId, EpochProgress]) -> bool:
-    """Return True if a segment is no longer written and its text is stored, or the store has no such epoch."""
+    """Return True if a segment is no longer written and its text is stored, or if its epoch is unknown to the store."""
     epoch = progress_by_epoch.get(segment.epoch)
     if epoch is None or (segment.is_compressed and (segment.next_size is not None or epoch.is_closed)):
         return True
@@ -64,7 +64,7 @@ def is_complete(segment: StoredSegment, progress_by_epoch: Mapping[EpochId, Epoc
 
 
 def is_sealable(segment: StoredSegment, progress_by_epoch: Mapping[EpochId, EpochProgress]) -> bool:
-    """Return True if a segment is complete and enough bytes follow it to find a secret across its end."""
+    """Return True if a segment is complete and followed by enough bytes to find a secret that spans its end."""
     epoch = progress_by_epoch.get(segment.epoch)
     has_edge = epoch is None or epoch.is_closed or (segment.next_size or 0) >= EDGE_BYTES
     return bool(segment.size) and has_edge and is_complete(segment, progress_by_epoch)
@@ -75,7 +75,7 @@ def select_older_than(segments: Iterable[StoredSegment], before: int) -> list[St
 
 
 def select_beyond_pane_limit(segments: Iterable[StoredSegment], limit: int) -> list[StoredSegment]:
-    """Return the segments that lie before the newest ``limit`` bytes of their pane."""
+    """Return the segments older than the newest ``limit`` bytes of their pane."""
     newer: dict[PaneId, int] = {}
     selected = []
     for segment in sorted(segments, key=lambda each: (each.epoch, each.start), reverse=True):
@@ -97,7 +97,7 @@ def select_oldest(segments: Iterable[StoredSegment], bytes_to_free: int) -> list
 
 
 def list_epoch_folders(raw_dir: str) -> list[tuple[PaneId, EpochId, str]]:
-    """Return pane, epoch and path of every epoch's folder."""
+    """Return the pane, epoch and path of every epoch folder."""
     return [
         (PaneId(pane), EpochId(epoch), f"{raw_dir}/{pane}/{epoch}")
         for pane in _list_numbered_folders(raw_dir)
@@ -119,7 +119,7 @@ def remove_empty_folders(
 
 
 def remove_pane_folders(raw_dir: str, panes: Iterable[PaneId]) -> None:
-    """Remove the empty folders of deleted panes; the recorder may need the folder of a live pane at any time."""
+    """Remove the empty folders of deleted panes only: the recorder may need the folder of a live pane at any time."""
     for pane in panes:
         # Not empty, or already removed.
         with suppress(OSError):
@@ -127,7 +127,7 @@ def remove_pane_folders(raw_dir: str, panes: Iterable[PaneId]) -> None:
 
 
 def find_highest_ids(raw_dir: str) -> tuple[PaneId, EpochId]:
-    """Return the highest pane and epoch ids that have a folder; ids on disk must not be reused."""
+    """Return the highest pane and epoch ids that have a folder, because ids on disk must not be reused."""
     epochs = [epoch for _, epoch, _ in list_epoch_folders(raw_dir)]
     return PaneId(max(_list_numbered_folders(raw_dir), default=0)), EpochId(max(epochs, default=0))
 
@@ -168,14 +168,14 @@ def _inspect_segment(pane: PaneId, epoch: EpochId, folder: str, start: int, next
 
 
 def _read_compressed_size(folder: str, start: int) -> int:
-    """Return the uncompressed size, 0 for a damaged file."""
+    """Return the uncompressed size, or 0 for a damaged file."""
     try:
         with closing(open_segment_file(folder, start)) as file:
             return file.read_size()
     except FileNotFoundError:  # deleted meanwhile: the caller skips it
         raise
     except OSError:
-        # Damaged: it stays until it is old enough to be deleted.
+        # A damaged file is kept until it is old enough to be deleted.
         return 0
 
 
@@ -187,14 +187,14 @@ def _list_numbered_folders(folder: str) -> list[int]:
 
 
 PROBE_BYTES = 1 << 20
-"""Size of the test write; captures start again once it succeeds."""
+"""Size of the test write. Capturing starts again once it succeeds."""
 _MIN_RETRY_DELAY_S, _MAX_RETRY_DELAY_S = 1.0, 60.0
 
 
 class DiskSpaceProbe:
-    """``write_error`` is the reason of the last failed write, empty while writing works.
+    """Test for free disk space; ``write_error`` is why the last write failed, or empty while writing works.
 
-    ``now`` is always a time of the monotonic clock.
+    All times ``now`` are from the monotonic clock.
     """
 
     def __init__(self, folder: str):
@@ -204,7 +204,7 @@ class DiskSpaceProbe:
         self.write_error = ""
 
     def report_write_failure(self, now: float) -> None:
-        """Note that a write failed; double the retry delay if a recent test write had succeeded."""
+        """Record that a write failed; double the retry delay if a test write succeeded recently."""
         if not self.write_error:
             was_probe_wrong = self._last_success_at and now - self._last_success_at < _MAX_RETRY_DELAY_S
             doubled = min(2 * self._retry_delay, _MAX_RETRY_DELAY_S)
@@ -221,7 +221,7 @@ class DiskSpaceProbe:
 
 
 def _try_write(path: str) -> str:
-    """Write PROBE_BYTES to a temporary file and return the error text, empty on success."""
+    """Write PROBE_BYTES to a temporary file and return the error text, or "" on success."""
     try:
         with open(path, "wb", buffering=0) as file:
             left = PROBE_BYTES

@@ -1,7 +1,7 @@
 """Start the recorder process, connect to it, send it commands and report what it captures.
 
-Input: the recorder's text lines. Output: growth of logs straight to the pipeline (``on_growth``), everything else to
-``on_update``. When the recorder dies, RecorderDied is reported once; restarting it is the caller's decision.
+In: the recorder's text lines. Out: growth of logs, directly to the pipeline (``on_growth``), and everything else to
+``on_update``. When the recorder dies, RecorderDied is reported once; the caller decides whether to restart it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from termvisor.settings import Paths, Settings
 from termvisor.system import subprocesses
 
 _RECORDER_TIMEOUT_S = 10.0
-# Messages handled per readiness event, so that a flood does not block the event loop.
+# Maximum number of messages handled per readiness event, so that a flood does not block the event loop.
 _MAX_MESSAGES_PER_READ = 32
 _RECONNECT_DELAY_S = 0.01
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(termvisor.__file__)))
@@ -34,7 +34,7 @@ StreamState = Literal["open", "ended", "capped"]
 
 
 class RecordedStream(Struct, frozen=True):
-    """A stream as the recorder reported it: open, ended, or capped because a size limit or the disk stopped it."""
+    """A stream as reported by the recorder: open, ended, or capped (stopped by a size limit or a full disk)."""
 
     pane: PaneId
     epoch: EpochId
@@ -52,7 +52,7 @@ RecorderUpdate = RecordedStream | RecorderDied
 class RecorderClient:
     """A connection to the one recorder of an instance.
 
-    ``on_growth`` is called with an epoch and the size of its log for every write; ``on_update``, which the receiver
+    ``on_growth`` is called for every write, with the epoch and the size of its log; ``on_update``, which the receiver
     sets, for everything else. Both run on the event loop.
     """
 
@@ -89,7 +89,7 @@ class RecorderClient:
         return dict(self.streams)
 
     def drop_stream(self, epoch: EpochId) -> None:
-        """Tell the recorder to close an epoch's pipe; it then reports the stream as ended."""
+        """Tell the recorder to close an epoch's pipe. The recorder then reports the stream as ended."""
         self._send(b"drop %d\n" % epoch)
 
     def forget_stream(self, epoch: EpochId) -> None:
@@ -98,7 +98,7 @@ class RecorderClient:
         self._send(b"forget %d\n" % epoch)
 
     async def reexec(self, python: str = sys.executable, root: str = _PACKAGE_ROOT) -> None:
-        """Let the recorder execute the installed version of itself, keeping its pipes open.
+        """Make the recorder re-execute itself as the installed version, keeping its pipes open.
 
         Raises Unavailable if the new program cannot run or does not answer in time.
         """
@@ -120,7 +120,7 @@ class RecorderClient:
             self._report_difference(before.get(recording.epoch), recording)
 
     async def quit(self) -> None:
-        """Let the recorder close every pipe and exit, and wait for that; do nothing if none runs."""
+        """Make the recorder close every pipe and exit, and wait until it has. Do nothing if none is running."""
         if self.is_connected or is_recorder_listening(self._options.socket):
             await self.start()
             await self._disconnect(b"quit\n")
@@ -144,7 +144,7 @@ class RecorderClient:
         """Return the shell command for tmux's pipe-pane that passes the pane's output to the recorder."""
         script = f"{_PACKAGE_ROOT}/termvisor/recorder/send_fd.py"
         command = shlex.join([sys.executable, "-ISE", script, self._options.socket, f"{pane}/{epoch}"])
-        # tmux expands strftime, then formats; it would leave `##[` alone, so the quote is closed and opened between.
+        # tmux expands strftime, then formats. It does not unescape `##[`, so close and reopen the quote in between.
         return "exec " + command.replace("%", "%%").replace("#", "##''")
 
     async def _connect(self, *, may_spawn: bool) -> None:
@@ -156,7 +156,7 @@ class RecorderClient:
                     self._spawn_recorder()
                 await asyncio.sleep(_RECONNECT_DELAY_S)
             except (BlockingIOError, ConnectionError):
-                # Its accept queue is full, or it exited just now.
+                # Its accept queue is full, or it has just exited.
                 await asyncio.sleep(_RECONNECT_DELAY_S)
             except OSError as error:
                 raise Unavailable(f"cannot reach the recorder at {self._options.socket}: {error.strerror}") from error
@@ -173,7 +173,7 @@ class RecorderClient:
         self._is_child_starting = False
 
     def _spawn_recorder(self) -> None:
-        """Start a recorder unless our child still runs. If two start at once, one exits with EXIT_ALREADY_RUNNING."""
+        """Start a recorder unless our child is running. If two start at once, one exits with EXIT_ALREADY_RUNNING."""
         status = self._child.poll() if self._child else 0
         if status is None:
             return
@@ -187,14 +187,14 @@ class RecorderClient:
             )
 
     async def _terminate_child(self, child: subprocesses.ChildProcess) -> None:
-        """Stop a recorder of ours that lost the race against another one or is no longer needed."""
+        """Stop our recorder, which lost the race against another one or is no longer needed."""
         child.kill(signal.SIGTERM)
         if await asyncio.to_thread(child.wait) is not None:
             self._child = None
 
     def _send(self, message: bytes) -> None:
         if self._deferred_messages is not None:
-            # The closing connection would lose it.
+            # Otherwise closing the connection would lose it.
             self._deferred_messages.append(message)
         elif self._connection:
             self._connection.send(message)
@@ -246,7 +246,7 @@ class RecorderClient:
         return stream
 
     def _report_difference(self, before: RecordedStream | None, now: RecordedStream) -> None:
-        """Report what happened to a stream between two connections."""
+        """Report how a stream changed between two connections."""
         if before is None:
             self.on_update(replace(now, state="open"))
         if now.state != "open" and (before is None or before.state == "open"):
@@ -256,7 +256,7 @@ class RecorderClient:
 
 
 class _RecorderConnection:
-    """One connection to the recorder; ``ready`` is done once it has listed all its streams."""
+    """One connection to the recorder; ``ready`` is done once the recorder has listed all its streams."""
 
     def __init__(self, channel: SeqpacketChannel, on_line: Callable[[str], None], on_disconnect: Callable[[], None]):
         self._loop = asyncio.get_running_loop()
@@ -275,7 +275,7 @@ class _RecorderConnection:
         self._flush_outbox()
 
     async def send_farewell(self, farewell: bytes) -> None:
-        """Send a command after which the recorder hangs up, and wait for that.
+        """Send a command that makes the recorder hang up, and wait until it does.
 
         Raises Unavailable if the recorder reports a failure instead.
         """
@@ -329,7 +329,7 @@ class _RecorderConnection:
             self._on_line(line)
 
     def _handle_eof(self) -> None:
-        # Close first: a descriptor at end of file stays readable and would call us in a loop.
+        # Close first: a descriptor at end of file stays readable and would trigger this callback in a loop.
         self.close()
         self._on_disconnect()
         _resolve_future(self.ready, ConnectionResetError("the recorder hung up"))
@@ -354,7 +354,7 @@ async def _wait_with_timeout(verb: str, awaitable: Awaitable[None]) -> None:
 
 
 def _check_image(python: str, root: str) -> None:
-    """Raise Unavailable if the new program cannot be imported: exec of a broken one would lose every pipe."""
+    """Raise Unavailable if the new program cannot be imported, because executing it would lose every pipe."""
     load = f"import sys; sys.path[:0] = [{root!r}]; import termvisor.recorder.process"
     status, _, errors = subprocesses.run_and_capture([python, "-ISE", "-c", load])
     if status:

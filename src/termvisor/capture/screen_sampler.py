@@ -1,11 +1,11 @@
-"""Sample the screens of panes through the existing client of their server; start no process.
+"""Sample the screens of panes through the existing client of their server, without starting processes.
 
 There are two reasons to sample a pane, each with its own schedule and consumer:
 
     it repainted    `RepaintSchedule`, from paint activity of the pipeline; samples go to ``store_samples``
     it has an agent `AgentSchedule`, from the panes that ``agent_screens`` lists; screens go to its ``read_screen``
 
-A pane that is due for both is captured once, and the sample of a repainting pane also serves its agent.
+A pane that is due for both reasons is captured once, and the sample of a repainting pane also serves its agent.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
 from termvisor.model.terminal.screen import ScreenLifetime
 
-# Samples due within this time are taken with one request for each server.
+# Samples due within this time are taken together, with one request per server.
 _BATCH_WINDOW_S = 0.02
 # Time without output after which a screen counts as complete.
 QUIET_DELAY_S = 0.15
 MIN_SAMPLE_INTERVAL_S = 0.5
 MAX_SAMPLE_DELAY_S = 1.0
-# Retries of a sample that failed, e.g. because the control client is being attached.
+# Attempts for a sample that fails, for example because the control client is being attached.
 _MAX_ATTEMPTS = 10
 AGENT_CHECK_INTERVAL_S = 0.5
 _MIN_AGENT_INTERVAL_S = 1.0
@@ -37,7 +37,7 @@ _ACTIVE_AGENT_INTERVAL_S, _MAX_AGENT_INTERVAL_S = 2.0, 30.0
 # Seconds after the last output before the interval grows: by then every hysteresis delay has passed.
 _ACTIVE_PERIOD_S = 16.0
 
-log = get_logger("eyes")
+log = get_logger("capture.screens")
 
 
 class ScreenSource(Protocol):
@@ -50,10 +50,10 @@ class AgentScreens(Protocol):
     """The agents whose screens are classified."""
 
     def list_panes(self) -> Mapping[PaneId, int | None]:
-        """Return the panes with an agent, and when each of them printed last. Called twice a second."""
+        """Return the panes with an agent and the time of their last output. Called twice a second."""
 
     def read_screen(self, pane: PaneId, capture: PaneCapture, at: int, interval_s: float | None) -> None:
-        """Read a screen; the next follows after ``interval_s`` at the latest. None: the pane has no known agent."""
+        """Read a screen. The next one follows within ``interval_s``, which is None if the pane has no known agent."""
 
 
 class ScreenSample(Struct, frozen=True):
@@ -65,12 +65,12 @@ class ScreenSample(Struct, frozen=True):
 
 
 PaneLocator = Callable[[PaneId], tuple[ScreenSource, MuxPaneId] | None]
-"""Return the server and tmux id of a pane, None while it is not known."""
+"""Return the server and tmux id of a pane, or None while the pane is unknown."""
 SampleSink = Callable[[list[ScreenSample]], Awaitable[None]]
 
 
 class PaintActivity(Struct, frozen=True):
-    """A pane printed something; ``lifetime`` is None once it no longer repaints its screen."""
+    """Output of a pane; ``lifetime`` is None once the pane no longer repaints its screen."""
 
     pane: PaneId
     epoch: EpochId
@@ -84,9 +84,9 @@ class PaintActivity(Struct, frozen=True):
 
 
 class RepaintSchedule(Struct):
-    """When a repainting pane is sampled: after it painted, not too often, never while quiet.
+    """Schedule of a repainting pane: it is sampled after it painted, not too often, and never while it is quiet.
 
-    A program that never pauses is sampled at the latest MAX_SAMPLE_DELAY_S after its first unsampled paint. Times are
+    A program that never pauses is sampled at most MAX_SAMPLE_DELAY_S after its first unsampled paint. Times are
     monotonic seconds.
     """
 
@@ -94,7 +94,7 @@ class RepaintSchedule(Struct):
     last_output_at: float = 0.0
     last_sample_at: float = -MIN_SAMPLE_INTERVAL_S
     pending_since: float | None = None
-    """Time of the first paint that no sample shows yet."""
+    """Time of the first paint that has not been sampled yet."""
     is_mid_update: bool = False
     is_update_complete: bool = False
     attempts: int = 0
@@ -108,18 +108,18 @@ class RepaintSchedule(Struct):
 
     @property
     def due_at(self) -> float | None:
-        """Return when to sample, None if nothing was painted since the last sample."""
+        """Return when to sample, or None if nothing was painted since the last sample."""
         if self.pending_since is None:
             return None
         latest = self.pending_since + MAX_SAMPLE_DELAY_S
-        # A half painted screen would be stored as if the program had shown it.
+        # Otherwise a half-painted screen would be stored as if the program had shown it.
         settled_at = latest if self.is_mid_update else self.last_output_at + QUIET_DELAY_S
         if self.is_update_complete:
             settled_at = self.last_output_at
         return max(self.last_sample_at + MIN_SAMPLE_INTERVAL_S, min(settled_at, latest))
 
     def mark_sampled(self, now: float) -> None:
-        """Note that a sample is being taken; later paints request another one."""
+        """Record that a sample is being taken. Later paints request another one."""
         self.last_sample_at, self.pending_since, self.is_update_complete = now, None, False
 
     def mark_missed(self, now: float) -> None:
@@ -130,8 +130,8 @@ class RepaintSchedule(Struct):
 
 
 class AgentSchedule(Struct):
-    """When the pane of one agent is sampled: once its output has settled, then every two seconds for a while, then
-    less and less often, so that a screen that contradicts the agent's own signals is noticed."""
+    """Schedule of an agent's pane: it is sampled once its output has settled, then every two seconds for a while, then
+    less and less often, to notice a screen that contradicts the agent's own signals."""
 
     due_at: float
     interval_s: float = _ACTIVE_AGENT_INTERVAL_S
@@ -139,7 +139,7 @@ class AgentSchedule(Struct):
     active_at: float = 0.0
     printed_at: int | None = None
     is_requested: bool = False
-    """A capture is under way: a server that does not answer gets no second request for this pane."""
+    """A capture is in progress, so a server that does not answer gets no second request for this pane."""
 
     def record_output(self, printed_at: int | None, now: float) -> None:
         """Schedule a sample for when the output has settled."""
@@ -159,9 +159,9 @@ class _SampleBatch(Struct):
     server: ScreenSource
     panes: dict[MuxPaneId, PaneId] = field(default_factory=dict)
     lifetimes: dict[PaneId, ScreenLifetime] = field(default_factory=dict)
-    """Of the panes that repainted."""
+    """Screen lifetimes of the panes that repainted."""
     agents: dict[PaneId, AgentSchedule] = field(default_factory=dict)
-    """Of the panes that are due because of their agent."""
+    """Schedules of the panes that are due because of their agent."""
 
 
 class ScreenSampler:
@@ -175,9 +175,9 @@ class ScreenSampler:
         self._wake = asyncio.Event()
         self._sleep_deadline = 0.0
         self._busy_servers: set[int] = set()
-        """Servers with repainting panes whose last request is unanswered or whose samples are still being stored."""
+        """Servers whose last request for repainting panes is unanswered, or whose samples are still being stored."""
         self.meter = RateMeter()
-        """Counts the samples of repainting panes, for the cost shown in the health report."""
+        """Counts samples of repainting panes, a cost that the health report shows."""
 
     def note_activity(self, activity: PaintActivity) -> None:
         """Schedule a sample after paint activity. Called for every chunk of output, so it must be cheap."""
@@ -201,7 +201,7 @@ class ScreenSampler:
             while True:
                 await self._wait_until_due()
                 for batch in self.collect_due_panes():
-                    # In a task of its own: a server that does not answer must not delay the others.
+                    # In its own task, because a server that does not answer must not delay the others.
                     group.create_task(self.sample_panes(batch))
 
     async def _wait_until_due(self) -> None:
@@ -247,7 +247,7 @@ class ScreenSampler:
     def _add_to_batch(
         self, batches: dict[int, _SampleBatch], pane: PaneId, *, is_repaint: bool = False
     ) -> _SampleBatch | None:
-        """Add a pane to the batch of its server; None if the pane is not known, or its server still busy."""
+        """Add a pane to its server's batch and return that; None if the pane is unknown or the server is busy."""
         location = self._locate_pane(pane)
         if location is None or (is_repaint and id(location[0]) in self._busy_servers):
             return None
@@ -286,7 +286,7 @@ class ScreenSampler:
         try:
             captures = await batch.server.capture_screens(list(batch.panes))
         except MuxError as error:
-            # The server is gone or its client is being replaced: repaints are retried, agents have their next turn.
+            # The server is gone or its client is being replaced. Repaints are retried; agents are sampled again anyway.
             log.debug("cannot sample screens: %s", error)
             return dict.fromkeys(batch.panes.values())
         finally:
@@ -301,5 +301,5 @@ class ScreenSampler:
             agent = self._agents.get(pane)
             if agent is not None and pane not in batch.agents:
                 agent.record_sample(self._clock.monotonic())
-            if agent is not None or pane not in batch.agents:  # else its agent exited during the request
+            if agent is not None or pane not in batch.agents:  # otherwise its agent exited during the request
                 self.agent_screens.read_screen(pane, capture, at, agent.interval_s if agent is not None else None)

@@ -1,8 +1,8 @@
 """Seal complete raw segments: mask their secrets, then compress them.
 
-The new file is renamed into place once it is complete and synced to disk; only then is the old one deleted. Killed at
-any step, the stream reads as before, and remove_leftovers deletes the rest. Offsets and times do not change. A masked
-file is read-only (0400): that is how it is recognised later.
+A new file is renamed into place once it is complete and synced to disk; only then is the old one deleted. If stopped at
+any step, the stream reads as before, and remove_leftovers cleans up. Offsets and times do not change. A masked
+file is read-only (0400), by which it is recognised later.
 """
 
 import filecmp
@@ -51,9 +51,9 @@ class SealResult(Struct, frozen=True):
 def seal_segments(paths: Paths, settings: Settings, segments: list[tuple[str, int]]) -> Iterator[SealResult]:
     """Seal segments, each given by folder and start offset. Runs in a worker process, which may be killed at any time.
 
-    The paths and settings are the daemon's, which may differ from the environment and the file.
+    ``paths`` and ``settings`` are the daemon's, which may differ from the environment and the settings file.
     """
-    os.nice(10)  # panes and agents come first
+    os.nice(10)  # lower priority: panes and agents come first
     nonce = load_nonce(paths.nonce_file)
     use_rules(build_rules(settings.redact_patterns, settings.redact_allow, cache=paths.cache_dir, nonce=nonce))
     options = SealOptions(masks=settings.mask_raw, packs=settings.compress)
@@ -62,7 +62,7 @@ def seal_segments(paths: Paths, settings: Settings, segments: list[tuple[str, in
 
 
 def try_seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
-    """Seal one segment and return its result, with the error text if the disk refuses."""
+    """Seal one segment and return the result, with the error text if a file operation fails."""
     try:
         return seal_segment(folder, start, options)
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def try_seal_segment(folder: str, start: int, options: SealOptions) -> SealResul
 
 
 def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
-    """Seal one complete segment. Raises OSError and leaves the segment as it was if it cannot be rewritten."""
+    """Seal one complete segment. If it cannot be rewritten, raise OSError and leave it unchanged."""
     source = _find_segment_path(folder, start)
     before = os.stat(source)
     options = replace(options, packs=options.packs or source.endswith(COMPRESSED_SUFFIX))
@@ -91,11 +91,11 @@ def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
         os.utime(temp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
         os.rename(temp_path, target)
     except BaseException:
-        # Also when the worker is interrupted: leave no temporary file.
+        # Leave no temporary file, even if the worker is interrupted.
         with suppress(FileNotFoundError):
             os.unlink(temp_path)
         raise
-    # Before the old file goes: after a power cut either the old or the new one must be there.
+    # Sync before deleting the old file: after a power failure either the old or the new one must exist.
     _fsync_path(build_index_path(folder, start))
     _fsync_path(folder)
     if target != source:
@@ -104,12 +104,12 @@ def seal_segment(folder: str, start: int, options: SealOptions) -> SealResult:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Delete what a killed seal or deletion left: temporary files, raw files already compressed, lone indexes."""
+    """Delete what an interrupted seal or deletion left: temporary files, compressed raw files, orphaned indexes."""
     names = set(os.listdir(folder))
     for name in names:
         raw = f"{folder}/{name.partition('.')[0]}.raw"
         has_compressed_copy = name.endswith(".raw") and f"{name}{COMPRESSED_SUFFIX}" in names
-        # Checked again on disk: the listing is not atomic, and a segment is created before its index.
+        # Check again on disk, because the listing is not atomic and a segment is created before its index.
         is_lone_index = (
             name.endswith(".idx") and not os.path.exists(raw) and not os.path.exists(raw + COMPRESSED_SUFFIX)
         )
@@ -119,7 +119,7 @@ def remove_leftovers(folder: str) -> None:
 
 
 def delete_segment(folder: str, start: int) -> int:
-    """Delete a segment, its bytes before its index, and return the bytes freed."""
+    """Delete a segment, its data before its index, and return the number of bytes freed."""
     freed = 0
     for path in (build_raw_path(folder, start), build_compressed_path(folder, start), build_index_path(folder, start)):
         with suppress(FileNotFoundError):
@@ -158,7 +158,7 @@ def _read_chunks(folder: str, start: int) -> Iterator[bytes]:
 
 
 class _SegmentMasker:
-    """Mask the secrets of a segment, also those that reach into its neighbours."""
+    """Masker for the secrets of a segment, including those that extend into its neighbours."""
 
     def __init__(self, folder: str, start: int):
         self._folder, self._start = folder, start
@@ -195,7 +195,7 @@ def _slice_stream(stream: Iterable[bytes], skipped: int, count: int) -> Iterator
 
 
 def _read_edge_before(folder: str, start: int) -> bytes:
-    """Return the last bytes before ``start``, as far as they are contiguous up to it."""
+    """Return the last bytes before ``start``, without any that precede a hole."""
     edge, offset = b"", max(0, start - EDGE_BYTES)
     with closing(SegmentReader(folder)) as reader:
         while offset < start and (pieces := list(reader.read_pieces(offset, start - offset))):

@@ -19,19 +19,19 @@ from termvisor.system.procfs import read_start_time
 from termvisor.system.subprocesses import is_installed
 
 _SCAN_INTERVAL_S = 1.0
-# A server that does not answer delays the daemon's first answers by at most this.
+# Maximum delay of the daemon's first answers by a server that does not answer.
 _FIRST_LISTING_TIMEOUT_S = 3.0
-log = get_logger("lookout")
+log = get_logger("capture.servers")
 
 
 class ServerSupervisor:
-    """Own the watchers of all servers; receive the recorder's updates, except growth, and pass them on."""
+    """Owner of the watchers of all servers; passes the recorder's updates (except growth) on to them."""
 
     def __init__(self, paths: Paths, settings: Settings, *, epochs: EpochLifecycle, recorder: RecorderClient):
         self._paths, self._settings, self._epochs, self._recorder = paths, settings, epochs, recorder
         recorder.on_update = self._handle_recorder_update
         self._resumable_epochs: dict[PaneId, list[Epoch]] = {}
-        """Epochs an earlier daemon or a failed watcher left open, oldest first."""
+        """Epochs that an earlier daemon or a failed watcher left open, oldest first."""
         self._recorder_died = asyncio.Event()
         self._recorder_retry = AlertingRetry("recorder", "the recorder keeps exiting", epochs.event_log)
         self._stop_requested = asyncio.Event()
@@ -41,7 +41,7 @@ class ServerSupervisor:
         self._retries_by_socket: dict[str, AlertingRetry] = {}
         self.recorder_restarts = self.watcher_restarts = 0
         self.fork_count = 0
-        """Programs started for capturing since the daemon started."""
+        """Number of programs started for capturing since the daemon started."""
 
     def _handle_recorder_update(self, update: RecorderUpdate) -> None:
         for watcher in self.watchers.values():
@@ -55,7 +55,7 @@ class ServerSupervisor:
         self._stop_requested.set()
 
     def locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId] | None:
-        """Return the watcher of a pane and the pane's tmux id, or None if no server has it."""
+        """Return the watcher of a pane and the pane's tmux id, or None if no server has the pane."""
         for watcher in self.watchers.values():
             for mux_id, known in watcher.known_panes.items():
                 if known.id == pane:
@@ -63,7 +63,7 @@ class ServerSupervisor:
         return None
 
     def apply_settings(self, settings: Settings) -> None:
-        """Use new settings and stop the watchers of servers they no longer name."""
+        """Apply new settings and stop watching servers that they no longer name."""
         self._settings = settings
         sockets = list_candidate_sockets(self._paths, settings)
         for socket, watcher in self.watchers.items():
@@ -75,7 +75,7 @@ class ServerSupervisor:
         return self._epochs.event_log.alerts
 
     def list_unwatched_servers(self) -> list[ServerHealth]:
-        """Return the servers the settings name that are not running."""
+        """Return the servers that are named in the settings but not running."""
         return [
             ServerHealth(
                 target=LOCAL.name, socket=socket, mux_ok=False, client="none", panes=0, detail="no server is running"
@@ -109,7 +109,7 @@ class ServerSupervisor:
             recorder_task.cancel()
 
     async def _wait_for_first_listings(self) -> None:
-        # One server that hangs must not keep the others from being served.
+        # A server that hangs must not keep the others from being watched.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FIRST_LISTING_TIMEOUT_S):
                 for watcher in list(self.watchers.values()):
@@ -144,7 +144,7 @@ class ServerSupervisor:
         await self._check_tmux_installed()
 
     async def _check_tmux_installed(self) -> None:
-        """Raise an alert while tmux is missing; once it is installed, retry all servers at once."""
+        """Raise an alert while tmux is missing. Once it is installed, retry all servers immediately."""
         program, event_log = self._settings.tmux_program, self._epochs.event_log
         if not is_installed(program):
             await event_log.raise_alert("tmux", describe_missing_tmux(program))
@@ -158,11 +158,11 @@ class ServerSupervisor:
         try:
             await watcher.run()
         except MuxError as error:
-            # tmux did not answer or exited: expected, so no traceback.
+            # tmux did not answer or exited. That is expected, so log no traceback.
             log.warning("cannot watch %s: %s", watcher.socket, error)
             await self._handle_watcher_failure(watcher, str(error))
         except Exception as error:
-            # A bug met at one server must not end the watchers of the others.
+            # A bug that affects one server must not end the watchers of the others.
             log.exception("the watcher of %s failed", watcher.socket)
             await self._handle_watcher_failure(watcher, type(error).__name__)
         finally:
@@ -170,7 +170,7 @@ class ServerSupervisor:
             del self.watchers[watcher.socket]
 
     async def _handle_watcher_failure(self, watcher: ServerWatcher, reason: str) -> None:
-        """Schedule a restart of the watcher and keep its open epochs for it."""
+        """Schedule a restart of the watcher and keep its open epochs for the next one."""
         self.watcher_restarts += 1
         if watcher.socket not in self._retries_by_socket:
             description = f"watching {watcher.socket} keeps failing"
@@ -201,14 +201,14 @@ class ServerSupervisor:
         try:
             await self._recorder.start()
         except VisorError as error:
-            # Often a full disk; retried until it works, because without a recorder nothing is captured.
+            # Often a full disk. Retry until it works, because without a recorder nothing is captured.
             log.error("cannot start the recorder: %s", error)
             return False
         await self._recorder_retry.record_success()
         return True
 
     async def _close_orphaned_panes(self) -> None:
-        """Close the panes whose server exited while no daemon ran, and finish the text of closed epochs."""
+        """Close the panes whose server exited while no daemon was running, and decode the rest of closed epochs."""
         epochs, store, open_epochs = self._epochs, self._epochs.store, self._resumable_epochs
         for epoch in await store.output.list_unfinished_epochs():
             epochs.pipeline.open_epoch(epoch)

@@ -1,7 +1,7 @@
 """Watch one tmux server: list its panes, store their changes and drive the capture of their output.
 
-Input: notices of the control client and updates of the recorder. Output: stored panes, events and epochs.
-Invariant: one task does all work of a server, one step after the other.
+In: notices from the control client and updates from the recorder. Out: stored panes, events and epochs.
+Invariant: one task does all the work for a server, step by step.
 """
 
 import asyncio
@@ -37,20 +37,20 @@ from termvisor.settings import Settings
 _BUSY_LISTING_INTERVAL_S = 2.0
 # The interval between full listings doubles up to this while the server is quiet.
 _MAX_LISTING_INTERVAL_S = 60.0
-# Longer than the end-of-file timeout of a released pane, so that its stream is dropped and reported before.
+# Longer than the end-of-file timeout of a released pane, so that its stream is dropped and reported first.
 _DRAIN_TIMEOUT_S = 4.0
 _MISPLACED_WINDOW_NOTICES = ("window-add", "client-session-changed")
-"""Notices after which a foreign window may be in our own session."""
+"""Notices after which one of the user's windows may be in our own session."""
 _TOPOLOGY_NOTICE_PREFIXES = ("window", "unlinked-window", "session", "layout", "pane")
-# A client attached or detached: the server's exit-unattached option may matter now.
+# A client attached or detached, so the server's exit-unattached option may matter now.
 _CLIENT_NOTICE_PREFIX = "client-"
 
 T = TypeVar("T")
-log = get_logger("watch")
+log = get_logger("capture.servers")
 
 
 class SessionNotice(Struct, frozen=True):
-    """A notice of the control-mode capture client of one session."""
+    """A notice from the control-mode capture client of a session."""
 
     session_id: str
     notice: ControlNotice
@@ -65,9 +65,9 @@ InboxMessage = RecordedStream | RecorderDied | ControlNotice | SessionNotice
 
 
 class ServerWatcher:
-    """Watch the tmux server at ``socket`` until it is gone or stop() is called.
+    """Watcher of the tmux server at ``socket``, until the server is gone or stop() is called.
 
-    ``resumable_epochs`` are the epochs an earlier daemon or watcher left open, by pane, oldest first.
+    ``resumable_epochs`` are the epochs that an earlier daemon or watcher left open, by pane, oldest first.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class ServerWatcher:
         self.has_started = False
         self.detail = ""
         self.corrections = 0
-        """Changes found by a full listing that no notice had announced."""
+        """Number of changes found by a full listing that no notice had announced."""
         self._is_change_announced = True
 
     def post(self, message: InboxMessage) -> None:
-        """Queue a message for the watcher's task; must be called on the event loop."""
+        """Queue a message for the watcher's task. Must be called on the event loop."""
         self._inbox.append(message)
         self._wake.set()
 
@@ -180,7 +180,7 @@ class ServerWatcher:
         )
 
     async def _attach_control_client(self) -> None:
-        """Replace the plain client by a control client unless the server exits with its last client."""
+        """Replace the plain client with a control client, unless the server exits with its last client."""
         if self.server.exits_unattached or not self._control_retry.is_due:
             return
         self._count_fork()
@@ -188,7 +188,7 @@ class ServerWatcher:
             self.server.client = await self._start_control_client()
             await self.server.leave_if_last()
         except MuxError as error:
-            # Watching goes on with the plain client, which only costs more.
+            # Continue with the plain client, which merely costs more.
             await self._drop_control_client(str(error))
             return
         # Changes before the client attached were not announced.
@@ -204,7 +204,7 @@ class ServerWatcher:
             if (await identify_server(client, self.socket)).instance != self.server.instance:
                 raise MuxError("another tmux server took over this socket")
         except MuxError:
-            # Also if the wrong server answers: do not leave a client attached to it.
+            # If the wrong server answers, do not leave a client attached to it either.
             client.close()
             raise
         return client
@@ -321,17 +321,17 @@ class ServerWatcher:
             await panes.mark_gone(gone.id, self._now())
             await emit(change.kind, gone.id)
         else:
-            # Store before the event, so that its subscribers read the new facts.
+            # Store before emitting the event, so that its subscribers read the new facts.
             known = self.known_panes[change.mux_id]
             await self._update_pane(known, new[change.mux_id])
             await emit(change.kind, known.id, **change.data)
 
     async def _call_server(self, call: Callable[[], Awaitable[T]]) -> T | None:
-        """Run a tmux call; if it fails, return None after checking whether the server is gone."""
+        """Run a tmux call. If it fails, check whether the server is gone and return None."""
         try:
             return await call()
         except MuxError as error:
-            # The error does not tell a dead server from a lost client, its process does.
+            # The error is the same for a dead server and a lost client, so check the server's process.
             self.detail = str(error)
             if not self.captures.is_server_alive:
                 self._is_server_gone = True
@@ -355,9 +355,9 @@ class ServerWatcher:
         await self._release_server()
 
     async def abandon_server(self) -> None:
-        """Release the server after an exception in run(); open epochs stay open for the next watcher."""
+        """Release the server after an exception in run(), leaving epochs open for the next watcher."""
         if self.has_started:
-            # Their epochs stay open: the next watcher resumes or closes them.
+            # Their epochs stay open until the next watcher resumes or closes them.
             await self.captures.control_capture.close_clients()
             await self._release_server()
 
@@ -367,7 +367,7 @@ class ServerWatcher:
         await self.captures.clear_alert()
 
     async def _drain_captures(self) -> None:
-        """Wait until the recorder has read the last bytes of closed pipes, up to the time limit."""
+        """Wait, up to a time limit, until the recorder has read the last bytes of closed pipes."""
         deadline = self._monotonic() + _DRAIN_TIMEOUT_S
         while not self.captures.is_drained and self._monotonic() < deadline:
             await self._wait_for_wake(0.1)
@@ -375,7 +375,7 @@ class ServerWatcher:
             await self.captures.run_step()
 
     async def _wait_for_wake(self, seconds: float) -> None:
-        # The timeout is the usual case: the next poll is due.
+        # A timeout is the usual case and means that the next poll is due.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake.wait()

@@ -1,4 +1,4 @@
-"""The Python API: every operation by its name, async with `connect`, blocking with `Visor`.
+"""The Python API: every operation by name, async with `connect`, blocking with `Visor`.
 
     async with connect() as visor:
         print(await visor.list_panes(session="work"))
@@ -8,7 +8,7 @@
     with Visor() as visor:
         print(visor.get_text(pane="7", tail=20))
 
-Answers are plain data (dicts, lists, strings, numbers); errors are those of `termvisor.errors`.
+Results are plain data (dicts, lists, strings, numbers). Errors are defined in `termvisor.errors`.
 """
 
 from termvisor.client.visor import AsyncVisor, Visor, connect

@@ -15,7 +15,7 @@ from termvisor.protocol.lines import LineBuffer
 from termvisor.protocol.unix_socket import connect_socket
 
 HELLO_TIMEOUT_S = 10.0
-"""A daemon that does not answer `hello` within this time hangs."""
+"""Seconds after which a daemon that has not answered `hello` counts as hung."""
 
 
 class BlockingConnection:
@@ -30,20 +30,20 @@ class BlockingConnection:
         except BaseException:
             self.close()
             raise
-        # An operation may take as long as it needs, such as waiting for an agent.
+        # No timeout for operations: some wait for an agent.
         self._socket.settimeout(None)
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
-        """Return the result of a method; stream items before it are dropped."""
+        """Call a method and return its result, dropping any stream items before it."""
         return next(answer for answer in self._send_request(method, params) if not answer.method).result
 
     def stream_items(self, method: str, params: dict[str, Any]) -> Iterator[Any]:
-        """Send the request now and return the items of its stream; close the connection to end it early."""
+        """Send the request and return an iterator over its stream items. To stop early, close the connection."""
         answers = self._send_request(method, params)
         return (answer.params.item for answer in answers if answer.params is not None)
 
     def is_ready(self) -> bool:
-        """Return True if a part of an answer can be read without blocking."""
+        """Return True if part of an answer can be read without blocking."""
         return bool(self._received) or bool(select.select([self._socket], [], [], 0)[0])
 
     def fileno(self) -> int:
@@ -53,7 +53,7 @@ class BlockingConnection:
         self._socket.close()
 
     def _send_request(self, method: str, params: dict[str, Any]) -> Iterator[jsonrpc.IncomingMessage]:
-        """Send a request and return an iterator over its answers, the result last."""
+        """Send a request and return an iterator over its answers; the last one is the result."""
         request_id = next(self._request_ids)
         try:
             self._socket.sendall(jsonrpc.encode_message(jsonrpc.RpcRequest(method, params, request_id)))
@@ -98,7 +98,7 @@ def connect_if_running(path: str) -> BlockingConnection | None:
 
 
 def connect_to_daemon(path: str) -> socket:
-    """Return a socket connected to this user's daemon; raise Unavailable if none is running."""
+    """Return a socket connected to this user's daemon. Raises Unavailable if none is running."""
     if (sock := _connect_checked(path)) is None:
         raise Unavailable("no daemon is running", hint="Start it with `visor daemon start`.")
     return sock

@@ -1,6 +1,6 @@
 """Find, start and stop the daemon process.
 
-Invariant: concurrent callers start one daemon: the holder of the start lock starts it, the others wait and find it.
+Invariant: concurrent callers start only one daemon. The holder of the start lock starts it; the others wait for it.
 """
 
 import contextlib
@@ -18,13 +18,13 @@ from termvisor.settings import Paths, get_environment, make_instance_folders
 from termvisor.system import files, subprocesses
 from termvisor.system.retry import wait_until
 
-# Detached children; referenced so that they are not garbage collected while still running.
+# Detached child processes, referenced so that they are not garbage collected while running.
 _started_daemons: list[subprocesses.ChildProcess] = []
 DAEMON_COMMAND = (sys.executable, "-m", "termvisor", "daemon", "--foreground")
 
 
 def is_running(paths: Paths) -> bool:
-    """Return True if a daemon process exists, also while it is starting or stopping."""
+    """Return True if a daemon process exists, even one that is starting or stopping."""
     return files.read_lock_holder(paths.daemon_lock) is not None
 
 
@@ -44,7 +44,7 @@ def ensure_running(
         return hello
     make_instance_folders(paths)
     with _hold_start_lock(paths):
-        # Asked again: another caller may have started it while this one waited for the lock.
+        # Check again: another caller may have started the daemon while this one waited for the lock.
         return fetch_hello(paths) or _start_daemon(paths, timeout_s, command)
 
 
@@ -63,7 +63,7 @@ def stop_daemon(paths: Paths, *, timeout_s: float = 10.0, keep_recorder: bool = 
 
 
 def get_error_file(paths: Paths) -> str:
-    """Return the file for the daemon's stderr, which has errors from before its log file is open."""
+    """Return the path of the file that receives the daemon's stderr: errors before its log file is open."""
     return f"{os.path.dirname(paths.log_file)}/daemon.err"
 
 
@@ -92,7 +92,7 @@ def _start_daemon(paths: Paths, timeout_s: float, command: Sequence[str]) -> jso
 
 
 def _spawn_daemon(paths: Paths, command: Sequence[str]) -> subprocesses.ChildProcess:
-    # The child's current folder is "/": relative folders from the environment must be passed as absolute ones.
+    # The child's working directory is "/", so pass relative folders from the environment as absolute paths.
     folders = {
         "VISOR_CONFIG_DIR": paths.config_dir,
         "VISOR_DATA_DIR": paths.data_dir,
@@ -103,7 +103,7 @@ def _spawn_daemon(paths: Paths, command: Sequence[str]) -> subprocesses.ChildPro
     except OSError as error:
         raise Unavailable(
             f"{get_error_file(paths)} cannot be written: {error.strerror}",
-            hint="Check the folder's rights, and that its disk is neither full nor mounted read-only.",
+            hint="Check the folder's permissions, and that its disk is neither full nor mounted read-only.",
         ) from error
     with os.fdopen(descriptor, "wb") as errors:
         return subprocesses.start_detached(command, log=errors, env=get_environment() | folders)
@@ -124,14 +124,14 @@ def _ask_to_stop(paths: Paths, keep_recorder: bool) -> bool:
         connection.call("shutdown", {"keep_recorder": keep_recorder})
         connection.close()
     except VisorError:
-        # It hangs or speaks another protocol: the caller sends a signal.
+        # It hangs or speaks another protocol, so the caller sends a signal.
         return False
     return True
 
 
 def _send_signal(pid: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError):
-        # The pid is 0 while the holder of the lock has not written it yet; kill(0) would hit our own group.
+        # The pid is 0 until the lock holder has written it, and kill(0) would signal our own process group.
         if pid > 0:
             os.kill(pid, number)
 

@@ -14,13 +14,13 @@ from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.lines import LineBuffer
 from termvisor.settings import Paths, resolve_paths
 
-# Items of one stream that may be queued for the caller before the client stops reading the socket.
+# Maximum stream items to queue for the caller before the client stops reading the socket.
 _MAX_UNREAD_ITEMS = 1000
 
 
 @asynccontextmanager
 async def connect(places: Paths | None = None, *, start: bool = True) -> AsyncIterator["AsyncVisor"]:
-    """Connect to the daemon of ``places`` (default: this user's); with ``start``, start it if it is not running."""
+    """Connect to the daemon at ``places`` (default: this user's). With ``start``, start it if it is not running."""
     paths = places or resolve_paths()
     if start:
         await asyncio.to_thread(ensure_running, paths)
@@ -29,7 +29,7 @@ async def connect(places: Paths | None = None, *, start: bool = True) -> AsyncIt
 
 
 class _OperationMethods:
-    """Every operation as a method; ``_stream`` starts one that yields items."""
+    """Every operation as a method. ``_stream`` starts an operation that yields items."""
 
     _connection: "_AsyncConnection | BlockingConnection"
     _stream: Callable[[str, dict[str, Any]], Any]
@@ -55,7 +55,7 @@ class AsyncVisor(_OperationMethods):
         self._paths, self._connection = paths, connection
 
     async def _stream(self, name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        # A connection of its own: a slow reader must not delay the answers to other calls.
+        # Use a separate connection, so that a slow reader does not delay the answers to other calls.
         async with (
             _open_connection(self._paths) as connection,
             aclosing(connection.stream_items(name, params)) as items,
@@ -83,7 +83,7 @@ class Visor(_OperationMethods):
         self._connection.close()
 
     def _stream(self, name: str, params: dict[str, Any]) -> Iterator[Any]:
-        # A connection of its own, because a blocking one reads the answers to one request at a time.
+        # Use a separate connection, because a blocking one reads the answers to one request at a time.
         connection = BlockingConnection(connect_to_daemon(self._paths.daemon_socket))
         try:
             yield from connection.stream_items(name, params)
@@ -113,7 +113,7 @@ async def _exchange_hello(connection: "_AsyncConnection") -> jsonrpc.DaemonHello
 
 
 class _AsyncConnection(asyncio.Protocol):
-    """Route each answer to the queue of its request."""
+    """Routes each answer to the queue of its request."""
 
     hello: jsonrpc.DaemonHello
 
@@ -123,7 +123,7 @@ class _AsyncConnection(asyncio.Protocol):
         self._failure: VisorError | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream connection gives nothing else
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a connection from asyncio has no other type
         self._transport = transport
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -134,7 +134,7 @@ class _AsyncConnection(asyncio.Protocol):
             for answer in map(jsonrpc.parse_incoming, self._line_buffer.feed(data)):
                 self._route_answer(answer)
         except VisorError as error:
-            # The stream is out of sync: no later answer on this connection can be trusted.
+            # The byte stream is out of sync, so no later answer on this connection can be trusted.
             self._fail(error)
             self._transport.abort()
 
@@ -170,7 +170,7 @@ class _AsyncConnection(asyncio.Protocol):
                 yield answer
         finally:
             del self._answer_queues[request_id]
-            # Its queue may have been the full one for which reading was paused.
+            # Reading may have been paused because this queue was full.
             self._transport.resume_reading()
             if not is_done and not self._transport.is_closing():
                 self._transport.write(jsonrpc.encode_message(jsonrpc.RpcRequest("cancel", {"id": request_id})))
@@ -190,7 +190,7 @@ class _AsyncConnection(asyncio.Protocol):
     def _route_answer(self, answer: jsonrpc.IncomingMessage) -> None:
         queue = self._answer_queues.get(answer.params.id if answer.params else answer.id)
         if queue is None:
-            # The caller left; items that were already on the way are dropped.
+            # The caller stopped reading, so drop items that arrive late.
             return
         queue.put_nowait(answer)
         if queue.qsize() > _MAX_UNREAD_ITEMS:

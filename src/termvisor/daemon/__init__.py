@@ -1,5 +1,5 @@
 """The daemon: captures panes, tracks agents, runs actions and workflows, and answers requests on a Unix socket.
 
-In: tmux servers, the recorder, agents' files and clients. Out: rows in the store, and answers to clients.
+In: output from tmux servers and the recorder, agents' files, client requests. Out: stored rows, answers to clients.
 Read first: `assembly`, which builds and connects all components.
 """

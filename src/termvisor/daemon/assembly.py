@@ -51,9 +51,9 @@ log = get_logger("daemon")
 
 @asynccontextmanager
 async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[DaemonServices]:
-    """Start a capturing daemon and yield its services; stop and close everything at the end."""
+    """Start capture and all other components and yield the services; stop and close everything at the end."""
     clock = SystemClock()
-    # Before the store is opened: no text may be stored or logged without the user's redaction patterns.
+    # Must precede opening the store: no text may be stored or logged without the user's redaction patterns.
     use_rules(await load_redaction_rules(paths, settings))
     store = await Store.open(paths.database, clock)
     try:
@@ -95,7 +95,7 @@ async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[Daemo
 def _list_background_jobs(
     services: DaemonServices, components: Components, open_approvals: list[Approval]
 ) -> list[Coroutine[None, None, None]]:
-    """Return the jobs that run as long as the daemon and may be cancelled at any time."""
+    """Return the jobs that run for the daemon's lifetime and may be cancelled at any time."""
     scheduler = services.maintenance.scheduler
     return [
         scheduler.run(),
@@ -126,12 +126,12 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     write_retry = WriteRetry(clock)
     event_log = EventLog(store.events, clock, write_retry)
     pipeline = _build_pipeline(paths, settings, store, clock)
-    # One bus: subscribers need not know whether an event came from a stream or from the daemon.
+    # Share one bus, so that subscribers receive events from streams and from the daemon alike.
     pipeline.events = event_log.events
     active_rules = ActiveRules(pipeline.matcher, paths)
     await active_rules.load(settings)
     recorder = RecorderClient(paths, settings, pipeline.note_growth)
-    # Capture retries while the disk is full; an operation gets the error at once from the plain store.
+    # Capture retries while the disk is full; operations use the plain store and get the error immediately.
     epochs = EpochLifecycle(store.with_write_retry(write_retry), pipeline, event_log, clock)
     supervisor = ServerSupervisor(paths, settings, epochs=epochs, recorder=recorder)
     sightings = SightingRecorder(store, pipeline, clock)
@@ -139,7 +139,7 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     connect_capture(agent_tracking, pipeline, supervisor)
     screen_sampler = ScreenSampler(clock, partial(_find_pane_location, supervisor), sightings.store_samples)
     pipeline.on_paint_activity = screen_sampler.note_activity
-    # Raw logs may carry ids that the database does not know; a new pane must not get one of them.
+    # Raw logs may use ids that are missing in the database; a new pane must not get one of them.
     await store.maintenance.reserve_ids(*find_highest_ids(paths.raw_dir))
     # Last, because the recorder reports the streams of an earlier daemon as soon as it is connected.
     await recorder.start()
@@ -184,7 +184,7 @@ async def _stop_capture(services: DaemonServices, components: Components, superv
     # A full disk must not keep the daemon from stopping; what is not stored is still in the raw logs.
     components.write_retry.stop_retrying()
     if services.keeps_recorder:
-        await components.recorder.reexec()  # it becomes the installed version: this is how it is upgraded
+        await components.recorder.reexec()  # upgrades it to the installed version
         components.recorder.detach()
     else:
         await components.recorder.quit()
@@ -208,7 +208,7 @@ async def _run_agent_tracking(components: Components) -> None:
 
 
 async def _recover_sends(services: DaemonServices, components: Components, open_sends: list[DeliveryRecord]) -> None:
-    """Resolve the sends that an earlier daemon left open, once the panes are known."""
+    """Determine the outcome of sends that an earlier daemon left open, once the panes are known."""
     if open_sends:
         await components.server_supervisor.first_scan_done.wait()
         await components.pipeline.wait_settled()
@@ -218,7 +218,7 @@ async def _recover_sends(services: DaemonServices, components: Components, open_
 
 async def _list_open_approvals(components: Components) -> list[Approval]:
     """Return the approval requests of an earlier daemon that have not expired."""
-    # Read before clients can connect, so that each request is notified once: from here or from the bus.
+    # Read before clients can connect, so that each request comes either from here or from the bus, not both.
     now = components.clock.now()
     return [approval for approval in await components.store.approvals.list() if approval.expires_at > now]
 
@@ -233,7 +233,7 @@ def _build_notification_sender(services: DaemonServices, components: Components,
 
 
 async def _wait_or_abandon(task: asyncio.Task[None], components: Components) -> None:
-    """Wait for the task; cancel it if the store cannot be written, and leave its work to the next daemon."""
+    """Wait for the task; if the store cannot be written, cancel it and leave its work to the next daemon."""
     while not task.done():
         await asyncio.wait([task], timeout=_SHUTDOWN_POLL_INTERVAL_S)
         if not task.done() and (problem := components.pipeline.storage_error or components.write_retry.problem):
@@ -244,5 +244,5 @@ async def _wait_or_abandon(task: asyncio.Task[None], components: Components) -> 
 async def _run_checkpoints(store: Store, clock: Clock) -> None:
     while True:
         await clock.sleep(_CHECKPOINT_INTERVAL_S)
-        with suppress(StorageError):  # the writers report a store that fails
+        with suppress(StorageError):  # writers report storage errors
             await store.checkpoint()

@@ -1,4 +1,4 @@
-"""The long-lived components of the daemon, as one struct; built only by `daemon.assembly`."""
+"""The long-lived components of the daemon in one struct, built only by `daemon.assembly`."""
 
 from msgspec import Struct, field
 
@@ -32,4 +32,4 @@ class Components(Struct):
     agent_tracking: AgentTracking
     active_rules: ActiveRules
     approval_bus: Bus[Approval] = field(default_factory=Bus)
-    """New and answered approval requests; exists before the gate, which is built with the first action."""
+    """New and answered approval requests. Separate from the gate, which is not built until the first action."""

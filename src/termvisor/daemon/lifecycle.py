@@ -29,7 +29,7 @@ async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -
     Raises Conflict if a daemon answers on the socket, or the lock is still held after the timeout.
     """
     deadline = clock.monotonic() + timeout_s
-    # A restart starts the new daemon while the old one still stores its last output, hence the wait.
+    # Wait, because a restart starts the new daemon while the old one is still storing its last output.
     while (descriptor := files.acquire_lock(paths.daemon_lock)) is None:
         if _is_socket_answering(paths.daemon_socket) or clock.monotonic() > deadline:
             pid = files.read_lock_holder(paths.daemon_lock)
@@ -49,10 +49,10 @@ def _is_socket_answering(path: str) -> bool:
 
 
 def raise_descriptor_limit() -> None:
-    """Raise the soft limit of open files to the hard one: each captured pane needs two descriptors."""
+    """Raise the soft limit on open files to the hard limit, because each captured pane needs two descriptors."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
-        with contextlib.suppress(OSError, ValueError):  # macOS refuses "unlimited"
+        with contextlib.suppress(OSError, ValueError):  # macOS rejects "unlimited"
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
@@ -80,15 +80,15 @@ def find_recorder_pid(paths: Paths) -> int | None:
 
 
 def stop_recorder(paths: Paths, timeout_s: float = 5.0) -> None:
-    """Stop the recorder that a killed daemon left; it closes its files first. Call only if no daemon is running."""
+    """Stop the recorder left by a killed daemon; it closes its files first. Call only if no daemon is running."""
     if (connection := _connect_recorder(paths)) is None:
         return
     connection.settimeout(timeout_s)
-    # It may exit or close the connection at any moment; that is the purpose of the call.
+    # The recorder may exit or close the connection at any moment, which is the purpose of the call.
     with suppress(OSError):
         connection.send(b"listen %d\n" % PROTOCOL_VERSION)
         connection.send(b"quit\n")
-        while connection.recv(1 << 16):  # until it closes the connection at its exit
+        while connection.recv(1 << 16):  # until it exits and closes the connection
             continue
     connection.close()
 
@@ -96,6 +96,6 @@ def stop_recorder(paths: Paths, timeout_s: float = 5.0) -> None:
 def _connect_recorder(paths: Paths) -> socket | None:
     try:
         return sockets.connect_socket(paths.recorder_socket)
-    # No socket, or one that a killed recorder left behind: there is none to talk to.
+    # No socket, or a stale one left by a killed recorder: there is no recorder to connect to.
     except (FileNotFoundError, ConnectionRefusedError):
         return None

@@ -20,7 +20,7 @@ def run() -> int:
     from termvisor.settings import load_settings, resolve_paths
     from termvisor.system.malloc import limit_arenas
 
-    # Before the first thread starts: each thread would otherwise get a malloc arena of its own.
+    # Must run before the first thread starts; otherwise each thread would get its own malloc arena.
     limit_arenas()
     raise_descriptor_limit()
     try:
@@ -36,7 +36,7 @@ def run() -> int:
 
 
 def _import_without(name: str, excluded: str) -> None:
-    """Import a module while another, optional one cannot be imported."""
+    """Import a module while blocking the import of another, optional one."""
     previous = sys.modules.get(excluded)
     # None in sys.modules makes the import system raise ModuleNotFoundError.
     cast("dict[str, object]", sys.modules)[excluded] = None

@@ -1,4 +1,4 @@
-"""Start and stop the daemon in order: folders, lock, log, services, socket; then the same in reverse.
+"""Start the daemon's parts in order (folders, lock, log, services, socket), and stop them in reverse order.
 
 Invariant: when `run_daemon` returns or raises, the socket file is removed, services are closed and the lock is free.
 """
@@ -34,7 +34,7 @@ def run_daemon(paths: Paths, settings: Settings, open_services: OpenServices[Dae
 
 def _build_handler(services: DaemonServices, stop: Callable[[], None]) -> OperationDispatcher:
     handler = OperationDispatcher(services, stop)
-    freeze_heap()  # everything that lives as long as the daemon is allocated now
+    freeze_heap()  # all objects that live as long as the daemon have been allocated
     return handler
 
 
@@ -45,7 +45,7 @@ async def run_until_stopped(
         configure_log_file(paths.log_file, settings)
         stop = asyncio.Event()
         install_stop_handler(stop.set)
-        # First, because it fails if the path is taken: then nothing has been opened or captured yet.
+        # Bind first, because it fails if the path is in use; at this point nothing has been opened or captured.
         listener = bind_daemon_socket(paths.daemon_socket)
         try:
             async with open_services(paths, settings) as services, asyncio.TaskGroup() as group:
@@ -59,7 +59,7 @@ async def run_until_stopped(
                     await stop.wait()
                 finally:
                     await server.close()
-        # Also for cancellation: the log is the only place where a detached daemon can say why it ended.
+        # Includes cancellation: the log is the only place where a detached daemon can report why it ended.
         except BaseException:
             log.exception("the daemon stops because of an error")
             raise

@@ -1,8 +1,8 @@
 """Scan the lines of a pane for rule matches.
 
-In: stored, redacted lines of one pane. Out: matches, each with its line, span and captures. One scan of the whole block
-decides whether there is anything at all; only lines with a hit are matched by ``re``, so that the result does not
-depend on the engine. Invariant: the matches are the same however the lines are divided among calls.
+In: stored, redacted lines of one pane. Out: matches, each with line, span and captures. One scan of the whole block
+decides whether there is any hit. Only lines with a hit are then matched with ``re``, so that the result does not
+depend on the engine. Invariant: the matches do not depend on how the lines are divided among calls.
 """
 
 from bisect import bisect_right
@@ -28,7 +28,7 @@ OVERLAP_CHARS = 512
 
 
 class JoinedRows(Struct, frozen=True):
-    """``first_lines`` has the index of each row's first line; ``piece_starts`` the offsets of its lines in the row."""
+    """Joined lines; ``first_lines`` has the index of each row's first line, ``piece_starts`` its lines' offsets."""
 
     texts: Sequence[str]
     first_lines: Sequence[int]
@@ -41,13 +41,13 @@ class JoinedRows(Struct, frozen=True):
         return self.first_lines[row] + piece, starts[piece]
 
     def is_open(self, row: int) -> bool:
-        """Return True if the row ends in a full line: more of it may come, so a match at its end may be longer."""
+        """Return True if the row ends with a full line: more may follow, so a match at its end may be longer."""
         last = len(self.texts[row]) - (self.piece_starts[row][-1] if self.piece_starts else 0)
         return last == MAX_LINE_CHARS and row == len(self.texts) - 1
 
 
 class ScanMatch(Struct, frozen=True):
-    """``line`` is where the match ends; ``start`` is negative if it started on an earlier line."""
+    """A match; ``line`` is where it ends, and ``start`` is negative if it began on an earlier line."""
 
     rule: Rule
     line: int
@@ -57,7 +57,7 @@ class ScanMatch(Struct, frozen=True):
 
 
 class RuleScanner:
-    """Matches rules of scope `stream` over up to four lines, all others within one line.
+    """Scanner that matches rules of scope `stream` across up to four lines, and all others within one line.
 
     Patterns are compiled at the first scan; ``cache`` is the folder of compiled patterns.
     """
@@ -79,12 +79,12 @@ class RuleScanner:
             self._matcher = compile_patterns(self.patterns, self._engine, cache_folder=self._cache)
 
     def scan_lines(self, texts: Sequence[str], before: Sequence[str] = ()) -> list[ScanMatch]:
-        """Return the matches that end on one of these lines; ``before`` has up to three lines before them."""
+        """Return the matches that end on one of these lines; ``before`` are up to three lines that precede them."""
         lines = [*before[1 - WINDOW_LINES :], *texts]
         whole = "\n".join(lines)
-        # Joining costs more than the check, and lines of the maximum length are rare.
+        # Joining costs more than this check, and lines of maximum length are rare.
         joined = join_lines(lines) if has_cut_line(whole) else None
-        # One scan of the whole block: most output matches no rule at all.
+        # One scan of the whole block, because most output matches no rule at all.
         hits = self._find_rule_ids("\n".join(joined.texts) if joined else whole) if texts else frozenset()
         if not hits:
             return []
@@ -95,11 +95,11 @@ class RuleScanner:
         return sorted(shifted, key=lambda match: (match.line, match.start))
 
     def scan_row(self, text: str) -> list[ScanMatch]:
-        """Scan one row of a screen without `stream` rules: a pager may show old output of a shell."""
+        """Scan one row of a screen, without `stream` rules because a pager may show old shell output."""
         return [match for match in self.scan_lines((text,)) if match.rule.scope != "stream"]
 
     def scan_rows(self, texts: Sequence[str]) -> list[ScanMatch]:
-        """Scan new rows of an agent's screen, top down; of the `stream` rules only those for agents apply."""
+        """Scan new rows of an agent's screen from the top down. Only those `stream` rules that name an agent apply."""
         return [match for match in self.scan_lines(texts) if match.rule.agent or match.rule.scope != "stream"]
 
     def _find_rule_ids(self, text: str) -> frozenset[str]:
@@ -132,12 +132,12 @@ class RuleScanner:
 
 
 def _build_window(texts: Sequence[str], start: int, end: int) -> str:
-    """Return these rows and the earlier ones that a match ending here may start on."""
+    """Return these rows and the earlier ones on which a match that ends here may start."""
     return "\n".join(text[:MAX_LINE_CHARS] for text in texts[max(0, start - WINDOW_LINES + 1) : end])
 
 
 def _match_in_row(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMatch]:
-    """Yield the first match in every stretch of a row; a row of usual length is one stretch."""
+    """Yield the first match in every stretch of a row. A row of usual length is a single stretch."""
     text = rows.texts[row]
     if not has_anchor(rule, text):
         return
@@ -145,7 +145,7 @@ def _match_in_row(rule: Rule, rows: JoinedRows, row: int) -> Iterator[ScanMatch]
     for start in range(0, max(1, len(text) - OVERLAP_CHARS), MAX_LINE_CHARS - OVERLAP_CHARS):
         stop = min(start + MAX_LINE_CHARS, len(text))
         match = pattern.search(text, max(start, after), stop)
-        # A match that touches the end of a stretch may be longer: the next stretch finds it.
+        # A match that touches the end of a stretch may be longer; the next stretch finds it.
         if not match or (match.end() == stop and (stop < len(text) or rows.is_open(row))):
             continue
         after = match.end()
@@ -168,7 +168,7 @@ def _shift_match(match: ScanMatch, lines: int) -> ScanMatch:
 
 
 def has_cut_line(text: str) -> bool:
-    """Return True if one line of the text has the maximum length; searches in strides, not line by line."""
+    """Return True if any line of the text has the maximum length. Searches in strides instead of line by line."""
     start = 0
     while len(text) - start >= MAX_LINE_CHARS:
         newline = text.rfind("\n", start, start + MAX_LINE_CHARS)

@@ -1,1 +1,1 @@
-"""Checks of the installation, run by `visor doctor`."""
+"""Installation checks, run by `visor doctor`."""

@@ -1,7 +1,7 @@
-"""Run `visor hook …` for an agent: send stdin to the daemon and print its answer.
+"""Run `visor hook …` for an agent: send stdin to the daemon and print the answer.
 
-Invariant: it never fails, never hangs and never starts a daemon. Without a daemon, an acknowledgement within two
-seconds, heartbeats or a clear answer, it prints nothing and exits with status 0: the agent continues as if there were
+Invariant: it never fails, hangs or starts a daemon. Without a daemon, an acknowledgement within two
+seconds, heartbeats or a clear answer, it prints nothing and exits 0. The agent then continues as if there were
 no hook.
 
 Imports nothing slow, because an agent waits for it.
@@ -14,27 +14,27 @@ from termvisor.frontends.cli.fast_client import read_frames, write_all
 from termvisor.protocol import command_protocol
 from termvisor.protocol.unix_socket import connect_socket
 
-# The agent is blocked meanwhile, and a healthy daemon acknowledges within milliseconds.
+# Short, because the agent is blocked meanwhile. A healthy daemon acknowledges within milliseconds.
 ACKNOWLEDGE_TIMEOUT_S = 2.0
 SILENCE_TIMEOUT_S = 10.0
-"""A daemon that sends neither an answer nor a heartbeat (every 2 s) for this long hangs."""
+"""Seconds without an answer or a heartbeat (sent every 2 s) after which the daemon counts as hung."""
 ANSWER_TIMEOUT_S = 595.0
 """Agents kill their hooks after 600 s."""
 
 
 def run_hook(path: str, argv: "tuple[str, ...]", acknowledge_timeout_s: float = ACKNOWLEDGE_TIMEOUT_S) -> int:
-    """Run the hook and return its exit status, which is always 0; ``path`` is the daemon's socket."""
+    """Run the hook and return its exit status, which is always 0. ``path`` is the daemon's socket."""
     try:
         request = command_protocol.CommandRequest(argv, cwd="/").with_input(read_input(b"-"))
         if answer := _request_answer(path, request, acknowledge_timeout_s):
             write_all(1, answer)
     except Exception:
-        return 0  # an error of ours must not disturb the agent
+        return 0  # an error in our code must not disturb the agent
     return 0
 
 
 def _request_answer(path: str, request: command_protocol.CommandRequest, acknowledge_timeout_s: float) -> bytes:
-    """Return the daemon's output for stdout; empty unless the command succeeded."""
+    """Return the daemon's stdout output; empty unless the command succeeded."""
     sock = connect_socket(path)
     if sock is None:
         return b""
@@ -48,7 +48,7 @@ def _request_answer(path: str, request: command_protocol.CommandRequest, acknowl
         for kind, number, body in read_frames(sock, request, acknowledge_timeout_s, get_timeout):
             if kind == b"x":
                 return out if number == 0 else b""
-            # Kept until the exit status: an agent would act on half an answer.
+            # Hold the output until the exit status arrives, because an agent would act on half an answer.
             out += body if kind == b"o" else b""
         return b""
     finally:

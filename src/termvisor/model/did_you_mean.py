@@ -1,4 +1,4 @@
-"""Suggest known words for an unknown one."""
+"""Suggest known words for an unknown word."""
 
 from collections.abc import Iterable
 
@@ -18,4 +18,4 @@ def format_suggestion(word: str, known: Iterable[str], *, cutoff: float = 0.6) -
     """Return a hint: the best match, or all known words."""
     names = tuple(known)
     matches = find_close_matches(word, names, cutoff=cutoff)
-    return f"did you mean {matches[0]}?" if matches else f"known are {', '.join(names)}"
+    return f"did you mean {matches[0]}?" if matches else f"expected one of: {', '.join(names)}"

@@ -1,4 +1,4 @@
-"""Events of the event log: the kinds that the daemon emits itself, and the types of detections.
+"""Events in the event log: the kinds that the daemon itself emits, and the types of detections.
 
 An event type is two to four lower-case words separated by dots. A rule pack may define its own.
 """
@@ -51,10 +51,10 @@ EVENT_TYPES: dict[str, str] = {
     "agent.unanswered": "An agent waits for a permission, and for a while no approval request was created for it.",
     "auth.device_code": "An agent shows a login code that must be entered at a web address.",
 }
-"""The other types of built-in packs are described by their rules."""
+"""Other types in built-in packs are described by their rules."""
 
 ONE_PER_AGENT_TYPES = frozenset({"usage.reached", "session.compaction", "session.summary", "auth.required"})
-"""Types that an agent also reports by signals: their texts differ, so there is one key for each agent process."""
+"""Types that an agent also reports through signals. The texts differ, so each agent process has one key."""
 
 _EVENT_TYPE_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,39}(\.[a-z0-9_]{1,40}){1,3}")
 
@@ -62,7 +62,7 @@ Scalar = str | int | float | bool | None
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """``id`` rises strictly and is the cursor of the event stream."""
+    """``id`` increases strictly and serves as the cursor of the event stream."""
 
     id: EventId = EventId(0)
     at: int

@@ -6,7 +6,7 @@ from termvisor.model.maintenance import MaintenanceRun
 
 
 class ServerHealth(Struct, frozen=True, kw_only=True):
-    """One multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable."""
+    """A multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable."""
 
     target: str
     socket: str
@@ -15,11 +15,11 @@ class ServerHealth(Struct, frozen=True, kw_only=True):
     panes: int
     detail: str = ""
     corrections: int = 0
-    """Changes without a notification of the server, found by a full resync."""
+    """Changes that the server did not report and a full resync found."""
 
 
 class ProcessUsage(Struct, frozen=True, kw_only=True):
-    """``cpu_percent`` is of one core over the last minute, ``cpu_seconds`` since the start."""
+    """``cpu_percent`` refers to one core over the last minute, ``cpu_seconds`` to the time since the start."""
 
     pid: int
     rss_bytes: int
@@ -28,13 +28,13 @@ class ProcessUsage(Struct, frozen=True, kw_only=True):
 
 
 class HealthMetrics(Struct, frozen=True, kw_only=True):
-    """Metrics that all frontends report."""
+    """Health metrics shown by all front ends."""
 
     version: str
     servers: tuple[ServerHealth, ...]
     panes_tracked: int
     ingest_lag_max: float
-    """Maximum over the panes of the seconds from a byte in the raw log to its text."""
+    """Seconds between a byte in the raw log and its stored text, maximum over all panes."""
     ingest_lag_avg: float
     ingest_backlog_bytes: int
     queue_depth: int
@@ -46,7 +46,7 @@ class HealthMetrics(Struct, frozen=True, kw_only=True):
     restarts: dict[str, int]
     corrections: int
     forks: int
-    """Child processes started."""
+    """Number of child processes started."""
     looks_per_minute: float = 0.0
     """Screen samples of all panes per minute."""
     daemon: ProcessUsage
@@ -54,13 +54,13 @@ class HealthMetrics(Struct, frozen=True, kw_only=True):
     workflows_active: int = 0
     """Workflow runs that have not ended, including waiting ones."""
     oldest_run_secs: float | None = None
-    """Age of the oldest of them."""
+    """Age of the oldest such run, in seconds."""
     alerts: tuple[str, ...] = ()
 
 
 class HealthStatus(HealthMetrics, frozen=True, kw_only=True):
     started_at: int
     last_checkpoint_at: int | None = None
-    """When the write-ahead log was last moved into the database; None before the first time."""
+    """When the write-ahead log was last moved into the database; None if never."""
     maintenance: tuple[MaintenanceRun, ...] = ()
-    """The newest maintenance runs that changed something, newest first."""
+    """Recent maintenance runs that changed something, newest first."""

@@ -1,12 +1,12 @@
-"""Typed ids, so that the type checker tells a pane from an epoch."""
+"""Typed ids, so that the type checker can distinguish a pane from an epoch."""
 
 from typing import NewType
 
 PaneId = NewType("PaneId", int)
-"""Termvisor's id of one pane instance; never reused."""
+"""Termvisor's id of a pane instance; never reused."""
 
 EpochId = NewType("EpochId", int)
-"""One continuous capture of a pane's stream; also the name of its folder of segments."""
+"""One continuous capture of a pane's stream. Also the name of its segment folder."""
 
 EventId = NewType("EventId", int)
 SightingId = NewType("SightingId", int)
@@ -16,16 +16,16 @@ ScreenId = NewType("ScreenId", int)
 """A stored screen; never reused. 0 means not stored."""
 
 CommandId = NewType("CommandId", int)
-"""One shell command; ids rise in the order of their start."""
+"""A shell command. Ids increase in start order."""
 
 RuntimeId = NewType("RuntimeId", int)
-"""One agent process in a pane; never reused."""
+"""An agent process in a pane; never reused."""
 
 SignalId = NewType("SignalId", int)
-"""One stored signal; ids rise in the order of storing."""
+"""A stored signal. Ids increase in storage order."""
 
 SessionId = NewType("SessionId", int)
-"""One session of an agent; ids rise in the order of their start."""
+"""An agent session. Ids increase in start order."""
 
 MuxPaneId = NewType("MuxPaneId", str)
 """The multiplexer's id of a pane, for example ``%5``."""

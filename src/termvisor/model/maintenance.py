@@ -1,10 +1,10 @@
-"""Values of maintenance: runs, backups, restores, integrity checks, and reloads of settings and rules."""
+"""Maintenance values: runs, backups, restores, integrity checks, and reloads of settings and rules."""
 
 from msgspec import Struct
 
 
 class MaintenanceRun(Struct, frozen=True, kw_only=True):
-    """One maintenance run. ``rows`` and ``bytes`` were removed, rewritten or written; ``duration`` is in seconds."""
+    """A maintenance run. ``rows`` and ``bytes`` count what it removed or wrote; ``duration`` is in seconds."""
 
     operation: str
     started_at: int
@@ -13,14 +13,14 @@ class MaintenanceRun(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     detail: str = ""
     is_done: bool = True
-    """False while it is running: then the numbers are its progress."""
+    """False while the run is in progress. The numbers then show its progress."""
 
 
 class DatabaseContents(Struct, frozen=True, kw_only=True):
-    """Contents of a database file: numbers of rows, and the time of the newest event."""
+    """Contents of a database file: row counts and the time of the newest event."""
 
     version: int
-    """Schema version; a newer Termvisor migrates an older file when it opens it."""
+    """Schema version. A newer Termvisor migrates an older file when opening it."""
     panes: int = 0
     lines: int = 0
     events: int = 0
@@ -37,17 +37,17 @@ class DatabaseBackup(Struct, frozen=True, kw_only=True):
 
 
 class RestoreSummary(Struct, frozen=True, kw_only=True):
-    """Backup and present database of a restore. ``kept`` is the name under which the previous database is kept."""
+    """The backup and the current database in a restore. The previous database is kept under the name ``kept``."""
 
     backup: DatabaseContents
     backup_bytes: int
     present: DatabaseContents | None
-    """None if there is no database, or a damaged one."""
+    """The current database; None if there is none or it is damaged."""
     kept: str | None = None
 
 
 class IntegrityReport(Struct, frozen=True, kw_only=True):
-    """Result of an integrity check; ``wrong`` is the damage, empty if there is none."""
+    """Result of an integrity check. ``wrong`` describes the damage; empty if there is none."""
 
     path: str
     is_thorough: bool
@@ -63,7 +63,7 @@ class RulesReloadResult(Struct, frozen=True, kw_only=True):
 
 
 class ReloadResult(Struct, frozen=True, kw_only=True):
-    """Names of settings: ``applied`` are in effect now, ``needs_restart`` changed and take effect after a restart."""
+    """Names of changed settings: ``applied`` are in effect now, ``needs_restart`` take effect after a restart."""
 
     applied: tuple[str, ...] = ()
     needs_restart: tuple[str, ...] = ()

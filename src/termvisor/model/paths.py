@@ -40,12 +40,12 @@ class Paths(Struct, frozen=True):
 
     @property
     def spool_dir(self) -> str:
-        """The folder to which agents' hooks write their signals."""
+        """The folder to which agent hooks write their signals."""
         return f"{self.data_dir}/spool"
 
     @property
     def hook_file(self) -> str:
-        """The script that agents' hooks run."""
+        """The script that agent hooks run."""
         return f"{self.data_dir}/hook.sh"
 
     @property

@@ -1,6 +1,6 @@
 """Workflows as operations show them, and their runs. A step is stored in the journal before it is executed.
 
-A run survives a restart of the daemon: it is replayed with the results of its stored steps and continues after them.
+A run survives a daemon restart: it is replayed with the results of its stored steps and continues after them.
 """
 
 from typing import Literal, NewType
@@ -24,7 +24,7 @@ class RunStep(Struct, frozen=True, kw_only=True):
     """``given`` and ``came`` are redacted JSON: the arguments and the result of the step."""
 
     number: int
-    """From 0, in the order of execution."""
+    """The step number in execution order, starting at 0."""
     kind: str
     """`observe`, `wait_for`, `act`, `ask_person`, `sleep_until`, `note`, `now`, …"""
     name: str = ""
@@ -41,26 +41,26 @@ class Run(Struct, frozen=True, kw_only=True):
     id: RunId = RunId(0)
     workflow: str
     version: int = 1
-    """Version of the workflow's code or file; a run continues only with the version that it started with."""
+    """Version of the workflow's code or file. A run continues only with the version it started with."""
     origin: Literal["event", "person", "robot"] = "event"
     event: EventId | None = None
-    """The event that started it; one event starts a workflow once."""
+    """The event that started the run. An event starts a workflow only once."""
     pane: PaneId | None = None
     runtime: RuntimeId | None = None
     agent: str = ""
     status: RunStatus = "running"
     why: str = ""
-    """How it ended or what it waits for, for the user."""
+    """How the run ended or what it is waiting for, shown to the user."""
     plan: str = ""
     """What a paused run will do and when, and what the user can do instead."""
     due_at: int | None = None
-    """When it continues by itself."""
+    """When the run continues by itself."""
     at: int
     ended_at: int | None = None
     correlation: str = ""
     mode: WorkflowMode = "ask"
     facts: dict[str, Scalar] = {}
-    """The captures of its event and its arguments."""
+    """The captures of the event and the arguments of the run."""
 
 
 class RunSignal(Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class RunSignal(Struct, frozen=True, kw_only=True):
 
 
 class RunFilter(Struct, frozen=True, kw_only=True):
-    """Filter of runs by workflow, pane, status and start time."""
+    """Filter for runs by workflow, pane, status and start time."""
 
     workflow: str | None = None
     pane: PaneId | None = None
@@ -84,7 +84,7 @@ class RunFilter(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowReference(Struct, frozen=True, kw_only=True):
-    """An event, agent or rule named in a workflow file, and where; whether it exists is checked later."""
+    """An event, agent or rule named in a workflow file, and where. Whether it exists is checked later."""
 
     kind: Literal["event", "agent", "rule"]
     word: str
@@ -92,7 +92,7 @@ class WorkflowReference(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowInfo(Struct, frozen=True, kw_only=True):
-    """``mode`` is the effective one; ``origin`` is `built-in`, a package or a file; ``doubts`` are names in the file
+    """``mode`` is the effective mode; ``origin`` is `built-in`, a package or a file; ``doubts`` are names in the file
     that do not exist."""
 
     name: str
@@ -113,7 +113,7 @@ class WorkflowInfo(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowFileProblem(Struct, frozen=True, kw_only=True):
-    """A workflow file or entry point that was not loaded, and why; ``name`` is its last known or its file's name."""
+    """A workflow file or entry point that was not loaded, and why. ``name`` is its last known name or its file name."""
 
     file: str
     why: str
@@ -121,17 +121,17 @@ class WorkflowFileProblem(Struct, frozen=True, kw_only=True):
 
 
 class DryRunStep(Struct, frozen=True, kw_only=True):
-    """One step of a dry run; for an action also the verdict of the policy now."""
+    """A step of a dry run; for an action, also the current policy verdict."""
 
     number: int
     kind: str
     name: str = ""
     given: str = ""
     assumed: str = ""
-    """Result that the dry run assumed: an answer, a text that appears, a time that passes."""
+    """The result assumed by the dry run: an answer, a text that appears, a time that passes."""
     verdict: Verdict | None = None
     refused: str = ""
-    """The precondition of the pane that fails now."""
+    """The pane precondition that currently fails."""
 
 
 class RunChangeRequest(Struct, frozen=True, kw_only=True):
@@ -139,5 +139,5 @@ class RunChangeRequest(Struct, frozen=True, kw_only=True):
 
     kind: Literal["cancel", "pause", "resume", "signal"]
     word: str = ""
-    """The name of a signal, otherwise the reason."""
+    """The name of the signal to send, or else the reason for the change."""
     value: str = ""

@@ -1,6 +1,6 @@
 """Read one epoch's raw bytes, decode them to text and marks, redact them and cut them into blocks.
 
-Invariant: what take_progress() returns belongs to the offset in it; both are stored in one transaction, so a restarted
+Invariant: the output of take_progress() and the offset in it are stored in one transaction, so a restarted
 daemon continues exactly there.
 """
 
@@ -27,7 +27,7 @@ from termvisor.terminal.shell_tracker import ActivityState, ShellCommandsState, 
 from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, build_blocks, encode_carry
 from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 
-# The last bytes that are searched for secrets which may still be on the screen.
+# Number of bytes at the end of the log that are searched for secrets still visible on the screen.
 _SECRET_LOOKBACK_BYTES = 1 << 16
 _STATUS_MARKS = frozenset({"agent", "title", "notification", "progress", "bell"})
 """Marks that show a program's status."""
@@ -36,7 +36,7 @@ _UNSTORED_MARKS = frozenset({"title", "bell", "sync_on", "sync_off", "paste_on",
 
 
 class EpochCarry(msgspec.Struct, frozen=True, array_like=True):
-    """The state needed to continue at the committed offset; its texts are redacted.
+    """The state needed to continue at the committed offset; texts in it are redacted.
 
     Stored by position: the order of the fields is part of the database format.
     """
@@ -49,7 +49,7 @@ class EpochCarry(msgspec.Struct, frozen=True, array_like=True):
     width: int = 0
     """Columns of the pane at the last listing."""
     begun: InitialLine = InitialLine()
-    """The line that was on the screen when the epoch began; valid until the first line ends."""
+    """The line at the cursor when the epoch began; valid until the first line ends."""
     commands_state: ShellCommandsState = ShellCommandsState()
     variable_rate: VariableRate = VariableRate()
     scan_state: LineScanState = LineScanState()
@@ -58,7 +58,7 @@ class EpochCarry(msgspec.Struct, frozen=True, array_like=True):
 def encode_first_carry(
     *, is_alternate: bool, at: int = 0, width: int = 0, begun: InitialLine = NO_INITIAL_LINE
 ) -> bytes:
-    """Return the carry of a new epoch; never empty, so that a captured epoch differs from a reserved one."""
+    """Return the carry of a new epoch. It is never empty, which distinguishes a captured epoch from a reserved one."""
     activity = enter_alternate_screen(ActivityState(), at) if is_alternate else ActivityState()
     return msgspec.msgpack.encode(
         EpochCarry(encode_carry(is_alternate=is_alternate), activity_state=activity, width=width, begun=begun)
@@ -66,7 +66,7 @@ def encode_first_carry(
 
 
 class EpochReader:
-    """Decode one epoch; take_… methods hand out what was found since their last call."""
+    """Decoder of one epoch. The take_… methods return what was found since their last call."""
 
     def __init__(self, epoch: Epoch, folder: str, nonce: str | None, matcher: RuleMatcher | None = None):
         carry = msgspec.msgpack.decode(epoch.carry, type=EpochCarry) if epoch.carry else EpochCarry()
@@ -76,7 +76,7 @@ class EpochReader:
         self.lines_read = 0
         """Lines settled by the last read_step()."""
         self.known_size = 0
-        """Reported size of the log; reading up to it needs no stat of the folder."""
+        """Reported size of the log. Reading up to it requires no stat call."""
         self.last_byte_at = epoch.opened_at
         self._log_gaps: list[Gap] = []
         self._end_mark_offset = carry.end_mark_offset
@@ -114,7 +114,7 @@ class EpochReader:
             return self._seen_secrets
         size = self.reader.read_size()
         self._painted_offset = max(self._painted_offset, size - _SECRET_LOOKBACK_BYTES)
-        # Not past the end: the reader would look for another segment.
+        # Do not read past the end: the reader would look for another segment.
         while self._painted_offset < size:
             pieces = list(self.reader.read_pieces(self._painted_offset, size - self._painted_offset))
             if not pieces:
@@ -130,7 +130,7 @@ class EpochReader:
 
     @property
     def has_end_mark(self) -> bool:
-        """Return True if the last thing read is the end-of-program mark."""
+        """Return True if the text read so far ends with the end-of-program mark."""
         return self._end_mark_offset == self.read_offset
 
     def read_step(self, limit: int, is_turn_over: Callable[[], bool] = lambda: False) -> int:
@@ -139,7 +139,7 @@ class EpochReader:
         if self.known_size > began:
             limit = min(limit, self.known_size - began)
         for offset, data, at in self.reader.read_pieces(self.read_offset, limit):
-            # Segments were deleted or truncated behind our back.
+            # Segments were deleted or truncated by another process.
             if offset != self.read_offset:
                 self._skip_hole(offset, at)
             self._process_decoded(self._decoder.feed(Delta(self.epoch.id, offset, data, at)), at)
@@ -152,7 +152,7 @@ class EpochReader:
         self._decoder.assembler.width = width
 
     def take_paint_activity(self) -> PaintActivity | None:
-        """Return how the pane repainted its screen since the last call, None if it did not."""
+        """Return how the pane repainted its screen since the last call, or None if it did not."""
         if self.final_size is not None:
             return self._repaint_detector.finish()
         return self._repaint_detector.take_activity(
@@ -174,7 +174,7 @@ class EpochReader:
         self.reader.close()
 
     def take_progress(self) -> EpochUpdate | None:
-        """Return what is to be stored since the last call, None if nothing was read."""
+        """Return what has to be stored since the last call, or None if nothing was read."""
         if not self._has_changes:
             return None
         committed, decoder_carry = self._decoder.build_checkpoint()
@@ -209,13 +209,13 @@ class EpochReader:
         return progress
 
     def add_pending_matches(self, matches: Iterable[RuleMatch] = ()) -> bool:
-        """Add matches that wait for their agent; return True if any wait."""
+        """Add matches whose agent is not known yet; return True if any are pending."""
         is_any_waiting = self._line_scanner.add_pending(matches)
         self._has_changes = self._has_changes or is_any_waiting
         return is_any_waiting
 
     def take_status_marks(self) -> list[tuple[int, Mark]]:
-        """Return the last status marks with their times since the last call."""
+        """Return the latest status marks since the last call, with their times."""
         marks, self._status_marks = self._status_marks, []
         return marks[-_MAX_STATUS_MARKS:]
 
@@ -252,7 +252,7 @@ class EpochReader:
         self.shells.settle_lines(decoded.lines, self._decoder.next_line_start)
 
     def _redact_lines(self, decoded: DecodedOutput) -> list[str]:
-        """Return the redacted lines; text that a line overwrote is checked for secrets just before that line."""
+        """Return the redacted lines. Text that a line overwrote is checked for secrets just before that line."""
         texts: list[str] = []
         for covered in decoded.overwritten:
             index = bisect_left(decoded.lines, covered.start, key=lambda line: line.start)
@@ -278,7 +278,7 @@ class EpochReader:
             self._marks.append((at, _remove_nonce(mark)))
 
     def _process_user_variable(self, mark: Mark, at: int) -> None:
-        """Turn a user variable of ours into an event, not a mark: its value may hold the nonce, which is not stored."""
+        """Turn one of our user variables into an event, not a mark: the nonce in its value must not be stored."""
         variable = user_variables.parse_variable(mark.params["name"], mark.text, self._nonce)
         if variable is None:
             return
@@ -299,7 +299,7 @@ def _redact_mark(mark: Mark) -> Mark:
 
 
 def _remove_nonce(mark: Mark) -> Mark:
-    """Return the mark without the nonce, which stays secret although it was printed: it is only in its file."""
+    """Return the mark without the nonce, which must remain in its file only, although it was printed."""
     if "nonce" not in mark.params:
         return mark
     return replace(mark, params={key: value for key, value in mark.params.items() if key != "nonce"})

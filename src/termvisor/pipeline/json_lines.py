@@ -1,6 +1,6 @@
 """Collect output lines that are JSON objects with a leading "type" field, as agents print in streaming mode.
 
-In: settled lines with their redacted texts. Out: the last _MAX_LINES candidates; which program printed them is unknown.
+In: settled lines with their redacted texts. Out: the last _MAX_LINES candidates, printed by an unknown program.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ _MAX_LINES = 128
 
 
 class PrintedLine(Struct, frozen=True):
-    """A candidate line; ``end`` is the offset after it in its epoch."""
+    """A candidate line; ``end`` is the offset after it in the epoch."""
 
     at: int
     end: int
@@ -29,7 +29,7 @@ class JsonLineCollector:
         """The last line reached LINE_LIMIT, so the next one is its continuation."""
 
     def collect_lines(self, lines: Sequence[SettledLine], texts: Sequence[str]) -> None:
-        # One search for all lines: most output has none.
+        # One search for all lines, because most output has no candidates.
         if _JSON_PREFIX in "\n".join(texts):
             for index, line in enumerate(lines):
                 is_continuation = len(lines[index - 1].text) >= LINE_LIMIT if index else self._is_last_line_cut
@@ -46,5 +46,5 @@ class JsonLineCollector:
 
 
 def _is_whole_line(line: SettledLine) -> bool:
-    """Return True if the line has more bytes than its text: a newline ended it."""
+    """Return True if the line has more bytes than its text, which means that a newline ended it."""
     return line.end - line.start > len(line.text.encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
-"""Read the epochs that grew, a slice of each in turn, and store their text in small batches.
+"""Read the epochs that have grown, one slice of each in turn, and store their text in small batches.
 
-The recorder client calls note_growth(); run() reads, decodes and commits. Invariant: nothing is read on until the
-last batch is stored, so a full disk delays output but loses none.
+The recorder client calls note_growth(); run() reads, decodes and commits. Invariant: reading pauses until the
+last batch is stored, so a full disk delays output but never loses any.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ from termvisor.store.tables.output import OutputTable
 _SLICE_BYTES = 1 << 18
 # Commit early above this, to bound memory.
 _MAX_UNSTORED_BYTES = 1 << 21
-# Memory of a line beside its text, so that many short lines are committed as early as few long ones.
+# Memory that a line takes in addition to its text, so that many short lines are committed as early as a few long ones.
 _LINE_OVERHEAD_BYTES = 64
-# Limit of one epoch's turn: output that is slow to decode must not block other panes.
+# Time limit for one epoch's turn, because output that is slow to decode must not block other panes.
 _MAX_TURN_S = 0.05
 # Read this long before yielding to the event loop: a yield after every small slice costs more than the slice.
 _YIELD_INTERVAL_S = 0.002
 _STORE_RETRY_DELAY_S = 2.0
-# Wait for more output before reading, unless a caller waits for the result.
+# Delay before reading, so that more output can arrive; skipped if a caller waits for the result.
 _COALESCE_DELAY_S = 0.015
 
 T = TypeVar("T")
@@ -45,14 +45,14 @@ log = get_logger("pipeline")
 
 
 class FlushWaiter(Struct):
-    """A caller that waits until each of these logs is stored up to its size."""
+    """A caller waiting until each of these logs is stored up to the given size."""
 
     sizes: dict[EpochId, int]
     done: asyncio.Future[None]
 
 
 class Pipeline:
-    """Own the readers of all open epochs; on_… callbacks are set by the daemon's assembly."""
+    """Owner of the readers of all open epochs. The on_… callbacks are set when the daemon is assembled."""
 
     encode_first_carry = staticmethod(encode_first_carry)
 
@@ -61,7 +61,7 @@ class Pipeline:
     ):
         self._store, self._raw_dir, self._clock, self.nonce = store, raw_dir, clock, nonce
         self.flush_interval = flush_interval
-        """How long settled lines may wait to be committed together, in seconds."""
+        """Seconds that settled lines may wait to be committed together."""
         self._readers: dict[EpochId, EpochReader] = {}
         self._grown_epochs: set[EpochId] = set()
         self._unstored_readers: dict[EpochId, EpochReader] = {}
@@ -74,7 +74,7 @@ class Pipeline:
         self._wake, self._waiter_added = asyncio.Event(), asyncio.Event()
         self.changed_panes: Bus[PaneId] = Bus()
         self.events: Bus[Event] = Bus()
-        """Events found in output; stored with the offset they were read up to, so each is published once."""
+        """Events found in output. They are stored together with the read offset, so each is published once."""
         self.matcher = RuleMatcher(clock.now)
         """Matches rules against the text; has no rules until they are loaded."""
         self.on_paint_activity: Callable[[PaintActivity], None] = lambda activity: None
@@ -88,7 +88,7 @@ class Pipeline:
         self.max_lag_s = self.average_lag_s = 0.0
         self.captured_bytes = 0
         self.storage_error = ""
-        """Message while text cannot be stored, empty otherwise."""
+        """Error message while text cannot be stored; empty otherwise."""
 
     def build_folder_path(self, epoch: Epoch) -> str:
         return f"{self._raw_dir}/{epoch.pane}/{epoch.id}"
@@ -105,12 +105,12 @@ class Pipeline:
         return reader
 
     def get_secrets(self, pane: PaneId) -> SeenSecrets:
-        """Return the secrets a pane showed recently, to redact them also in pieces."""
+        """Return the secrets that a pane showed recently, to redact pieces of them as well."""
         reader = self.current_readers.get(pane)
         return reader.refresh_secrets() if reader else SeenSecrets()
 
     def retry_pending_matches(self, pane: PaneId, matches: Iterable[RuleMatch] = ()) -> None:
-        """Match again what waits for its agent, with new ``matches`` of the screen: an agent was recognised."""
+        """Retry the pending matches and new ``matches`` of the screen, because an agent was recognised in the pane."""
         reader = self.current_readers.get(pane)
         if reader is not None and reader.add_pending_matches(matches):
             self._unstored_readers[reader.epoch.id] = reader
@@ -122,14 +122,14 @@ class Pipeline:
             reader.set_width(width)
 
     def note_growth(self, epoch: EpochId, size: int = 0) -> None:
-        """Note that an epoch's log grew, to ``size`` bytes if that is known."""
+        """Record that an epoch's log grew, to ``size`` bytes if that is known."""
         if reader := self._readers.get(epoch):
             reader.known_size = max(reader.known_size, size)
             self._grown_epochs.add(epoch)
             self._wake.set()
 
     def read_pane_now(self, pane: PaneId) -> None:
-        """Read the rest of a pane's log now, without waiting for run(): its program has exited."""
+        """Read the rest of a pane's log now instead of in run(), because its program has exited."""
         reader = self.current_readers.get(pane)
         if reader is not None and reader.epoch.id in self._readers and reader.final_size is None:
             self._read_epoch(reader.epoch.id)
@@ -147,7 +147,7 @@ class Pipeline:
         return await future
 
     async def wait_settled(self, pane: PaneId | None = None) -> None:
-        """Wait until the current raw logs (of one pane, or all) are stored; return at once if storing fails."""
+        """Wait until the current raw logs (of one pane or of all) are stored; return at once if storing fails."""
         if self.storage_error:
             return
         sizes = {
@@ -160,7 +160,7 @@ class Pipeline:
         await self._wait_for_flush(sizes)
 
     async def wait_stored(self, pane: PaneId) -> None:
-        """Wait until everything already read of this pane is stored."""
+        """Wait until everything read from this pane so far is stored."""
         if reader := self.current_readers.get(pane):
             await self._wait_for_flush({reader.epoch.id: reader.read_offset})
 
@@ -179,7 +179,7 @@ class Pipeline:
 
     @property
     def backlog_bytes(self) -> int:
-        """Bytes in the grown raw logs that are not decoded yet."""
+        """Number of bytes in the raw logs that are not decoded yet."""
         return sum(
             max(0, reader.reader.read_size() - reader.read_offset)
             for reader in map(self._readers.get, self._grown_epochs)
@@ -208,7 +208,7 @@ class Pipeline:
         )
 
     def _is_flush_due(self) -> bool:
-        """Return True if read text waited long enough, or finish_epoch() waits for it."""
+        """Return True if decoded text has waited long enough, or if finish_epoch() waits for it."""
         if self._flush_at is None:
             return False
         return self._clock.monotonic() >= self._flush_at or not self._finish_futures.keys() <= self._readers.keys()
@@ -218,14 +218,14 @@ class Pipeline:
             return
         due = None if self._flush_at is None else max(0.0, self._flush_at - self._clock.monotonic())
         try:
-            # Not wait_for(): that of Python 3.11 may swallow a cancellation.
+            # Not wait_for(), which may swallow a cancellation in Python 3.11.
             async with asyncio.timeout(due):
                 await self._wake.wait()
         except TimeoutError:
             # The flush is due.
             return
         if not self._flush_waiters:
-            # Give more output time to arrive, unless a caller starts to wait.
+            # Allow time for more output to arrive, unless a caller starts to wait.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_COALESCE_DELAY_S):
                     await self._waiter_added.wait()
@@ -297,7 +297,7 @@ class Pipeline:
             self._release_reader(reader)
 
     async def _commit_batch(self, batch: list[EpochUpdate], gaps: list[Gap]) -> None:
-        """Store a batch, retrying until it succeeds; nothing is read meanwhile."""
+        """Store a batch, retrying until it succeeds. Nothing is read in the meantime."""
         while True:
             try:
                 while gaps:
@@ -305,7 +305,7 @@ class Pipeline:
                     del gaps[0]
                 stored = await self._store.commit(batch)
             except StorageError as error:
-                # Callers that wait for stored text are released: the disk may stay full for hours.
+                # Release callers that wait for stored text, because the disk may stay full for hours.
                 if not self.storage_error:
                     log.error("text cannot be stored: %s", error)
                 self.storage_error = f"text cannot be stored: {error}"
@@ -319,7 +319,7 @@ class Pipeline:
                 return
 
     def _release_reader(self, reader: EpochReader) -> None:
-        """Forget a finished epoch once its last byte is stored, and resolve its finish_epoch()."""
+        """Drop a finished epoch once its last byte is stored, and resolve its finish_epoch()."""
         epoch, pane = reader.epoch.id, reader.epoch.pane
         if epoch in self._readers:
             return

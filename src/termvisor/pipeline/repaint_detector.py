@@ -1,7 +1,7 @@
-"""Detect that a pane repaints its screen, from the marks and cursor movements in its output. Pure.
+"""Detect from marks and cursor movements in its output that a pane repaints its screen. Pure.
 
-A program on the alternate screen always repaints; on the main screen it does when it moves back to earlier rows or
-sends synchronized updates, and no shell waits at its prompt.
+A program on the alternate screen always repaints. On the main screen it repaints if it moves back to earlier rows or
+sends synchronized updates while no shell is at its prompt.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from termvisor.model.terminal.screen import ScreenLifetime
 
 
 class RepaintDetector:
-    """Collect the signs of repainting in one epoch between two calls of take_activity()."""
+    """Collector of the signs of repainting in one epoch between two calls of take_activity()."""
 
     def __init__(self, pane: PaneId, epoch: EpochId):
         self._pane, self._epoch = pane, epoch
@@ -30,7 +30,7 @@ class RepaintDetector:
                 self._has_sync_mark = True
 
     def take_activity(self, activity: PaneActivity, row_jumps: int) -> PaintActivity | None:
-        """Return the paint activity since the last call, None if the pane does not repaint.
+        """Return the paint activity since the last call, or None if the pane does not repaint.
 
         ``row_jumps`` counts cursor movements to other rows since the epoch began.
         """

@@ -1,7 +1,7 @@
 """Match rules against the settled lines, marks and new screen rows of panes, and build detections from the matches.
 
-In: redacted texts and the agents in each pane. Out: rule matches. A rule about an agent applies only where that agent
-runs. A match without a known agent is kept for some seconds: an agent is recognised shortly after its first output.
+In: redacted texts and the agents in each pane. Out: rule matches. A rule for an agent applies only where that agent
+runs. A match without a known agent is kept for some seconds, because agents are recognised after their first output.
 """
 
 from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
@@ -25,21 +25,21 @@ from termvisor.model.terminal.output import Mark, TextBlock
 from termvisor.store.tables.pipeline_commit import StreamDetection
 
 LINES_BEFORE = 3
-"""Lines before the matched one that a rule may reach back to; also the context that identifies a redraw."""
+"""Number of lines that a match may extend back over. They are also the context by which a redraw is recognised."""
 _MAX_CONTEXT_CHARS, _MAX_CAPTURE_CHARS = 500, 400
 _LIMIT_END_CAPTURES = {"resets_at": "", "try_again_at": "", "try_again_in": "in "}
-"""Captures that say when a limit resets, and the word to put before them for parsing."""
+"""Captures with the time at which a limit resets, and the word to put before each for parsing."""
 MAX_PENDING_DETECTIONS = 16
 _PENDING_TIMEOUT_NS = 10 * NS
-# Output read this long after its exit may still be the agent's.
+# Output read within this time after its exit may still be the agent's.
 _EXIT_GRACE_NS = 10 * NS
 _START_GRACE_NS = NS
-# An agent without a known process was running before it was discovered.
+# An agent without a known process is assumed to have started this long before it was discovered.
 _LATE_DISCOVERY_GRACE_NS = 10 * NS
 
 
 class AgentPresence(Struct, frozen=True, kw_only=True):
-    """The time an agent process spent in a pane."""
+    """The period during which an agent process ran in a pane."""
 
     agent_process: RuntimeId
     agent: str
@@ -50,18 +50,18 @@ class AgentPresence(Struct, frozen=True, kw_only=True):
 
 
 PresenceLookup = Callable[[PaneId], Sequence[AgentPresence]]
-"""Return the agents that run in a pane or exited there recently."""
+"""Return the agents that are running in a pane or exited there recently."""
 
 
 class GatingOptions(Struct, frozen=True, kw_only=True):
-    """Whether a rule about an agent requires an agent in the pane, and exactly that one."""
+    """Whether a rule for an agent requires an agent in the pane, and exactly that agent."""
 
     is_enabled: bool = True
     is_exact: bool = True
 
 
 class TextLocation(Struct, frozen=True, kw_only=True):
-    """The pane, epoch and source of the texts that are scanned."""
+    """The pane, epoch and source of scanned texts."""
 
     pane: PaneId
     epoch: EpochId
@@ -86,7 +86,7 @@ class PendingDetection(Struct, frozen=True, array_like=True):
 
 
 class RuleMatcher:
-    """Match the active rules, for all panes; matches nothing until set_rules() is called."""
+    """Matcher of the active rules for all panes. It matches nothing until set_rules() is called."""
 
     def __init__(self, now: Callable[[], int] = lambda: 0):
         self.now = now
@@ -131,7 +131,7 @@ class RuleMatcher:
         return [self._build_match(location, match, (text,), 0, at) for match in matches]
 
     def detect_in_message(self, message: TranscriptMessage) -> list[Detection]:
-        """Return the detections in a transcript message; its agent is known from the transcript."""
+        """Return the detections in a transcript message, whose agent is known from the transcript."""
         if self.transcript_scanner is None:
             return []
         texts = message.text.split("\n")
@@ -147,7 +147,7 @@ class RuleMatcher:
         return detections
 
     def assign_owner(self, rule: Rule, detection: Detection) -> Detection | None:
-        """Add the agent that printed the text; return None if the rule is about an agent that is not there."""
+        """Add the agent that printed the text; return None if the rule is for an agent that is not in the pane."""
         presence = find_owner(rule, self.find_presences(detection.pane), detection.at, self.gating)
         is_agent_missing = presence is None and bool(rule.agent) and self.gating.is_enabled
         return None if is_agent_missing else assign_agent(detection, rule, presence)
@@ -183,7 +183,7 @@ class RuleMatcher:
 
 
 class LineScanState(Struct, frozen=True, array_like=True):
-    """What the next batch needs: the last lines and the detections whose agent is not known yet."""
+    """State carried to the next batch: the last lines, and the detections whose agent is not known yet."""
 
     last_lines: tuple[str, ...] = ()
     pending: tuple[PendingDetection, ...] = ()
@@ -199,7 +199,7 @@ class LineScanner:
     def scan_blocks(
         self, blocks: Sequence[TextBlock], marks: Sequence[tuple[int, Mark]]
     ) -> tuple[StreamDetection, ...]:
-        """Return the detections to store with these lines and marks, including pending ones that found their agent."""
+        """Return the detections to store with these lines and marks, and pending ones whose agent is now known."""
         texts = [line for block in blocks for line in block.lines]
         line_matches = self._matcher.match_lines(
             self._line_location, texts, partial(_find_line_time, blocks), self.state.last_lines
@@ -221,14 +221,14 @@ class LineScanner:
         )
 
     def add_pending(self, matches: Iterable[RuleMatch]) -> bool:
-        """Keep matches from this pane's screen until their agent is known; return True if any wait."""
+        """Keep matches on this pane's screen until their agent is known; return True if any are pending."""
         pending = (*self.state.pending, *self._matcher.list_pending(matches))
         self.state = replace(self.state, pending=pending[-MAX_PENDING_DETECTIONS:])
         return bool(pending)
 
 
 def _find_line_time(blocks: Sequence[TextBlock], line: int) -> int:
-    """Return when a line was printed. Linear, but called only for the few lines that match."""
+    """Return when a line was printed. The search is linear, but runs only for the few lines that match."""
     for block in blocks:
         if line < len(block.lines):
             return block.until
@@ -277,14 +277,14 @@ def build_detection(location: TextLocation, match: ScanMatch, lines: Sequence[st
 
 
 def assign_agent(detection: Detection, rule: Rule, presence: AgentPresence | None) -> Detection:
-    """Return the detection with its agent and key; without an agent process redraws are not recognised."""
+    """Return the detection with its agent and key. Without an agent process, redraws are not recognised."""
     runtime, agent = (None, rule.agent) if presence is None else (presence.agent_process, presence.agent)
     key = build_detection_key(rule.event, rule.agent or rule.id, runtime, detection.captures)
     return replace(detection, runtime=runtime, agent=agent, key=key, trace=detection.trace if runtime else "")
 
 
 def find_limit_end(captures: dict[str, str], at: int) -> int | None:
-    """Return when a limit resets, parsed from the captures; a time without zone is local."""
+    """Return when a limit resets, parsed from the captures. A time without a zone is local."""
     text = next((before + captures[name] for name, before in _LIMIT_END_CAPTURES.items() if name in captures), "")
     zone = datetime.fromtimestamp(at // NS).astimezone().tzinfo if text else None
     return parse_reset_time(text, ResetTimeContext(at, zone, _find_time_zone)) if zone is not None else None
@@ -301,7 +301,7 @@ def _find_time_zone(name: str) -> tzinfo | None:
 
 
 def _build_context(lines: Sequence[str], line: int) -> str:
-    """Return the matched line and those above it (below may not be printed yet), cutting the line itself last."""
+    """Return the matched line and those above it, shortened at the top first. Lines below may not be printed yet."""
     own = lines[line][:_MAX_CONTEXT_CHARS]
     left = _MAX_CONTEXT_CHARS - len(own) - 1
     above = "\n".join(lines[max(0, line - LINES_BEFORE) : line])[-left:] if left > 0 else ""

@@ -23,16 +23,16 @@ from termvisor.store import Store
 from termvisor.terminal.input_area import find_cursor_row, find_input_rows
 from termvisor.terminal.row_normalization import build_row_hasher
 
-# Size of the cache of known rows, for all panes together.
+# Size of the cache of known rows, shared by all panes.
 _MAX_KNOWN_ROWS = 16_384
-# Stored lines a new row is compared with, to tell printed lines from painted ones.
+# Number of stored lines with which a new row is compared, to distinguish printed lines from painted ones.
 _RECENT_LINES = 500
-# Collect the last-seen times of known rows this long before writing them.
+# How long to collect the last-seen times of known rows before writing them.
 _FLUSH_INTERVAL_S = 5.0
 _STREAM_LINE_ID = SightingId(-1)
-"""Cached for rows that are lines of the stream, which have no sighting."""
+"""Cached for rows that were printed as lines and therefore have no sighting."""
 
-log = get_logger("sightings")
+log = get_logger("pipeline.screens")
 
 
 class SightingRecorder:
@@ -42,18 +42,18 @@ class SightingRecorder:
         """Sighting ids by row hash, the most recently seen last."""
         self._last_seen_times: dict[SightingId, int] = {}
         self._has_seen_times = asyncio.Event()
-        # Samples are stored one after the other: two at once would both take the same row for new.
+        # Samples are stored one at a time: two concurrent ones would both treat the same row as new.
         self._store_lock = asyncio.Lock()
         self.storage_error = ""
-        """Message while sightings cannot be stored, empty otherwise."""
+        """Error message while sightings cannot be stored; empty otherwise."""
 
     async def store_samples(self, samples: Sequence[ScreenSample]) -> None:
-        """Store the new rows of the samples and note when the known ones were seen."""
+        """Store the new rows of the samples and record when the known ones were seen."""
         async with self._store_lock:
             try:
                 await self._store_new([await self._recognize_sample(sample) for sample in samples])
             except StorageError as error:
-                # Unlike text, samples are not kept for a retry: the next ones show the rows again.
+                # Unlike text, samples are not kept for a retry, because the next ones show the rows again.
                 self._report_storage_error(error)
             else:
                 self.storage_error = ""
@@ -104,7 +104,7 @@ class SightingRecorder:
         return replace(row, kind="line") if row_id == _STREAM_LINE_ID else replace(row, id=row_id)
 
     async def _recognize_stream_lines(self, sample: ScreenSample, rows: Iterable[ScreenRow]) -> None:
-        """Mark rows that were printed as lines as known: programs on the main screen both print and repaint."""
+        """Mark rows as known if they were printed as lines: programs on the main screen both print and repaint."""
         pane, hash_row = sample.lifetime.pane, build_row_hasher(sample.lifetime)
         await self._pipeline.wait_stored(pane)
         lines = {hash_row(line.text) for line in await self._store.output.read_lines(pane, limit=_RECENT_LINES)}
@@ -150,7 +150,7 @@ def is_new_row(row: ScreenRow) -> bool:
 def extract_rows(sample: ScreenSample, secrets: SeenSecrets | None = None) -> tuple[ScreenRow, ...]:
     """Return the redacted rows of a sample; rows of the input area lose their text.
 
-    A first row that may continue a secret is blanked: its beginning has scrolled away.
+    The first row is blanked if it may continue a secret whose beginning has scrolled away.
     """
     capture, hash_row = sample.capture, build_row_hasher(sample.lifetime)
     redactor = Redactor(seen_secrets=SeenSecrets() if secrets is None else secrets)

@@ -1,4 +1,4 @@
-"""Policy checks. Each yields the reasons that one part of the policy gives for a request, or none."""
+"""Policy checks. Each applies one part of the policy to a request and yields its reasons, if any."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -22,12 +22,12 @@ from termvisor.policy.shell import CommandAnalysis
 from termvisor.redaction import redact
 from termvisor.regex import PatternMatcher, compile_patterns
 
-# Redaction is limited too: a command of a megabyte must not delay the verdict.
+# Also limits redaction, so that a command of a megabyte does not delay the verdict.
 _MAX_SHOWN_CHARS, _MAX_REDACTED_CHARS = 80, 4096
 
 
 class PolicyCase(Struct, frozen=True):
-    """A request with its policy. ``analysis`` is what its command line would do; None if it has none."""
+    """A request and its policy. ``analysis`` describes the effects of its command line; None without one."""
 
     policy: Policy
     request: PolicyRequest
@@ -48,7 +48,7 @@ class PolicyCase(Struct, frozen=True):
 
 
 def check_deny_list(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Deny writes to never-written folders, denied paths and commands with denied patterns."""
+    """Deny writes to never-written folders and denied paths, and commands that match a denied pattern."""
     scope = case.request.scope
     reads, writes, removes = _collect_paths(case)
     forbidden = [(path, find_never_written_folder(path, scope)) for path in writes]
@@ -66,12 +66,12 @@ def check_deny_list(case: PolicyCase) -> Iterator[VerdictReason]:
 
 
 def check_hooks(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Return the answers of hooks; a hook that was not run counts as a denial, and an allow overrides nothing."""
+    """Yield a reason for each hook answer. A hook that was not run counts as a denial; allow overrides nothing."""
     answers = {answer.id: answer for answer in case.request.hooks}
     for hook in case.policy.hooks:
         if hook.runs == "after" or (hook.kinds and case.request.kind not in hook.kinds):
             continue
-        # A configured hook without an answer was not asked: that must not look like its consent.
+        # A configured hook without an answer was not run, which must not count as consent.
         answer = answers.pop(hook.id, HookAnswer(hook.id, "failed", "the hook was not run"))
         yield _build_hook_reason(answer)
     yield from map(_build_hook_reason, answers.values())
@@ -90,7 +90,7 @@ def check_rules(case: PolicyCase) -> Iterator[VerdictReason]:
 
 
 def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Yield one reason for each command class. A rule that allows a class by name overrides its ask, not its deny."""
+    """Yield a reason for each command class. A rule that allows a class by name overrides its ask, not its deny."""
     if case.analysis is None:
         return
     allowed_classes = {
@@ -120,7 +120,7 @@ def _find_class_answer(case: PolicyCase, name: str) -> PolicyAnswer:
 
 
 def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Apply the tables `shell`, `network` and `filesystem`, and the rules for typing into a pane."""
+    """Apply the `shell`, `network` and `filesystem` tables, and the rules for typing into a pane."""
     policy, request = case.policy, case.request
     if case.analysis is not None and policy.shell.mode:
         yield VerdictReason("capability", "shell.mode", policy.shell.mode)
@@ -139,7 +139,7 @@ def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
 
 
 def _uses_network(action: Action) -> bool:
-    """Return True for actions without a command line that reach other machines."""
+    """Return True if the action reaches other machines although it has no command line."""
     if isinstance(action, RunProgram):
         program = find_readonly_program(action.argv, action.cwd)
         return program is not None and program.uses_network
@@ -149,7 +149,7 @@ def _uses_network(action: Action) -> bool:
 def _check_path_list(
     name: str, paths: tuple[str, ...], globs: tuple[str, ...], case: PolicyCase
 ) -> Iterator[VerdictReason]:
-    """Require approval for paths outside the list; only for `write_file` is a path on the list a reason to allow."""
+    """Require approval for paths outside the list. A listed path is a reason to allow only `write_file`."""
     outside = [path for path in paths if not find_matching_glob(path, globs, case.request.scope)] if globs else []
     for path in outside:
         yield VerdictReason("capability", name, "ask", f"{format_untrusted_text(path)} is not in the list")
@@ -165,7 +165,7 @@ def _check_typing(case: PolicyCase) -> Iterator[VerdictReason]:
         yield VerdictReason("capability", "human_typing_override", "ask", "a person is typing in this pane")
     is_clear = place.is_proven or place.agent or place.activity in ("alt_screen", "command")
     if not is_clear and not policy.unproven_prompt:
-        yield VerdictReason("capability", "unproven_prompt", "ask", "no proof shows what this pane is doing")
+        yield VerdictReason("capability", "unproven_prompt", "ask", "it is not proven what this pane is doing")
 
 
 def check_protected_panes(case: PolicyCase) -> Iterator[VerdictReason]:
@@ -208,5 +208,5 @@ def _find_denied_patterns(case: PolicyCase) -> list[str]:
 
 @lru_cache(4)
 def _compile_deny_patterns(patterns: tuple[str, ...]) -> PatternMatcher:
-    # re2 runs in linear time: the user's pattern meets text of an untrusted program.
+    # re2 runs in linear time, which matters because the text comes from an untrusted program.
     return compile_patterns({pattern: pattern for pattern in patterns}, "re2")

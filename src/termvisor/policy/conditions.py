@@ -7,16 +7,16 @@ from termvisor.model.action.action import assess_risk
 from termvisor.model.action.policy import WEEKDAYS, PolicyRule, QuietHours
 from termvisor.policy.request import LocalTime, PaneContext, PolicyRequest
 
-if TYPE_CHECKING:  # the parser of policy files needs this module, but not the analyzers of commands
+if TYPE_CHECKING:  # the policy file parser imports this module, but does not need the command analyzers
     from termvisor.policy.shell import CommandAnalysis
 
 
-# Which name of a pane a protected pattern such as `session:prod*` matches.
+# The pane attribute that a protected pattern such as `session:prod*` matches.
 PROTECTED_NAME_KINDS = ("session", "window", "title", "target", "agent", "foreground", "pane")
 
 
 def matches_rule(rule: PolicyRule, request: PolicyRequest, analysis: "CommandAnalysis | None") -> bool:
-    """Return True if all conditions that the rule sets hold."""
+    """Return True if all conditions set in the rule hold."""
     return _matches_actor(rule, request) and _matches_pane(rule, request) and _matches_command(rule, analysis)
 
 
@@ -38,7 +38,7 @@ def _matches_pane(rule: PolicyRule, request: PolicyRequest) -> bool:
 
 
 def _matches_command(rule: PolicyRule, analysis: "CommandAnalysis | None") -> bool:
-    """Match programs and classes: an allow rule must cover all of the command line, other rules any part of it."""
+    """Match programs and classes. An allow rule must cover the whole command line, other rules any part of it."""
     when = rule.when
     if not when.program and not when.command:
         return True
@@ -56,7 +56,7 @@ def _has_enough_matches(rule: PolicyRule, condition: tuple[str, ...], matches: l
 
 
 def _matches_any_glob(globs: tuple[str, ...], text: str) -> bool:
-    """Return True if a glob matches, or if there are none."""
+    """Return True if one of the globs matches, or if there are none."""
     return not globs or any(fnmatchcase(text, glob) for glob in globs)
 
 
@@ -74,7 +74,7 @@ def _matches_pattern(pane: PaneContext, pattern: str) -> bool:
 
 
 def is_quiet_time(hours: QuietHours, local: LocalTime) -> bool:
-    """Return True within the hours, which start on the listed days; equal start and end mean a whole day."""
+    """Return True within the quiet hours, which start on the listed days. Equal start and end mean a whole day."""
     start, end = _parse_minutes(hours.since), _parse_minutes(hours.until)
     today = WEEKDAYS[local.weekday % 7] in hours.days
     yesterday = WEEKDAYS[(local.weekday - 1) % 7] in hours.days

@@ -1,8 +1,8 @@
-"""Evaluate a request: collect the reasons of every check, let the strictest answer win, and explain it as text.
+"""Evaluate a request: collect the reasons from all checks, pick the strictest answer, and explain it as text.
 
 The checks run in a fixed order: deny list, hooks, rules, command classes, capabilities, protected panes, quiet hours,
-rates. The default comes last and only if no rule and no capability allows the action. An allow never overrides a
-stricter reason, except that a rule which allows a command class by name overrides the ask of this class.
+rates. The default applies last, and only if no rule or capability allows the action. An allow never overrides a
+stricter reason, except that a rule which allows a command class by name overrides that class's ask.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,6 @@ from termvisor.policy.token_bucket import FULL_BUCKET, TakeResult, TokenBucket, 
 
 _TWO_PERSON_NOTE = "two users must approve; the daemon accepts only its own user, so the request will expire"
 
-
 PolicyCheck = Callable[[PolicyCase], Iterator[VerdictReason]]
 POLICY_CHECKS: dict[str, PolicyCheck] = {
     "deny list": checks.check_deny_list,
@@ -43,13 +42,13 @@ POLICY_CHECKS: dict[str, PolicyCheck] = {
 
 
 def evaluate_request(policy: Policy, request: PolicyRequest) -> Verdict:
-    """Return the verdict of the policy. Never raises because of the contents of a request."""
+    """Return the policy's verdict. Never raises because of the contents of a request."""
     reasons_by_check, retry_at = collect_reasons(policy, request)
     return combine_reasons(tuple(chain.from_iterable(reasons_by_check.values())), retry_at)
 
 
 def collect_reasons(policy: Policy, request: PolicyRequest) -> tuple[dict[str, tuple[VerdictReason, ...]], int | None]:
-    """Return the reasons of each check in order, and when a rate limit ends."""
+    """Return each check's reasons in order, and the time at which an exhausted rate limit allows a retry."""
     case = PolicyCase(policy, request, _analyze_request(request))
     reasons_by_check = {name: tuple(check(case)) for name, check in POLICY_CHECKS.items()}
     reasons_by_check["rates"], retry_at = _check_rates(case)
@@ -84,7 +83,7 @@ def _build_default_reason(
         return ()
     request, risk = case.request, assess_risk(case.request.action)
     group: Literal["human", "others"] = "human" if case.is_human else "others"
-    # A notification way works only if the user's own settings configure it, which is their consent.
+    # A notification channel works only if the user configured it, which counts as consent.
     is_allowed = risk in DEFAULT_ALLOWED_RISKS[group] or isinstance(request.action, Notify)
     answer: PolicyAnswer = "allow" if is_allowed else case.policy.approval.default
     text = f"default for {request.actor.kind} callers: {request.kind}, risk {risk}"
@@ -92,7 +91,7 @@ def _build_default_reason(
 
 
 def _analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
-    """Return what the command line of the action would do; None if it runs none."""
+    """Return the analysis of the action's command line; None if it runs none."""
     text = get_command_text(request)
     if text is not None:
         analysis = analyze_command(text, request.scope, get_shell_name(request))
@@ -118,7 +117,7 @@ def _merge_analyses(first: CommandAnalysis, second: CommandAnalysis) -> CommandA
 
 
 def explain_verdict(policy: Policy, request: PolicyRequest) -> list[str]:
-    """Return the lines of the explanation; the last ones are the answer and notes."""
+    """Return the explanation as lines, ending with the answer and notes."""
     reasons_by_check, retry_at = collect_reasons(policy, request)
     verdict = combine_reasons(tuple(chain.from_iterable(reasons_by_check.values())), retry_at)
     lines = [f"{request.kind} by {request.actor.kind}"]

@@ -1,7 +1,7 @@
 """Resolve, compare and classify paths as a shell or a file write would, without accessing the disk.
 
 Different spellings of a path are equal: `~`, `..`, `//`, globs and letter case are resolved. Symbolic links are not:
-the caller resolves them first if the disk is available.
+the caller must resolve them first if it can access the disk.
 """
 
 import posixpath
@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-# Folders of keys, in the home of any user.
+# Folders that hold keys, in any user's home.
 NEVER_WRITTEN_FOLDERS = (".ssh", ".gnupg")
 _PROCESS_ROOT = re.compile(r"^/proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
 _GLOB = re.compile(r"[*?\[]")
@@ -42,7 +42,7 @@ _SYSTEM_FOLDER = re.compile(
 
 
 class PathScope(Struct, frozen=True, kw_only=True):
-    """What paths are relative to. ``own_paths`` are Termvisor's own folders and files. Empty means unknown."""
+    """The folders that paths are relative to. ``own_paths`` are Termvisor's own folders and files. Empty: unknown."""
 
     home: str = ""
     cwd: str = ""
@@ -50,15 +50,15 @@ class PathScope(Struct, frozen=True, kw_only=True):
 
 
 def resolve_path(text: str, scope: PathScope, cwd: str | None = None) -> str:
-    """Return the absolute, normalized path; it stays relative if the folder is unknown."""
+    """Return the absolute, normalized path, or a relative one if the folder is unknown."""
     base = scope.cwd if cwd is None else cwd
     path = _expand_tilde(text, scope.home, base)
     if not path.startswith(("/", "~")):
         path = f"{base}/{path}" if base else path
     normal = posixpath.normpath(path) if path else ""
-    # POSIX allows a meaning for two leading slashes, and normpath keeps them; here they are one.
+    # normpath keeps two leading slashes, which POSIX leaves implementation-defined. Treat them as one.
     normal = "/" + normal.lstrip("/") if normal.startswith("/") else normal
-    # /proc/<pid>/root leads to the same files by another name.
+    # /proc/<pid>/root is another name for the same files.
     return _PROCESS_ROOT.sub("", normal) or ("/" if normal else "")
 
 
@@ -74,7 +74,7 @@ def find_never_written_folder(path: str, scope: PathScope) -> str:
 
 
 def find_never_written_inside(path: str, scope: PathScope) -> str:
-    """Return the never-written folder that contains this path or is inside it, for removing or moving a folder."""
+    """Return the never-written folder that contains this path or lies in it. For removing or moving a folder."""
     folders = [*(f"~/{folder}" for folder in NEVER_WRITTEN_FOLDERS), *scope.own_paths]
     resolved = [resolve_path(folder, scope) for folder in folders]
     parts = _split_path(path)
@@ -95,7 +95,7 @@ def _resolve_glob(glob: str, scope: PathScope) -> str:
 
 @lru_cache(256)
 def _compile_glob(glob: str) -> re.Pattern[str]:
-    """Compile a path glob; `/**` at the end matches the folder itself too."""
+    """Compile a path glob. A trailing `/**` also matches the folder itself."""
     pattern = ""
     for piece in re.split(r"(/\*\*$|\*\*/?|\*|\?)", glob):
         pattern += {"/**": "(?:/.*)?", "**": ".*", "**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}.get(
@@ -121,7 +121,7 @@ def _split_path(path: str) -> list[str]:
 
 
 def _is_within(path: list[str], folder: list[str], is_pattern_first: bool = True) -> bool:
-    """Return True if a path is in a folder. The path may contain globs, or the folder if not ``is_pattern_first``."""
+    """Return True if the path is in the folder. ``is_pattern_first``: the path may contain globs, else the folder."""
     if len(path) < len(folder):
         return False
     pairs = zip(path, folder, strict=False)
@@ -134,20 +134,20 @@ def _is_within(path: list[str], folder: list[str], is_pattern_first: bool = True
 def _matches_name(pattern: str, name: str) -> bool:
     if pattern == name:
         return True
-    if not _GLOB.search(pattern) or (name.startswith(".") and pattern[0] in "*?"):  # a shell's * skips dot files
+    if not _GLOB.search(pattern) or (name.startswith(".") and pattern[0] in "*?"):  # * does not match dot files
         return False
     return _compile_name_glob(pattern).fullmatch(name) is not None
 
 
 @lru_cache(256)
 def _compile_name_glob(pattern: str) -> re.Pattern[str]:
-    """Compile a glob of one name; a class `[…]` matches any character."""
+    """Compile a glob for a single name. A class `[…]` matches any character."""
     text = re.sub(r"\\\[.*?\\\]", ".", re.escape(pattern))
     return re.compile(re.sub(r"(?:\\\*)+", ".*", text).replace(r"\?", "."), re.DOTALL)
 
 
 def is_system_root(path: str, scope: PathScope) -> bool:
-    """Return True if removing this resolved path, or everything in it, would remove a system folder or a home."""
+    """Return True if removing this resolved path or its contents would remove a system folder or a home."""
     parent, name = posixpath.split(path)
     whole = parent if _ALL_INSIDE.match(name) else path
     plain = whole.casefold() or "/"
@@ -156,7 +156,7 @@ def is_system_root(path: str, scope: PathScope) -> bool:
 
 
 def classify_path(path: str) -> PathKind:
-    """Return what kind of special file this resolved path is; empty for an ordinary one."""
+    """Return which kind of special file this resolved path names; empty for an ordinary file."""
     if _HARMLESS_DEVICE.match(path):
         return "nothing"
     if _DISK.match(path):

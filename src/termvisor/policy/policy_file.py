@@ -1,4 +1,4 @@
-"""Parse `policy.toml` to a Policy; an error names the line, the key and a suggestion."""
+"""Parse `policy.toml` into a Policy. Errors include the line, the key and a suggestion."""
 
 import re
 import tomllib
@@ -15,7 +15,7 @@ from termvisor.regex import compile_patterns
 
 PathStep = str | int
 POLICY_FILE_NAME = "policy.toml"
-# Larger files are rejected: a policy is written by hand.
+# Larger files are rejected, because a policy is written by hand.
 MAX_POLICY_CHARS = 1 << 18
 
 _ERROR_LOCATION = re.compile(r"^(?P<what>.*) - at (?:`key` in )?`(?P<path>\$.*)`$", re.DOTALL)
@@ -27,7 +27,7 @@ for _key in _KEY_BY_PATH.values():
 
 
 def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
-    """Parse the text of a policy file; an empty one gives the defaults. Raises ConfigError."""
+    """Parse the text of a policy file. An empty text yields the defaults. Raises ConfigError."""
     if len(text) > MAX_POLICY_CHARS:
         raise ConfigError(f"{origin}: the file has more than {MAX_POLICY_CHARS} characters", hint=_HINT)
     try:
@@ -38,7 +38,7 @@ def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
     except RecursionError as error:
         raise ConfigError(f"{origin}: the file is nested too deeply", hint=_HINT) from error
     errors = _PolicyErrorBuilder(text, origin)
-    # Before the types: for a misspelled key, the close names help more than a type error.
+    # Check names before types, because similar names help more with a misspelled key than a type error.
     _check_names(data, (), errors)
     try:
         policy = msgspec.convert(data, Policy)
@@ -49,7 +49,7 @@ def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
 
 
 def check_policy_file(path: str) -> None:
-    """Read and parse a policy file, in the worker process of `visor policy test`. Raises ConfigError."""
+    """Read and parse a policy file. Runs in the worker process of `visor policy test`. Raises ConfigError."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -62,7 +62,7 @@ _HINT = "docs/reference/policy.md lists every key."
 
 
 class _PolicyErrorBuilder:
-    """Build errors with the line of a key in one text."""
+    """Builds errors that include the line of the key in the policy text."""
 
     def __init__(self, text: str, origin: str):
         self._text, self._origin = text, origin
@@ -74,7 +74,7 @@ class _PolicyErrorBuilder:
         return ConfigError(f"{where}: {key}: {what}", hint=hint, details={"key": key, "line": line})
 
     def build_type_error(self, message: str) -> ConfigError:
-        """Build an error from the message of msgspec, which has the path at its end."""
+        """Build an error from a msgspec message, which ends with the path of the value."""
         match = _ERROR_LOCATION.match(message)
         steps = [name or int(number) for name, number in _PATH_STEP.findall(match["path"])] if match else []
         path = _generalize_path(steps)
@@ -95,12 +95,12 @@ def _format_path(path: Sequence[PathStep]) -> str:
 
 
 def _generalize_path(path: Sequence[PathStep]) -> str:
-    """Replace list indexes by `[]`, as in the table of keys."""
+    """Replace list indexes with `[]`, as in the table of keys."""
     return re.sub(r"\[\d+\]", "[]", _format_path(path)) if path else ""
 
 
 def _check_names(value: object, path: tuple[PathStep, ...], errors: _PolicyErrorBuilder) -> None:
-    """Raise for the first unknown key in any table."""
+    """Raise ConfigError for the first unknown key in any table."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             _check_names(item, (*path, index), errors)
@@ -115,7 +115,7 @@ def _check_names(value: object, path: tuple[PathStep, ...], errors: _PolicyError
 
 
 def _check_meaning(policy: Policy, errors: _PolicyErrorBuilder) -> None:
-    """Check what the types cannot express."""
+    """Check constraints that the types cannot express."""
     for name, answer in policy.commands.items():
         _check_known_name(name, COMMAND_CLASSES, ("commands", name), errors)
         if answer == "allow" and COMMAND_CLASSES[name].is_fixed:
@@ -177,7 +177,7 @@ def _check_patterns(policy: Policy, errors: _PolicyErrorBuilder) -> None:
 
 
 def find_key_line(text: str, path: Sequence[PathStep]) -> int | None:
-    """Return the line, from 1, of the statement that sets the key at ``path``; None if there is none."""
+    """Return the line number (from 1) of the statement that sets the key at ``path``; None if there is none."""
     lines = text.split("\n")
     low, high = 1, len(lines)
     if not _has_path(_parse_lines(lines, high), path):
@@ -193,7 +193,7 @@ def find_key_line(text: str, path: Sequence[PathStep]) -> int | None:
 
 
 def _find_statement_end(lines: list[str], end: int, last_line: int) -> int:
-    """Return the first line from ``end`` on at which a statement is complete."""
+    """Return the first line at or after ``end`` that completes a statement."""
     return next((at for at in range(end, last_line) if _parse_lines(lines, at) is not None), last_line)
 
 

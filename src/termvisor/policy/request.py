@@ -1,4 +1,4 @@
-"""The input of the policy: everything that a verdict depends on, collected by the caller. Keys count as their text."""
+"""The input of the policy: everything that a verdict depends on, collected by the caller. Keys count as text."""
 
 import re
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _KEY_NAME = re.compile(
 
 
 class PaneContext(Struct, frozen=True, kw_only=True):
-    """The pane acted on, when the request was made. Titles and names are set by programs and not trusted."""
+    """The target pane at the time of the request. Titles and names are set by programs and not trusted."""
 
     target: str = "local"
     session: str = ""
@@ -51,14 +51,14 @@ class PaneContext(Struct, frozen=True, kw_only=True):
 
 
 class LocalTime(Struct, frozen=True):
-    """Local time of the user: Monday is 0, ``minute`` counts from midnight."""
+    """The user's local time. Monday is 0, and ``minute`` counts from midnight."""
 
     weekday: int = 0
     minute: int = 0
 
 
 class HookAnswer(Struct, frozen=True):
-    """The answer of a hook; ``failed`` for a crash, a timeout or an invalid answer."""
+    """A hook's answer; ``failed`` after a crash, a timeout or an invalid answer."""
 
     id: str
     decision: HookDecision
@@ -68,8 +68,8 @@ class HookAnswer(Struct, frozen=True):
 class PolicyRequest(Struct, frozen=True, kw_only=True):
     """An action with its context.
 
-    ``is_command`` is true if a shell at its prompt would run the sent text, also if that is likely but not proven.
-    ``standing`` is the text already typed at the prompt; None if unknown. The caller must verify the kind of the actor:
+    ``is_command`` is true if a shell at its prompt would run the sent text, even if that is only likely.
+    ``standing`` is the text already typed at the prompt; None if unknown. The caller must verify the actor's kind:
     an agent that runs the command line is not a human.
     """
 
@@ -94,7 +94,7 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
 
 
 def get_command_text(request: PolicyRequest) -> str | None:
-    """Return the text that a shell would run, at its prompt or for an agent; None if nothing is sent to a shell."""
+    """Return the text that a shell would run, at its prompt or for an agent; None if no shell is involved."""
     action = request.action
     if isinstance(action, AnswerAgent):
         return action.command or None
@@ -105,7 +105,7 @@ def get_command_text(request: PolicyRequest) -> str | None:
 
 
 def get_shell_name(request: PolicyRequest) -> str:
-    """Return the shell that would run the command; for an agent's request it is unknown (empty)."""
+    """Return the name of the shell that would run the command; empty for an agent's request (unknown)."""
     return "" if isinstance(request.action, AnswerAgent) else request.place.foreground.lstrip("-")
 
 
@@ -118,14 +118,14 @@ def get_argv(request: PolicyRequest) -> tuple[str, ...]:
 
 
 def resolve_scope(request: PolicyRequest) -> PathScope:
-    """Return the scope in which the action's paths are resolved: its own folder if it has one, else the pane's."""
+    """Return the scope for resolving the action's paths: its own folder if it has one, else the pane's."""
     action = request.action
     cwd = action.cwd if isinstance(action, RunProgram | Spawn) else ""
     return replace(request.scope, cwd=resolve_path(cwd, request.scope)) if cwd else request.scope
 
 
 def has_blind_enter(request: PolicyRequest) -> bool:
-    """Return True if keys press Enter on a line whose text is unknown, or that other keys edit."""
+    """Return True if the keys press Enter on a line whose text is unknown or edited by other keys."""
     action = request.action
     if not request.is_command or not isinstance(action, SendKeys) or not ENTER_KEYS & {*action.keys}:
         return False
@@ -133,10 +133,10 @@ def has_blind_enter(request: PolicyRequest) -> bool:
 
 
 def is_editing_key(key: str) -> bool:
-    """Return True for a named key that types no text, such as an arrow or Ctrl-W."""
+    """Return True if the key is a named key that types no text, such as an arrow or Ctrl-W."""
     return key not in TEXT_BY_KEY and _KEY_NAME.match(key) is not None
 
 
 def convert_keys_to_text(keys: tuple[str, ...]) -> str:
-    """Return the text that keys type: Enter is a newline, other named keys nothing, anything else itself."""
+    """Return the text that the keys type. Enter becomes a newline; other named keys type nothing."""
     return "".join(TEXT_BY_KEY.get(key, "" if is_editing_key(key) else key) for key in keys)

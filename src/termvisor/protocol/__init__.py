@@ -1,1 +1,1 @@
-"""The protocols between client and daemon on the Unix socket: command lines (`command_protocol`) and JSON-RPC."""
+"""The protocols between client and daemon over the Unix socket: command lines (`command_protocol`) and JSON-RPC."""

@@ -1,4 +1,4 @@
-"""The command protocol: a client sends a command line, the daemon answers with bytes for stdout and stderr.
+"""The command protocol: a client sends a command line; the daemon replies with bytes for stdout and stderr.
 
 A request is one line: ``!2`` and fields separated by 0x1f. The answer is a sequence of frames:
 
@@ -8,13 +8,13 @@ A request is one line: ``!2`` and fields separated by 0x1f. The answer is a sequ
     f <length>    path of a file that replaces stdout
     l 0           the command needs no daemon: run it in the client
     i <length>    send the request again with the text of this file (``-``: stdin)
-    q <length>    text to show before the user confirms; n, t and a refusal for clients without a user follow
+    q <length>    text to show before the user confirms; followed by n, t and a refusal for clients without a user
     n <length>    id of the approval request that the user answers
     t <length>    text that the user may edit
     x <status>    exit status, always last
 
-The head of a frame never changes, so that every version can report a mismatch.
-Invariant: this module imports nothing, because `visor robot` must cost little more than the start of the interpreter.
+The frame header never changes, so that every version can report a mismatch.
+Invariant: this module imports nothing, because `visor robot` must cost little more than starting the interpreter.
 """
 
 PROTOCOL_VERSION = 2
@@ -28,7 +28,7 @@ class MalformedCommand(ValueError):
 
 
 class TerminalInfo:
-    """The client's terminal; width 0 means that output is not shortened."""
+    """The client's terminal. Width 0 means that output is not truncated."""
 
     __slots__ = ("colour", "is_terminal", "width")
 
@@ -37,9 +37,9 @@ class TerminalInfo:
 
 
 class InputText:
-    """A text that only the client has: from a file, from stdin or from the user's editor.
+    """A text that only the client can read: from a file, stdin or the user's editor.
 
-    ``error`` says why it could not be read.
+    ``error`` is the reason why it could not be read.
     """
 
     __slots__ = ("data", "error")
@@ -49,7 +49,7 @@ class InputText:
 
 
 class CommandRequest:
-    """A command line with the client's folder and terminal, and the input text that the daemon asked for."""
+    """A command line with the client's folder and terminal, and the input text that the daemon requested."""
 
     __slots__ = ("argv", "cwd", "input_text", "is_robot", "terminal")
 
@@ -60,20 +60,20 @@ class CommandRequest:
         self.input_text: InputText | None = None
 
     def with_consent(self, consent_option: str = "--yes") -> "CommandRequest":
-        """Return the same request with the user's consent as an option before ``--``."""
+        """Return a copy with the user's consent added as an option before ``--``."""
         end = self.argv.index("--") if "--" in self.argv else len(self.argv)
         return CommandRequest(
             (*self.argv[:end], consent_option, *self.argv[end:]), self.is_robot, self.cwd, self.terminal
         ).with_input(self.input_text)
 
     def with_input(self, input_text: "InputText | None") -> "CommandRequest":
-        """Return the same request with an input text."""
+        """Return a copy with this input text."""
         request = CommandRequest(self.argv, self.is_robot, self.cwd, self.terminal)
         request.input_text = input_text
         return request
 
     def to_fields(self) -> "dict[str, object]":
-        """Return all fields as a flat dict, with the field names of `ops.api.dispatch.CommandContext`."""
+        """Return all fields as a flat dict, keyed by the field names of `ops.api.dispatch.CommandContext`."""
         terminal, input_text = self.terminal, self.input_text
         return {
             "argv": self.argv,
@@ -120,7 +120,7 @@ def parse_version(line: bytes) -> int:
 
 
 def describe_mismatch(client: int, daemon: int) -> str:
-    """Return the error message for two sides with different protocol versions."""
+    """Return the error message for a client and a daemon with different protocol versions."""
     if client > daemon:
         return f"the running daemon is older than this visor (protocol {daemon}, not {client})"
     return f"this visor is older than the running daemon (protocol {client}, not {daemon})"
@@ -149,7 +149,7 @@ class FrameDecoder:
         self._buffer = b""
 
     def feed(self, chunk: bytes) -> "list[tuple[bytes, int, bytes]]":
-        """Return the frames that this chunk completes, each as kind, number, body. Raises MalformedCommand."""
+        """Return the frames completed by this chunk, as (kind, number, body). Raises MalformedCommand."""
         self._buffer += chunk
         frames = []
         while (frame := self._next_frame()) is not None:

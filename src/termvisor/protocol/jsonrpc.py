@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 messages, one per line: requests, responses, stream items and errors.
 
-``error.data`` carries the error code, hint and details of a VisorError; ``error.code`` is the integer of JSON-RPC.
+``error.data`` carries the code, hint and details of a VisorError; ``error.code`` is the JSON-RPC integer code.
 """
 
 from typing import Any, Literal
@@ -24,7 +24,7 @@ RequestId = int | str | None
 
 
 class RpcRequest(Struct, frozen=True):
-    """A request; without ``id`` it is a notification, which is not answered."""
+    """A request. Without ``id`` it is a notification, which gets no response."""
 
     method: str
     params: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class RpcResponse(Struct, frozen=True):
 
 
 class StreamItem(Struct, frozen=True):
-    """One item of the stream that request ``id`` opened."""
+    """One item of the stream opened by request ``id``."""
 
     id: RequestId
     item: Any
@@ -78,7 +78,7 @@ class IncomingMessage(Struct, frozen=True):
 
 
 class DaemonHello(Struct, frozen=True):
-    """The daemon's answer to `hello`; ``streams`` are the methods that send items before their result."""
+    """The daemon's answer to `hello`. ``streams`` lists the methods that send items before their result."""
 
     version: str
     protocol: int
@@ -96,7 +96,7 @@ def encode_message(message: RpcRequest | RpcResponse | StreamNotification) -> by
 
 
 def parse_request(line: bytes) -> RpcRequest | RpcResponse:
-    """Parse a request line; return the error response if it is invalid."""
+    """Parse a request line; return an error response if it is invalid."""
     try:
         return _decode_request(line)
     except msgspec.ValidationError as error:
@@ -121,7 +121,7 @@ def build_error_response(request_id: RequestId, error: VisorError, rpc_code: int
 
 
 def to_visor_error(error: RpcError) -> VisorError:
-    """Rebuild the exception on the client's side."""
+    """Rebuild the exception on the client side."""
     data = error.data or RpcErrorData("internal")
     return errors.find_error_class(data.code)(error.message, hint=data.hint or None, details=data.details)
 
@@ -153,5 +153,5 @@ def _read_id(line: bytes) -> RequestId:
     try:
         return msgspec.json.decode(line, type=_IdOnly).id
     except msgspec.DecodeError:
-        # JSON-RPC answers a request whose id cannot be read with the id null.
+        # JSON-RPC requires the id null in the response to a request whose id cannot be read.
         return None

@@ -1,4 +1,4 @@
-"""Lines on a stream: split bytes into lines, and write an error of the starting daemon as a line on stderr."""
+"""Split a byte stream into lines, and format a starting daemon's error as lines on stderr."""
 
 import re
 
@@ -13,13 +13,13 @@ class LineTooLong(ValueError):
 
 
 class LineBuffer:
-    """Collect chunks into lines of limited size; in linear time, however a long line is cut into chunks."""
+    """Assembles chunks into lines of limited size, in linear time no matter how a long line is split."""
 
     def __init__(self, limit: int = MAX_LINE_BYTES):
         self._limit, self._data, self._scanned = limit, bytearray(), 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Return the lines that this chunk completes, without newlines."""
+        """Return the lines completed by this chunk, without newlines."""
         self._data += chunk
         end = self._data.rfind(b"\n", self._scanned)
         if end < 0:
@@ -33,7 +33,7 @@ class LineBuffer:
         return lines
 
     def get_rest(self) -> bytes:
-        """Return the bytes after the last newline, for a peer that ends without one."""
+        """Return the bytes after the last newline, for a peer that closes without sending one."""
         return bytes(self._data)
 
     def _check_size(self, size: int) -> None:
@@ -48,11 +48,11 @@ def format_error(error: VisorError) -> str:
 
 
 def parse_last_error(text: str) -> VisorError | None:
-    """Return the last error in a text; None if there is none."""
+    """Return the last error in the text; None if there is none."""
     errors = _ERROR_LINE.findall(text)
     if not errors:
         return None
     code, message, hint = errors[-1]
     error_class = find_error_class(code)
-    # A line of another program may look the same, but does not have a known code.
+    # Another program's line may look the same, but has no known code.
     return error_class(message, hint=hint) if error_class.code == code else None

@@ -1,6 +1,6 @@
-"""Connect to the daemon's socket, and identify the process at the other end of one. macOS branches are untested.
+"""Connect to the daemon's socket, and identify the process at the other end. macOS branches are untested.
 
-Imports nothing slow: every command line passes through here.
+Imports nothing slow, because every command line passes through here.
 """
 
 import os
@@ -13,12 +13,12 @@ PEER_CREDENTIALS_OPTION = (1, 17, 12) if sys.platform == "linux" else (0, 1, 76)
 
 
 def connect_socket(path: str) -> "socket | None":
-    """Return a connected socket; None if no process listens. Raises PermissionError for another user's process."""
+    """Return a connected socket; None if no process listens. Raises PermissionError if another user's does."""
     sock = socket(AF_UNIX, SOCK_STREAM)
     try:
         sock.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
-        # No daemon was ever started, or it was killed and left its socket file.
+        # No daemon was ever started, or it was killed and left its socket file behind.
         sock.close()
         return None
     except OSError:
@@ -31,7 +31,7 @@ def connect_socket(path: str) -> "socket | None":
 
 
 class PeerProcess:
-    """User and process of one client."""
+    """The user and process of a client."""
 
     __slots__ = ("pid", "uid")
 
@@ -55,7 +55,7 @@ def parse_pid(credentials: bytes) -> int:
 
 
 def is_peer_gone(descriptor: int) -> bool:
-    """Return True if the peer closed both directions, not only its sending one."""
+    """Return True if the peer closed both directions, not just its sending side."""
     poll = select.poll()
     poll.register(descriptor, 0)
     return any(events & (select.POLLHUP | select.POLLERR) for _, events in poll.poll(0))

@@ -1,5 +1,5 @@
-"""The recorder: a small process that reads pane pipes and appends their bytes to the raw logs.
+"""The recorder: a small process that reads the pipes of panes and appends their output to raw logs.
 
-In: descriptors of pipes, commands of the daemon. Out: segment files and reports of their growth. Read process.py first.
-It outlives daemons, so it stays small: it imports built-in modules only.
+In: pipe descriptors and commands of the daemon. Out: segment files and reports of their growth. Read process.py first.
+It outlives daemons, so it must stay small and imports only built-in modules.
 """

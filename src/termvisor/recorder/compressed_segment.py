@@ -1,7 +1,7 @@
-"""Read and write compressed segments: independent zstd frames of 256 KB and a table of them.
+"""Read and write compressed segments: independent zstd frames of 256 KB, followed by a frame table.
 
-Any slice is read by decompressing the frames it touches. The layout is zstd's seekable format: `zstd -d` gives the raw
-bytes. Every frame has a checksum: bytes damaged on disk raise OSError and are never returned.
+Reading a slice decompresses only the frames it touches. The layout is zstd's seekable format: `zstd -d` gives the raw
+bytes. Every frame has a checksum: data damaged on disk raises OSError and is never returned.
 """
 
 import errno
@@ -20,7 +20,7 @@ _SKIPPABLE_MAGIC, _SEEKABLE_MAGIC = 0x184D2A5E, 0x8F92EAB1
 
 
 class CompressedSegmentFile:
-    """A compressed segment opened for reading; caches the last decompressed frame."""
+    """A compressed segment opened for reading. It caches the last decompressed frame."""
 
     def __init__(self, path: str):
         self._path = path
@@ -28,7 +28,7 @@ class CompressedSegmentFile:
         try:
             self._frame_offsets, self._frame_ends = self._read_frame_table()
         except (struct.error, ValueError) as error:
-            # Truncated, or not ours: callers handle it like any other unreadable file.
+            # Truncated or not our format. Callers handle it like any other unreadable file.
             os.close(self._fd)
             raise self._build_damage_error() from error
         self._cached_frame_number, self._cached_frame = -1, b""
@@ -55,7 +55,7 @@ class CompressedSegmentFile:
 
     def _decompress_frame(self, number: int) -> bytes:
         if number != self._cached_frame_number:
-            # Two megabytes, loaded only to read compressed segments.
+            # Takes two megabytes, so it is loaded only to read compressed segments.
             import zstandard
 
             begin, end = self._frame_offsets[number], self._frame_offsets[number + 1]
@@ -67,7 +67,7 @@ class CompressedSegmentFile:
         return self._cached_frame
 
     def _read_frame_table(self) -> tuple[list[int], list[int]]:
-        """Return the offset of each frame in the file and the end of its bytes in the segment."""
+        """Return each frame's offset in the file, and the offset at which its bytes end in the segment."""
         size = os.fstat(self._fd).st_size
         count, _, magic = _TABLE_FOOTER.unpack(
             os.pread(self._fd, _TABLE_FOOTER.size, max(0, size - _TABLE_FOOTER.size))
@@ -88,7 +88,7 @@ class CompressedSegmentFile:
 
 
 class CompressedSegmentWriter:
-    """Write a compressed segment to a descriptor; complete only after finish()."""
+    """Writer of a compressed segment to a descriptor. The file is complete only after finish()."""
 
     def __init__(self, descriptor: int):
         import zstandard

@@ -1,7 +1,7 @@
 """Report streams and their changes to the daemon.
 
-Reports are built from the streams when they are sent, so a slow daemon costs one message and a set of epochs, and gets
-only the latest state of each stream: nothing is lost and nothing piles up.
+Reports are built from the streams when they are sent, so a slow daemon costs one message and a set of epochs. It gets
+only the latest state of each stream, so nothing is lost and nothing accumulates.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DaemonConnection:
         self._changed_epochs.pop(epoch, None)
 
     def flush(self) -> bool:
-        """Send all reports; return False if the socket is full: call again when it is writable.
+        """Send all reports. Return False if the socket is full; call again when it is writable.
 
         Raises OSError if the daemon is gone.
         """

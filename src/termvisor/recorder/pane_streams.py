@@ -1,6 +1,6 @@
-"""Copy pipes to their raw logs, and keep the table of open streams and of ended ones the daemon has not acknowledged.
+"""Copy pipes to their raw logs, and keep a table of open streams and of ended ones not yet acknowledged by the daemon.
 
-Invariant: bytes are written as soon as they are read; an epoch is recorded once, a second stream for it is refused.
+Invariant: bytes are written as soon as they are read. An epoch is recorded once; a second stream for it is refused.
 """
 
 import posix
@@ -13,15 +13,15 @@ from termvisor.recorder.startup import RecorderOptions
 # Two numbers of eighteen digits and a slash.
 _MAX_NAME_BYTES = 37
 READ_BYTES = 1 << 16
-# Reads before other streams get their turn.
+# Maximum reads before other streams get their turn.
 _READS_PER_TURN = 4
-# Reads before a pipe is closed: a program that keeps writing must not delay the close.
+# Maximum reads before a pipe is closed, because a program that keeps writing must not delay that.
 _READS_WHEN_CLOSING = 32
 STATE_NAMES = {0: b"open", FLAG_ENDED: b"ended", FLAG_CAPPED: b"capped"}
 
 
 class PaneStream:
-    """``close_flag`` is 0 while the stream is open, then the flag of its end record."""
+    """The pipe of a pane and its log; ``close_flag`` is 0 while the stream is open, then the flag of its end record."""
 
     def __init__(self, pane: int, epoch: int, fd: int, writer: SegmentWriter):
         self.pane, self.epoch = pane, epoch
@@ -38,33 +38,33 @@ class PaneStream:
         return self.writer.offset
 
     def pump(self, reads: int = _READS_PER_TURN) -> int:
-        """Copy what the pipe holds to the log, up to ``reads`` reads; return a flag if the stream must close."""
+        """Copy data from the pipe to the log, in up to ``reads`` reads; return a flag if the stream must close."""
         for _ in range(reads):
             try:
                 data = posix.read(self.fd, READ_BYTES)
             except BlockingIOError:
                 return 0
             except OSError:
-                # A pty whose program exited returns EIO.
+                # Reading a pty whose program exited fails with EIO.
                 return FLAG_ENDED
             if not data:
                 return FLAG_ENDED
             try:
                 self.writer.append(data, time_ns())
             except OSError:
-                # The disk is full: closing the pipe keeps tmux from buffering what cannot be written.
+                # The disk is full. Closing the pipe keeps tmux from buffering what cannot be written.
                 return FLAG_CAPPED
             if len(data) < READ_BYTES:
                 return 0
         return 0
 
     def finish(self, flag: int) -> None:
-        """Write the end record and close pipe and files; the flag is kept even if the disk is full."""
+        """Write the end record and close the pipe and files. The flag is kept even if the disk is full."""
         self.close_flag = flag
         try:  # noqa: SIM105 - importing contextlib would cost this process half a megabyte
             self.writer.write_end(flag, time_ns())
         except OSError:
-            # The disk is full: the log has no end record, but the daemon gets the report.
+            # The disk is full. The log lacks its end record, but the daemon gets the report.
             pass
         self.writer.close()
         posix.close(self.fd)
@@ -72,7 +72,7 @@ class PaneStream:
 
 
 class StreamTable:
-    """``unreported_bytes`` and ``changed_epochs`` add up until the recorder takes them, once a turn."""
+    """All streams; ``unreported_bytes`` and ``changed_epochs`` accumulate until the recorder takes them each turn."""
 
     def __init__(self, options: RecorderOptions, poller: Poller):
         self._options, self._poller = options, poller
@@ -82,7 +82,7 @@ class StreamTable:
         self.unreported_bytes = 0
 
     def hold_stream(self, name: bytes, fds: list[int]) -> bytes:
-        """Start recording the passed descriptor; return the answer to send: `ok` or `refused` with a reason."""
+        """Start recording the received descriptor; return the answer to send: `ok`, or `refused` with a reason."""
         if reason := self._find_refusal(name, fds):
             return self.refuse(fds, reason)
         pane, epoch = map(int, name.split(b"/"))
@@ -90,7 +90,7 @@ class StreamTable:
         try:
             self._add_stream(PaneStream(pane, epoch, fds[0], writer))
         except OSError:
-            # epoll takes no regular files.
+            # epoll does not support regular files.
             return self.refuse(fds, b"kind")
         self.changed_epochs[epoch] = None
         return b"ok"
@@ -101,7 +101,7 @@ class StreamTable:
         return b"refused " + reason
 
     def resume_stream(self, pane: int, epoch: int, fd: int, offset: int, last_at: int) -> None:
-        """Continue a stream that this process held before a re-exec."""
+        """Continue a stream that was open before a re-exec of this process."""
         folder = self._build_folder_path(pane, epoch)
         writer = SegmentWriter(folder, self._options.segment_bytes, offset, last_at)
         self._add_stream(PaneStream(pane, epoch, fd, writer))
@@ -118,7 +118,7 @@ class StreamTable:
             self._close_stream(stream, flag)
 
     def drop_stream(self, epoch: int) -> None:
-        """Close a stream after reading what its pipe holds."""
+        """Close a stream after reading the data in its pipe."""
         stream = self.streams_by_epoch.get(epoch)
         if stream and not stream.close_flag:
             self._close_stream(stream, self._pump(stream, _READS_WHEN_CLOSING) or FLAG_ENDED)
@@ -136,7 +136,7 @@ class StreamTable:
             self.drop_stream(stream.epoch)
 
     def close_all(self, flag: int) -> None:
-        """Close every stream without reading on, because nothing more may be written."""
+        """Close every stream without reading the rest, because nothing more may be written."""
         for stream in list(self.streams_by_fd.values()):
             self._close_stream(stream, flag)
 
@@ -179,5 +179,5 @@ class StreamTable:
         except FileNotFoundError:
             return False
         except OSError:
-            # Not a folder, or unreadable: refuse rather than mix two streams.
+            # Not a folder, or unreadable. Refuse rather than mix two streams.
             return True

@@ -1,7 +1,7 @@
-"""Run the recorder: one thread that copies bytes from pipes to files and reports progress to the daemon.
+"""Run the recorder: a single thread copies bytes from pipes to files and reports progress to the daemon.
 
-It never blocks: a pipe that is not read makes tmux's memory grow, so neither a slow daemon nor a full disk nor a silent
-connection may stop the other streams. It works without a daemon, up to a limit of unreported bytes.
+It never blocks: a pipe that is not read makes tmux's memory grow, so a slow daemon, a full disk or a silent
+connection must not stop the other streams. Without a daemon it continues up to a limit of unreported bytes.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -10,30 +10,23 @@ import posix
 import resource
 import sys
 
-from termvisor.recorder import startup
+from termvisor.recorder import sockets, startup
 from termvisor.recorder.daemon_connection import DaemonConnection
 from termvisor.recorder.pane_streams import StreamTable
 from termvisor.recorder.segment_log import FLAG_CAPPED
-from termvisor.recorder.sockets import (
-    ConnectionAcceptor,
-    Poller,
-    SeqpacketChannel,
-    close_descriptors,
-    open_server_socket,
-)
 from termvisor.recorder.startup import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions, parse_arguments
 
 _MAX_DESCRIPTORS = 10_240
 
 
 class Recorder:
-    """The event loop of the process; ``wake_fd`` becomes readable on SIGTERM."""
+    """The event loop of the recorder process; ``wake_fd`` becomes readable on SIGTERM."""
 
     def __init__(self, options: RecorderOptions, server: _socket.socket, wake_fd: int):
         self._options = options
-        self._poller = Poller()
+        self._poller = sockets.Poller()
         self._table = StreamTable(options, self._poller)
-        self._acceptor = ConnectionAcceptor(server, self._poller)
+        self._acceptor = sockets.ConnectionAcceptor(server, self._poller)
         self._daemon: DaemonConnection | None = None
         self._is_daemon_slow = False
         self._unreported_bytes = 0
@@ -57,7 +50,7 @@ class Recorder:
                 self._handle_ready(fd)
             self._acceptor.close_expired()
             self._report_changes()
-            # Without a daemon nothing trims the raw log, so the recorder limits what it writes alone.
+            # Without a daemon nothing trims the raw log, so the recorder limits what it writes on its own.
             if self._unreported_bytes > self._options.cap_bytes and self._table.streams_by_fd:
                 self._table.close_all(FLAG_CAPPED)
                 self._report_changes()
@@ -68,7 +61,7 @@ class Recorder:
         self._acceptor.close(self._options.socket)
 
     def _handle_ready(self, fd: int) -> None:
-        # An earlier event of this turn may have closed the descriptor; then no branch matches.
+        # If an earlier event of this turn closed the descriptor, no branch matches.
         if fd in self._table.streams_by_fd:
             self._table.pump_stream(fd)
         elif self._daemon and fd == self._daemon.channel.fileno():
@@ -80,8 +73,8 @@ class Recorder:
         elif fd == self._wake_fd:
             self._is_stopping = True
 
-    def _receive_first_message(self, fd: int, channel: SeqpacketChannel) -> None:
-        """Handle the first message of a connection; only a `listen` connection (the daemon) stays open."""
+    def _receive_first_message(self, fd: int, channel: sockets.SeqpacketChannel) -> None:
+        """Handle the first message of a connection. Only a `listen` connection (the daemon's) stays open."""
         try:
             lines, fds = channel.receive()
         except BlockingIOError:
@@ -96,7 +89,7 @@ class Recorder:
                 channel, self._table.refuse(fds, b"cap") if is_full else self._table.hold_stream(rest, fds)
             )
         else:
-            close_descriptors(fds)
+            sockets.close_descriptors(fds)
         if verb == b"listen" and rest == b"%d" % PROTOCOL_VERSION:
             self._detach_daemon()
             self._daemon = DaemonConnection(self._acceptor.release_connection(fd), self._table.streams_by_epoch)
@@ -106,11 +99,11 @@ class Recorder:
         self._acceptor.close_connection(fd)
 
     @staticmethod
-    def _send_answer(channel: SeqpacketChannel, text: bytes) -> None:
+    def _send_answer(channel: sockets.SeqpacketChannel, text: bytes) -> None:
         try:  # noqa: SIM105 - importing contextlib would cost this process half a megabyte
             channel.send(text + b"\n")
         except OSError:
-            # The client hung up; its request is done anyway.
+            # The client hung up, but its request has been carried out.
             pass
 
     def _detach_daemon(self) -> None:
@@ -119,7 +112,7 @@ class Recorder:
             self._daemon.channel.close()
             self._daemon, self._is_daemon_slow = None, False
 
-    def _read_commands(self, channel: SeqpacketChannel) -> None:
+    def _read_commands(self, channel: sockets.SeqpacketChannel) -> None:
         try:
             lines, fds = channel.receive()
         except BlockingIOError:
@@ -127,7 +120,7 @@ class Recorder:
         except EOFError:
             self._detach_daemon()
             return
-        close_descriptors(fds)
+        sockets.close_descriptors(fds)
         for line in lines:
             verb, _, rest = line.partition(b" ")
             self._execute_command(verb, rest)
@@ -153,7 +146,7 @@ class Recorder:
         try:
             is_slow = not self._daemon.flush()
         except OSError:
-            # The daemon died: recording goes on, and the next daemon gets the whole state.
+            # The daemon died. Recording continues, and the next daemon gets the whole state.
             self._detach_daemon()
             return
         if is_slow != self._is_daemon_slow:
@@ -172,26 +165,26 @@ class Recorder:
             else:
                 state.open_streams.append((stream.pane, stream.epoch, stream.fd, stream.size, stream.writer.last_at))
         command, self._reexec_command = self._reexec_command, []
-        # Blocked until the next image installs its handler: a SIGTERM in between would lose the end records.
+        # Blocked until the new program installs its handler: a SIGTERM in between would lose the end records.
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGTERM])
         try:
-            # A SIGTERM received before that is in the wake pipe; exec would forget it, so stop instead.
+            # A SIGTERM received before that is in the wake pipe, which exec discards, so stop instead.
             if self._wake_fd not in self._poller.wait(0):
                 startup.replace_process(command, state)
         except OSError as error:
-            # exec failed and everything is as before: recording goes on with this version.
+            # exec failed and nothing has changed, so this version continues recording.
             if self._daemon:
                 self._send_answer(self._daemon.channel, b"failed reexec %d" % (error.errno or 0))
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGTERM])
 
 
 def _create_wake_pipe() -> int:
-    """Return a descriptor that becomes readable on SIGTERM; signals of a closing terminal are ignored."""
+    """Return a descriptor that becomes readable on SIGTERM, and ignore the signals of a closing terminal."""
     reader, writer = posix.pipe()
     posix.set_blocking(writer, False)
     for signal_number in (_signal.SIGPIPE, _signal.SIGHUP, _signal.SIGINT, _signal.SIGXFSZ):
         _signal.signal(signal_number, _signal.SIG_IGN)
-    # A handler that does nothing: only with one does Python write to the wake-up descriptor.
+    # Python writes to the wake-up descriptor only if the signal has a handler, even one that does nothing.
     _signal.signal(_signal.SIGTERM, lambda signal_number, frame: None)
     _signal.set_wakeup_fd(writer)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGTERM])
@@ -215,7 +208,7 @@ def main() -> None:
         recorder = Recorder(options, _socket.socket(fileno=state.server_fd), wake_fd)
         recorder.restore_state(state)
     else:
-        server = open_server_socket(options.socket)
+        server = sockets.open_server_socket(options.socket)
         if server is None:
             raise SystemExit(EXIT_ALREADY_RUNNING)
         recorder = Recorder(options, server, wake_fd)

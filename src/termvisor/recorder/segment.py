@@ -1,8 +1,8 @@
-"""Read one segment of a stream: a file of raw bytes and an index of the times at which they were read.
+"""Read one segment of a stream: a file of raw bytes, and an index with the times at which they were read.
 
-A complete segment may be compressed (`compressed_segment.py`); bytes and times read the same.
+A complete segment may be compressed (`compressed_segment.py`), which makes no difference to readers.
 The index consists of 16-byte little-endian records: u64 (flag << 56 | end offset in the epoch), u64 realtime ns.
-Invariant: reading yields exactly the bytes of the raw file; a torn, short or missing index costs times, not bytes.
+Invariant: reading yields exactly the bytes of the raw file. A damaged or missing index loses times, never bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from termvisor.recorder.compressed_segment import CompressedSegmentFile
 
 FLAG_READ, FLAG_ENDED, FLAG_CAPPED = 0, 1, 2
-"""Flags: bytes were read; the stream ended; the recorder closed it (size limit or full disk)."""
+"""Record flags: bytes were read, the stream ended, or the recorder closed it (size limit or full disk)."""
 
 MAX_PIECE_BYTES = 1 << 16
 COMPRESSED_SUFFIX = ".zst"
@@ -24,7 +24,7 @@ _RECORD_BYTES = 16
 _NAME_LENGTH = 20
 _RECORDS_PER_READ = 512
 MERGE_WINDOW_NS = 100_000_000
-"""Bytes read within this time are returned as one piece, unless the caller asks otherwise."""
+"""Bytes read within this time are returned as one piece, unless the caller passes another window."""
 _OFFSET_MASK = (1 << 56) - 1
 _TIME_MASK = (1 << 63) - 1
 _FILE_TYPE, _REGULAR_FILE = 0o170000, 0o100000
@@ -51,7 +51,7 @@ def list_segment_starts(folder: str) -> list[int]:
     try:
         names = posix.listdir(folder)
     except OSError:
-        # The stream has no byte yet, or was deleted.
+        # The stream has no bytes yet, or was deleted.
         return []
     raw_names = {name.removesuffix(COMPRESSED_SUFFIX) for name in names}
     numbers = [name[:-4] for name in raw_names if len(name) == _NAME_LENGTH and name.endswith(".raw")]
@@ -68,7 +68,7 @@ def open_regular_file(path: str) -> int:
 
 
 def get_file_size(path: str) -> int:
-    """Return the size of a regular file, 0 if there is none."""
+    """Return the size of a regular file, or 0 if it does not exist."""
     try:
         status = posix.stat(path)
     except FileNotFoundError:
@@ -100,9 +100,9 @@ class RawSegmentFile:
 
 
 def open_segment_file(folder: str, start: int) -> RawSegmentFile | CompressedSegmentFile:
-    """Open a segment's bytes: the raw file, else the compressed one.
+    """Open the raw file of a segment, or else the compressed one.
 
-    In this order: sealing creates the compressed file before it deletes the raw one.
+    The order matters, because sealing creates the compressed file before it deletes the raw one.
     """
     try:
         return RawSegmentFile(build_raw_path(folder, start))
@@ -139,7 +139,7 @@ class Segment:
     ) -> Iterator[tuple[int, bytes, int]]:
         """Yield (offset, bytes, time of the last byte) from ``offset`` to ``stop`` or the end of the segment.
 
-        A piece holds what was read within ``merge_window`` nanoseconds; with 0, what one read returned.
+        A piece is what was read within ``merge_window`` nanoseconds, or what a single read returned if that is 0.
         """
         stop = min(stop, self.read_end())
         while offset < stop:
@@ -156,7 +156,7 @@ class Segment:
         return self._find_time_beyond_index()
 
     def read_closing_record(self) -> tuple[int, int] | None:
-        """Return flag and time of the end record, None if the stream has none."""
+        """Return the flag and time of the end record, or None if the stream has none."""
         flag, at = self._read_last_record()
         return (flag, at) if flag else None
 
@@ -174,7 +174,7 @@ class Segment:
         return (until, at) if until > offset else (stop, self._find_time_beyond_index())
 
     def _read_records_from(self, offset: int) -> Iterator[tuple[int, int]]:
-        """Return the next (end, time) records, from the first that ends after ``offset``."""
+        """Return the next (end, time) records, starting with the first that ends after ``offset``."""
         if offset < self._passed_offset:
             self._seek_record(offset)
         batch = self._read_records(self._next_record, _RECORDS_PER_READ)
@@ -220,6 +220,6 @@ class Segment:
             try:
                 self._index_fd = open_regular_file(self._index_path)
             except OSError:
-                # Without an index only the times are unknown.
+                # Without an index, only the times are unknown.
                 return False
         return True

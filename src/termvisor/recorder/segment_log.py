@@ -1,9 +1,9 @@
 """Write and read the raw log of a stream: a folder of segments, `<start offset>.raw` and `<start offset>.idx`.
 
-Complete segments may be compressed to `<start offset>.raw.zst`; a reader sees no difference.
+Complete segments may be compressed to `<start offset>.raw.zst`, which makes no difference to readers.
 
-A writer always begins a new segment and appends bytes before their index record, so that a reader finds exactly the
-bytes that were written, whenever the writer is killed.
+A writer always begins a new segment and appends bytes before their index record, so that readers find exactly the
+bytes that were written, even if the writer is killed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _APPEND_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLL
 
 
 class SegmentWriter:
-    """Append to the stream in ``folder`` from ``offset`` on; times never decrease below ``last_at``."""
+    """Writer that appends to the stream in ``folder`` from ``offset`` on. Times never go below ``last_at``."""
 
     def __init__(self, folder: str, segment_bytes: int, offset: int = 0, last_at: int = 0):
         self._folder, self._segment_bytes = folder, segment_bytes
@@ -44,7 +44,7 @@ class SegmentWriter:
         self._record_count = 0
 
     def append(self, data: bytes, at: int) -> None:
-        """Write bytes that were read at ``at``. After an OSError, ``offset`` tells how many were written."""
+        """Write bytes that were read at time ``at``. After an OSError, ``offset`` shows how many were written."""
         if self._raw < 0 or self.offset - self._start >= self._segment_bytes:
             self._begin_segment()
         written = 0
@@ -79,7 +79,7 @@ class SegmentWriter:
         except OSError:
             posix.close(raw)
             raise
-        # Closed only now: if the disk has no space for a new segment, the old one still takes the end record.
+        # Closed only now, because the end record must go to the old segment if there is no space for a new one.
         self.close()
         self._raw, self._index = raw, index
         self._start, self._record_count = self.offset, 0
@@ -103,10 +103,10 @@ class SegmentWriter:
 
 
 class SegmentReader:
-    """Read the stream in ``folder``, also while it is written. Keeps one segment open until close().
+    """Reader of the stream in ``folder``, even while it is being written. Keeps one segment open until close().
 
-    Where segments were deleted or truncated there is a hole: read_pieces() stops before it; started inside it, it
-    continues with the first byte after it, which the caller sees from the offset.
+    Deleted or truncated segments leave a hole. read_pieces() stops before a hole; if it starts inside one, it
+    continues with the first byte after it, as the returned offset shows.
     """
 
     def __init__(self, folder: str):
@@ -123,7 +123,7 @@ class SegmentReader:
         return newest.read_end() if newest else max(starts, default=0)
 
     def read_end(self) -> tuple[int, int] | None:
-        """Return flag and time of the end record, None if the stream is open or its writer was killed."""
+        """Return the flag and time of the end record, or None if the stream is open or its writer was killed."""
         segment = self._open_newest()
         return segment.read_closing_record() if segment else None
 
@@ -132,7 +132,7 @@ class SegmentReader:
     ) -> Iterator[tuple[int, bytes, int]]:
         """Yield at most ``limit`` consecutive bytes from ``offset`` on, as (offset, data, time of the last byte).
 
-        A piece holds what was read within ``merge_window`` nanoseconds; with 0, what one read returned.
+        A piece is what was read within ``merge_window`` nanoseconds, or what a single read returned if that is 0.
         """
         segment = self._find_segment(offset)
         offset = max(offset, segment.start) if segment else offset
@@ -144,18 +144,18 @@ class SegmentReader:
             segment = self._find_segment(offset) if offset < stop else None
 
     def find_read_time(self, offset: int) -> int:
-        """Return when the byte at ``offset`` (or the nearest stored one) was read; 0 if there is none."""
+        """Return when the byte at ``offset`` (or the nearest stored byte) was read; 0 if nothing is stored."""
         segment = self._find_segment(offset) or self._open_newest()
         return segment.find_read_time(offset) if segment else 0
 
     def close(self) -> None:
-        """Close the descriptors; reading opens them again."""
+        """Close the descriptors. Reading reopens them."""
         if self._segment:
             self._segment.close()
             self._segment = None
 
     def _find_segment(self, offset: int) -> Segment | None:
-        """Return the segment that contains the byte, else the next one after it."""
+        """Return the segment that contains the byte at ``offset``, or else the next one."""
         current = self._segment
         if current and current.start <= offset < current.read_end():
             return current
@@ -180,13 +180,13 @@ class SegmentReader:
         try:
             self._segment = Segment(self._folder, start)
         except FileNotFoundError:
-            # Deleted between the listing and the opening.
+            # Deleted after it was listed.
             return None
         return self._segment
 
 
 def make_folder(path: str) -> None:
-    """Create a private folder and the ones above it."""
+    """Create a private folder and its parents."""
     try:
         posix.mkdir(path, 0o700)
     except FileExistsError:

@@ -1,7 +1,7 @@
-"""Pass standard input, the pipe of a pane, to the recorder and exit; run by tmux's pipe-pane.
+"""Pass standard input (the pipe of a pane) to the recorder and exit. Run by tmux's pipe-pane.
 
-A script that imports nothing of ours and prints nothing: a missing socket or a stopped recorder costs a few seconds
-here and shows nothing in the pane.
+This script imports no other module of ours and prints nothing. A missing socket or a stopped recorder costs a few
+seconds here, but nothing appears in the pane.
 """
 
 import _socket

@@ -1,8 +1,8 @@
-"""The recorder's sockets: messages with descriptors, the listening socket, and waiting for many descriptors.
+"""Sockets of the recorder: messages with descriptors, the listening socket, and polling of many descriptors.
 
-Linux preserves message boundaries (SOCK_SEQPACKET). macOS has no such local sockets: there lines are split from a
-SOCK_STREAM (untested). Only this file and send_fd.py, which imports nothing of ours, know the difference.
-No connection can block the recorder: one of another user is closed at once, a silent one after five seconds.
+Linux preserves message boundaries (SOCK_SEQPACKET). macOS has no such local sockets, so lines are split from a
+SOCK_STREAM there (untested). Only this file and send_fd.py, which imports nothing of ours, handle the difference.
+No connection can block the recorder: another user's is closed at once, a silent one after five seconds.
 """
 
 import _socket
@@ -21,7 +21,7 @@ else:
     _CLOSE_ON_EXEC = 0
 _IDENTIFY_TIMEOUT_S = 5.0
 _ACCEPTS_PER_TURN = 64
-# POLLIN and POLLOUT, the same numbers for epoll and poll.
+# POLLIN and POLLOUT have the same values for epoll and poll.
 _POLL_READ, _POLL_WRITE = 1, 4
 
 
@@ -47,7 +47,7 @@ class SeqpacketChannel:
         except BlockingIOError:
             raise
         except OSError as error:
-            # A reset is the same to callers as an orderly end: the peer is gone.
+            # For callers a reset is the same as an orderly end: the peer is gone.
             raise EOFError from error
         fds = _parse_descriptors(controls)
         if not data:
@@ -56,7 +56,7 @@ class SeqpacketChannel:
         return self._split_lines(data), fds
 
     def send(self, message: bytes) -> bool:
-        """Send a message; return False if the socket is full: retry when it is writable.
+        """Send a message. Return False if the socket is full; retry when it is writable.
 
         Raises OSError if the peer is gone.
         """
@@ -82,7 +82,7 @@ class SeqpacketChannel:
 
 
 def get_peer_uid(connection: _socket.socket) -> int:
-    """Return the user id of the peer process, -1 if it is unknown."""
+    """Return the user id of the peer process, or -1 if it is unknown."""
     try:
         if sys.platform == "linux":
             credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
@@ -129,18 +129,18 @@ class Poller:
             self._poll = select.poll()
 
     def add(self, fd: int) -> None:
-        """Watch a descriptor for input. Raises OSError if it cannot be polled, such as a regular file."""
+        """Watch a descriptor for input. Raises OSError if it cannot be polled, for example a regular file."""
         self._poll.register(fd, _POLL_READ)
 
     def set_write_interest(self, fd: int, is_wanted: bool) -> None:
         self._poll.modify(fd, _POLL_READ | _POLL_WRITE if is_wanted else _POLL_READ)
 
     def remove(self, fd: int) -> None:
-        """Stop watching; call before closing, or a descriptor open elsewhere too would be reported for ever."""
+        """Stop watching a descriptor. Call before closing it: a duplicate open elsewhere would be reported forever."""
         self._poll.unregister(fd)
 
     def wait(self, seconds: float | None) -> list[int]:
-        """Return the ready descriptors; ``seconds`` None waits without limit."""
+        """Return the descriptors that are ready, waiting up to ``seconds`` or, if None, without limit."""
         unit = 1 if sys.platform == "linux" else 1000
         return [fd for fd, _ in self._poll.poll(None if seconds is None else seconds * unit)]
 
@@ -162,7 +162,7 @@ class ConnectionAcceptor:
             except BlockingIOError:
                 return
             except OSError:
-                # Out of descriptors: the connection stays in the queue and would be reported as ready for ever.
+                # Out of descriptors: the connection would stay in the queue and be reported as ready forever.
                 self._reject_one()
                 return
             self.add_connection(_socket.socket(fileno=fd))
@@ -177,7 +177,7 @@ class ConnectionAcceptor:
         self._deadlines[channel.fileno()] = monotonic() + _IDENTIFY_TIMEOUT_S
 
     def release_connection(self, fd: int) -> SeqpacketChannel:
-        """Remove a pending connection and return it; the caller owns it."""
+        """Remove a pending connection and return it. The caller then owns it."""
         del self._deadlines[fd]
         return self.pending.pop(fd)
 
@@ -192,7 +192,7 @@ class ConnectionAcceptor:
                 self.close_connection(fd)
 
     def close(self, path: str) -> None:
-        # Unlink before closing: a recorder that starts now must not bind a name that we remove afterwards.
+        # Unlink before closing, so as not to remove the socket of a recorder that starts right afterwards.
         try:  # noqa: SIM105 - importing contextlib would cost this process half a megabyte
             posix.unlink(path)
         except OSError:
@@ -200,17 +200,17 @@ class ConnectionAcceptor:
         self.server_socket.close()
 
     def compute_timeout(self) -> float | None:
-        """Return the seconds until the next pending connection expires, None if there is none."""
+        """Return the seconds until the next pending connection expires, or None if there is none."""
         return max(0.0, min(self._deadlines.values()) - monotonic()) + 0.01 if self._deadlines else None
 
     def _reject_one(self) -> None:
-        """Accept and close one connection with a descriptor that is kept for this."""
+        """Accept and close one connection, using a descriptor reserved for this."""
         posix.close(self._spare_fd)
         try:
             fd, _address = self.server_socket._accept()  # type: ignore[attr-defined]
             posix.close(fd)
         except OSError:
-            # Still no descriptor is free, or the client hung up: the next turn tries again.
+            # No descriptor is free yet, or the client hung up. The next turn tries again.
             pass
         self._spare_fd = posix.open("/dev/null", posix.O_RDONLY)
 
@@ -219,7 +219,7 @@ def open_server_socket(path: str) -> _socket.socket | None:
     """Listen at ``path``, replacing the socket of a dead recorder; return None if a live one listens there."""
     folder = posix.open(path.rpartition("/")[0], posix.O_RDONLY)
     try:
-        # Serializes recorders that start at once; closing the descriptor releases the lock.
+        # Serializes recorders that start at the same time. Closing the descriptor releases the lock.
         fcntl.flock(folder, fcntl.LOCK_EX)
         if is_recorder_listening(path):
             return None

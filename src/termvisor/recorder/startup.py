@@ -1,7 +1,7 @@
 """Start the recorder: its command line, and the state handed over when it re-executes itself to upgrade.
 
-On a re-exec the process and its descriptors stay the same and the pipes buffer meanwhile, so no byte is lost. The
-command line and the encoded state are contracts with older and newer versions.
+A re-exec keeps the process and its descriptors, and the pipes buffer in the meantime, so no byte is lost. The
+command line and the encoded state must stay compatible with older and newer versions.
 """
 
 import posix
@@ -15,7 +15,7 @@ EXIT_ALREADY_RUNNING = 3
 
 
 class RecorderOptions:
-    """Command-line options; the recorder runs without site-packages, from the package's folder ``root``."""
+    """Command-line options. The recorder runs without site-packages, from the package folder ``root``."""
 
     __slots__ = ("cap_bytes", "raw_dir", "segment_bytes", "socket")
 
@@ -29,7 +29,7 @@ class RecorderOptions:
 
 
 def parse_arguments(arguments: list[str]) -> tuple[RecorderOptions, int | None]:
-    """Return the options and, after a re-exec, the descriptor of the handed-over state."""
+    """Return the options and, after a re-exec, the descriptor from which to read the previous state."""
     socket, raw_dir, segment_bytes, cap_bytes, *state = arguments
     return RecorderOptions(socket, raw_dir, int(segment_bytes), int(cap_bytes)), int(state[0]) if state else None
 
@@ -47,7 +47,7 @@ class HandoverState:
 
 
 def replace_process(command: list[str], state: HandoverState) -> None:
-    """Replace the program of this process. Raises OSError, with everything as before, if exec fails."""
+    """Replace the program of this process. If exec fails, raise OSError with everything unchanged."""
     fds = [*state.list_descriptors(), _write_state_file(_encode_state(state))]
     for fd in fds:
         posix.set_inheritable(fd, True)
@@ -91,7 +91,7 @@ def _decode_state(text: bytes) -> HandoverState:
     for line in lines:
         kind, *words = line.split(b" ")
         numbers = [int(word) for word in words]
-        # Other kinds are ignored: a newer version may have written them.
+        # Ignore other kinds, which a newer version may have written.
         if kind == b"server":
             state.server_fd = numbers[0]
         elif kind == b"unheard":

@@ -1,7 +1,7 @@
 """Redact secrets in text before it is stored, shown or sent to a model.
 
-A secret becomes ``[redacted:<kind>]``; the prefix of a provider's token remains, so that a reader sees what it was.
-Start with `redactor`; `provider_prefixes` and `context_patterns` are the built-in kinds.
+A secret becomes ``[redacted:<kind>]``; the prefix of a provider's token is kept, so that readers see what it was.
+Read `redactor` first; `provider_prefixes` and `context_patterns` define the built-in kinds.
 """
 
 from termvisor.redaction.redactor import Redactor, redact, redact_each, use_rules

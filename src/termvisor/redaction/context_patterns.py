@@ -1,6 +1,6 @@
-"""Secret kinds that are recognised by their context: headers, URLs, assignments, flags.
+"""Kinds of secrets recognised by their context: headers, URLs, assignments, flags.
 
-The risk here is false positives: code, prompts, counters and placeholders must not match. `value_checks` decides.
+The risk here is false positives: code, prompts, counters and placeholders must not match. `value_checks` rejects them.
 """
 
 from termvisor.redaction import value_checks
@@ -15,7 +15,7 @@ _ENVIRONMENT_SUFFIX = r"(?:_(?:prod|production|dev|test|staging|old|new|[0-9]))?
 _UNQUOTED_VALUE = r"[^\s\"'`&,;\\]{4,}(?:[&,;](?![A-Za-z_][\w.-]*[=:\s]|\s)[^\s\"'`&,;\\]+)*(?<![.,;:)\]}>])"
 _VALUE = rf"(?:\\?(?P<quote>[\"'`]))?(?P<secret>(?(quote)[^\"'`\s\\]{{4,}}(?=\\?[\"'`]|$)|{_UNQUOTED_VALUE}))"
 _SEPARATOR = r"(?:\\?[\"'`]\]?)?(?P<sep>[ \t]{0,20}(?:=>|:=|=(?![=~>])|:(?![:/=]))[ \t]{0,20})"
-# Base64 of ``"alg":``, ``"typ":``, ``"kid":`` and the other fields that a token header may start with.
+# Base64 of ``"alg":``, ``"typ":``, ``"kid":`` and other fields with which a token header may start.
 _JWT_HEADER_STARTS = "hbGciOi 0eXAiOi raWQiOi lbmMiOi jdHkiOi 4NXQiOi qa3UiOi 6aXAiOi"
 
 

@@ -13,12 +13,12 @@ from termvisor.redaction.ruleset import RedactionRules
 from termvisor.redaction.secret_kind import SecretKind
 from termvisor.redaction.value_checks import REDACTION_MARKER
 
-# A rejected candidate is searched again only up to this length, so that hostile text costs linear time.
+# A rejected candidate is searched again only up to this length, so that even hostile text takes linear time.
 _MAX_RESTART_CHARS = 512
 
 
 class SecretSpan(Struct, frozen=True):
-    """``start`` to ``end`` is masked; ``prefix_start`` is where the prefix of the kind begins."""
+    """A secret in a line: ``start`` to ``end`` is masked; ``prefix_start`` is where the prefix of the kind begins."""
 
     prefix_start: int
     start: int
@@ -39,7 +39,7 @@ def find_secrets(rules: RedactionRules, kind_ids: Iterable[str], text: str) -> l
 
 
 def mask_spans(text: str, spans: list[SecretSpan]) -> str:
-    """Replace the spans with markers; overlapping spans become one, named after the first."""
+    """Replace the spans with markers. Overlapping spans become one marker, named after the first."""
     pieces, at = [], 0
     for span in spans:
         if span.start >= at:
@@ -49,7 +49,7 @@ def mask_spans(text: str, spans: list[SecretSpan]) -> str:
 
 
 def find_masked_parts(text: str, masked: str) -> list[tuple[int, int]]:
-    """Return the parts of the text that were masked; one part from the first to the last marker if ambiguous."""
+    """Return the parts of the text that were masked, or, if ambiguous, one part from the first to the last marker."""
     first, *rest = REDACTION_MARKER.split(masked)
     parts: list[tuple[int, int]] = []
     at = len(first)
@@ -64,7 +64,7 @@ def find_masked_parts(text: str, masked: str) -> list[tuple[int, int]]:
 
 
 def mask_until_stable(rules: RedactionRules, text: str) -> str:
-    """Mask until nothing more is found. Terminates: every round leaves fewer characters outside markers."""
+    """Mask until nothing more is found. This terminates, because each round leaves fewer characters outside markers."""
     while spans := find_secrets(rules, rules.scan(text), text):
         text = mask_spans(text, spans)
     return text
@@ -82,7 +82,7 @@ def _find_spans(kind: SecretKind, text: str, masked: list[tuple[int, int]]) -> I
 
 
 def _deduplicate_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
-    """Keep one span per secret; the first kind in the table names it: `Bearer ghp_…` is a GitHub token."""
+    """Keep one span per secret, named after the first kind in the table: `Bearer ghp_…` is a GitHub token."""
     providers: dict[tuple[int, int], SecretSpan] = {}
     for span in spans:
         if span.kind.charset:

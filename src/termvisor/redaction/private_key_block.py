@@ -1,4 +1,4 @@
-"""Mask private key blocks line by line: everything between BEGIN and END, also in wrapped rows.
+"""Mask private key blocks line by line: everything between BEGIN and END, even if rows are wrapped.
 
 An unterminated block ends at the first line that cannot be part of one.
 """
@@ -12,7 +12,7 @@ from termvisor.redaction.wrapped_lines import OpenSecret
 PRIVATE_KEY_KIND = "private_key"
 _LABELS = ("", "RSA", "EC", "DSA", "OPENSSH", "ENCRYPTED", "PGP", "SSH2ENCRYPTED", "ANY")
 _BEGIN_MARKERS = tuple(f"-----BEGIN{label}PRIVATEKEY" for label in _LABELS)
-# A key of 16,384 bits in rows of 20 columns.
+# Enough for a key of 16,384 bits in rows of 20 columns.
 _MAX_LINES = 600
 _BEGIN = re.compile(r"BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-{0,5}")
 _AFTER_BEGIN = re.compile(
@@ -25,7 +25,7 @@ _HEADER_FIELD = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|
 
 
 def find_block_start(text: str) -> OpenSecret | None:
-    """Return an open secret if this row begins a block, or ends within the BEGIN marker."""
+    """Return an open secret if a block begins in this row, or if the row ends within the BEGIN marker."""
     markers = list(_BEGIN.finditer(text))
     if markers:
         last = markers[-1]
@@ -55,7 +55,7 @@ def _find_partial_marker(tail: str) -> OpenSecret | None:
 
 
 def _continue_marker(text: str, open_secret: OpenSecret, begin_marker: str) -> tuple[str, OpenSecret | None]:
-    """Continue a BEGIN marker that was cut by the row end; labels with a common start are tried in turn."""
+    """Continue a BEGIN marker that was cut by the end of the row, trying each label with the same start in turn."""
     content = _remove_spaces(text.strip(ROW_END_CHARS + ">"))
     for number, other in enumerate(_BEGIN_MARKERS):
         rest = other[open_secret.count :]
@@ -82,7 +82,7 @@ def _mask_body_line(text: str, open_secret: OpenSecret) -> tuple[str, OpenSecret
         not content
         or content == build_marker(PRIVATE_KEY_KIND)
         or _HEADER_FIELD.match(content)
-        or _is_marker_rest(content, open_secret)
+        or (open_secret.count == len(_BEGIN_MARKERS[0]) and not content.strip("-") and len(content) <= 5)
     ):
         return text, next_open
     run = _BODY.match(content)
@@ -92,10 +92,6 @@ def _mask_body_line(text: str, open_secret: OpenSecret) -> tuple[str, OpenSecret
         return text, None
     masked = text[:start] + build_marker(PRIVATE_KEY_KIND) + text[start + width :]
     return masked, next_open if not after_run else None
-
-
-def _is_marker_rest(content: str, open_secret: OpenSecret) -> bool:
-    return open_secret.count == len(_BEGIN_MARKERS[0]) and not content.strip("-") and len(content) <= 5
 
 
 def _remove_spaces(text: str) -> str:

@@ -1,6 +1,6 @@
-"""Secret kinds that are recognised by a provider's prefix, one row per kind.
+"""Kinds of secrets recognised by a provider's prefix, one row per kind.
 
-Order matters if prefixes overlap: the more specific kind comes first and names the marker.
+If prefixes overlap, the more specific kind must come first, so that it names the marker.
 """
 
 from termvisor.redaction.secret_kind import SecretKind

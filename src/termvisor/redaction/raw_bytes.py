@@ -1,12 +1,12 @@
-"""Overwrite secrets in raw terminal bytes in place: offsets, escape sequences, white space and frames do not change.
+"""Overwrite secrets in raw terminal bytes in place, keeping offsets, escape sequences, white space and frames.
 
-Only precise kinds are used: provider prefixes, JWTs, private keys. Rows are read without escapes and frames and matched
-with the same rules as text, so a key is found in colours, across wrapped rows and inside boxes. Not found: a key
-painted cell by cell with other output in between, and an encoded one.
+Only precise kinds are used: provider prefixes, JWTs, private keys. Rows are stripped of escapes and frames and matched
+with the same rules as text, so a key is found in colours, across wrapped rows and inside boxes. Not found are keys
+painted cell by cell with other output in between, and encoded keys.
 
-The nonce of the user's shells is overwritten with ``x`` first. Any other secret is overwritten with zeros, its prefix
-remains. Zeros are in every kind's alphabet, so text derived from masked bytes is redacted exactly like the secret
-itself. A row that reads as ordinary words is not changed.
+First, the nonce of the user's shells is overwritten with ``x``. Other secrets become zeros, but their prefix
+is kept. Every kind's alphabet includes zero, so text derived from masked bytes is redacted exactly like the secret
+itself. A row that consists of ordinary words is not changed.
 """
 
 import re
@@ -25,36 +25,36 @@ from termvisor.redaction.wrapped_lines import MAX_VISIBLE_CHARS, find_cut_run
 
 CHUNK_BYTES = 1 << 18
 EDGE_BYTES = 1 << 14
-"""Bytes on either side of a cut that are needed to recognise a secret across it."""
+"""Number of bytes needed on either side of a cut to recognise a secret that spans it."""
 _ESCAPE = rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])"
 _ESCAPES = re.compile(_ESCAPE)
 _TOKENS = re.compile(_ESCAPE + rb"|[\r\n\v\f\x07\x08]")
-# Backspace is a break as well: a pager wraps with a blank and a step back.
+# Backspace is a break as well, because pagers wrap with a blank and a backspace.
 _LINE_BREAK_TABLE = bytes.maketrans(b"\r\v\f\x07\x08", b"\n" * 5)
 _ROW_BREAK_FINALS = frozenset(b"ABEFHfdSTr")
 _BLANK_FINALS = frozenset(b"CGa`")
-# ESC and one of these: a new row, or the border of a string such as a title, which is a row of its own.
+# ESC and one of these starts a new row, or begins or ends a string such as a title, which counts as its own row.
 _ESC_BREAK_FINALS = frozenset(b"DEM]PX^_\\")
 _MARGIN_BYTES = b" \t" + "".join(sorted(set(FRAME_CHARS))).encode()
-# Not overwritten: the dots of a JWT and the start of its second part.
+# Not overwritten, because they are part of the form of a JWT: its dots and the start of its second part.
 _KEPT_PARTS = re.compile(r"\.eyJ|\.")
 # The last bytes of a chunk are scanned again with the next one, in case a secret spans both.
 _PAINTED_OVERLAP_BYTES = 4096
 
 
 class HeldRow(Struct, frozen=True):
-    """The last scanned row: only the next row may show that it ends within a secret."""
+    """The last scanned row, held back because only the next row may reveal that it ends within a secret."""
 
     text: str
     offsets: list[int]
-    """The offset of each character in the bytes that are held with it."""
+    """The offset of each character in the bytes held with the row."""
 
 
 _NO_ROW = HeldRow("", [])
 
 
 class RawByteMasker:
-    """Masks one stream. `feed` returns masked bytes with a delay, `finish` the rest; the length never changes."""
+    """Masker of one stream. `feed` returns masked bytes with a delay, `finish` the rest. The length never changes."""
 
     def __init__(self, rules: RedactionRules | None = None):
         rules = rules or get_active_rules()
@@ -69,7 +69,7 @@ class RawByteMasker:
         self._held_row = _NO_ROW
         self._released_count = 0
         self.secret_offsets: list[int] = []
-        """The stream offsets of the rows that contained a secret."""
+        """Stream offsets of the rows that contained a secret."""
 
     def feed(self, data: bytes) -> bytes:
         self._buffer += data
@@ -129,7 +129,7 @@ class RawByteMasker:
 
 
 class _RowLayout:
-    """The held and the new bytes, and the bounds of the rows in the new ones."""
+    """The held and the new bytes, and the bounds of the rows in the new bytes."""
 
     def __init__(self, held: bytes, fresh: bytes, rows: list[bytes]):
         self.data = bytearray(held + fresh)
@@ -145,7 +145,7 @@ class _RowLayout:
         return HeldRow(texts[number], [begin + offset for offset in offsets[margin:]])
 
     def get_last_row(self, texts: list[str]) -> tuple[int, HeldRow]:
-        """Return the start of the last row, and the row with offsets relative to it."""
+        """Return the start of the last row, and the row itself with offsets relative to that start."""
         begin = self._bounds[-1][0]
         row = self.get_row(texts, len(texts) - 1)
         return begin, HeldRow(row.text, [offset - begin for offset in row.offsets])
@@ -213,9 +213,9 @@ def _map_offsets(row: bytes) -> tuple[list[int], bytes]:
 
 
 class PaintedSecretLearner:
-    """Learn secrets from the bytes that paint a screen, before they are painted over, into ``seen_secrets``.
+    """Learns secrets from the bytes that paint a screen, before they are painted over, for ``seen_secrets``.
 
-    Screens are sampled now and then, so a key may be partly covered in every sample. The bytes contain it whole.
+    Screens are sampled only now and then, so a key may be partly covered in every sample. The bytes contain all of it.
     """
 
     def __init__(self, seen_secrets: SeenSecrets):

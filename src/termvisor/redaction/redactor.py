@@ -1,6 +1,6 @@
 """Redact secrets in a stream of lines, or in any text.
 
-Each line in gives one line out. ``state`` is what the next line needs: a kind and a count, no text. Cutting the stream
+Each input line gives one output line. ``state`` (a kind and a count, no text) is for the next line. Cutting the stream
 differently, or resuming from ``state``, gives the same lines.
 """
 
@@ -27,12 +27,12 @@ def get_active_rules() -> RedactionRules:
 
 
 def redact(text: str) -> str:
-    """Return the text, of one or more lines, with its secrets masked."""
+    """Return the text, of one or more lines, with all secrets masked."""
     return "\n".join(Redactor().redact_lines(text.split("\n")))
 
 
 def redact_each(texts: Sequence[str]) -> list[str]:
-    """Redact each text; one scan of all of them is enough if they contain no secret."""
+    """Redact each text. If none contains a secret, a single scan of all of them is enough."""
     if not texts or not _active_rules.scan("\n".join(texts)):
         return list(texts)
     if len(texts) == 1:
@@ -42,7 +42,7 @@ def redact_each(texts: Sequence[str]) -> list[str]:
 
 
 class Redactor:
-    """Redacts one stream; not thread-safe. With ``seen_secrets`` it also masks pieces of secrets seen before."""
+    """Redactor of one stream; not thread-safe. With ``seen_secrets`` it also masks pieces of secrets seen before."""
 
     def __init__(
         self, rules: RedactionRules | None = None, state: bytes = b"", seen_secrets: SeenSecrets | None = None
@@ -54,7 +54,7 @@ class Redactor:
 
     @property
     def _rules(self) -> RedactionRules:
-        # Not cached: a running stream follows reloaded rules.
+        # Not cached, so that a running stream uses reloaded rules.
         return self._own_rules or _active_rules
 
     @property
@@ -64,12 +64,12 @@ class Redactor:
 
     def redact_lines(self, texts: Sequence[str]) -> list[str]:
         joined = "\n".join(texts)
-        # One scan of all lines: most batches contain no secret at all.
+        # One scan of all lines, because most batches contain no secret at all.
         hits = self._rules.scan_lines(joined)
         if not hits and self._open_secret is None:
             self._previous_line = texts[-1] if texts else self._previous_line
             return [self._seen_secrets.mask_known_pieces(text) for text in texts] if self._seen_secrets else list(texts)
-        # A text with a newline would shift the numbers of the lines after it.
+        # A text that contains a newline would shift the numbers of the lines after it.
         if joined.count("\n") >= len(texts):
             return [self._redact_multiline(text) for text in texts]
         names: dict[int, set[str]] = {}
@@ -124,7 +124,7 @@ class Redactor:
             cut, later = wrapped_lines.mask_cut_secret(
                 self._rules, mask.mask_until_stable(self._rules, mask.mask_spans(cut, spans)), kind_ids
             )
-            # The masked, shorter row decides, as it will when it is redacted again.
+            # Decide by the masked, shorter row, because that is what a second redaction would see.
             still_open = later or still_open
         self._open_secret = (
             private_key_block.find_block_start(cut) if private_key_block.PRIVATE_KEY_KIND in kind_ids else None

@@ -1,6 +1,6 @@
-"""The active secret kinds (`RedactionRules`), and the multi-pattern engine that finds the lines to check.
+"""The active kinds of secrets (`RedactionRules`), and the multi-pattern engine that finds the lines to check.
 
-The engine is loaded and its patterns are compiled when the first text is redacted.
+The engine is loaded, and its patterns are compiled, when the first text is redacted.
 """
 
 import re
@@ -20,14 +20,14 @@ from termvisor.regex import PatternMatcher, compile_patterns, is_cached
 
 BUILTIN_KINDS: tuple[SecretKind, ...] = PROVIDER_KINDS + CONTEXT_KINDS
 CUT_PREFIX = "headless"
-"""Not a kind: the row starts with the rest of a provider's prefix and a long run."""
+"""Not a kind, but a row that starts with the rest of a provider's prefix and a long run."""
 _CUSTOM_PREFIX = "custom_"
 # The union of the characters of all kinds.
 _RUN_CHARACTERS = "A-Za-z0-9_.%+/=-"
 
 
 class SecretPrefix(Struct, frozen=True):
-    """One prefix of a kind, by its index in ``kind.prefixes``."""
+    """One prefix of a kind, identified by its index in ``kind.prefixes``."""
 
     kind: SecretKind
     number: int
@@ -35,7 +35,7 @@ class SecretPrefix(Struct, frozen=True):
 
 
 class RedactionRules:
-    """Immutable, and safe to share between threads."""
+    """Immutable set of redaction rules, safe to share between threads."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class RedactionRules:
         self._shared_rules = shared_rules
         self.kinds = {kind.id: kind for kind in kinds}
         self.nonce = nonce if SHELL_NONCE in self.kinds else ""
-        """Searched separately: the engine's patterns are cached on disk and must not contain it."""
+        """Searched separately, because the engine's patterns are cached on disk and must not contain it."""
         self.prefixes = tuple(
             SecretPrefix(kind, number, text) for kind in kinds for number, text in enumerate(kind.prefixes)
         )
@@ -64,7 +64,7 @@ class RedactionRules:
         if self._shared_rules is not None:
             return self._shared_rules.matcher
         if self._matcher is None:
-            # Two threads may redact their first text at once: compile only once.
+            # Two threads may redact their first text at the same time, but the patterns must be compiled only once.
             with self._lock:
                 self._matcher = self._matcher or self._compile()
         return self._matcher
@@ -84,7 +84,7 @@ class RedactionRules:
         return bool(self.nonce) and self.nonce in text
 
     def restrict_to(self, kind_ids: Container[str]) -> "RedactionRules":
-        """Return rules with only these kinds that share this engine: nothing is compiled again."""
+        """Return rules limited to these kinds. They share this engine, so nothing is compiled again."""
         return RedactionRules(
             [kind for kind in self.kinds.values() if kind.id in kind_ids], shared_rules=self, nonce=self.nonce
         )
@@ -100,7 +100,7 @@ class RedactionRules:
         return {name: pattern for name, pattern in self.patterns.items() if name.startswith(_CUSTOM_PREFIX)}
 
     def _compile(self) -> PatternMatcher:
-        # Custom patterns go to Hyperscan only after a trial in a child process; cached ones have passed it.
+        # Custom patterns go to Hyperscan only after a trial in a child process, which cached ones have passed.
         is_tried = self.is_compiled or not (self.custom_patterns and self._cache)
         return compile_patterns(self.patterns, "auto" if is_tried else "re2", cache_folder=self._cache)
 
@@ -116,7 +116,8 @@ class RedactionRules:
 @lru_cache(maxsize=2)
 def _build_cut_prefix_pattern(prefixes: tuple[str, ...]) -> str:
     """Match the rest of any prefix and the run after it; cached because every start builds it several times."""
-    rests = sorted({rest for prefix in prefixes for rest in _list_prefix_rests(prefix)})
+    # A rest of a single character is handled on the row before.
+    rests = sorted({prefix[at:] for prefix in prefixes for at in range(1, max(len(prefix) - 1, 2))})
     by_run: dict[str, set[str]] = {}
     for rest in rests:
         by_run.setdefault(build_run_pattern(rest), set()).add(rest)
@@ -125,22 +126,17 @@ def _build_cut_prefix_pattern(prefixes: tuple[str, ...]) -> str:
 
 
 def build_run_pattern(rest: str) -> str:
-    """Return what must follow the rest of a cut prefix: the longer the rest, the less; fits in 20 columns."""
+    """Return a pattern for the run after the rest of a cut prefix, shorter for a longer rest. Fits in 20 columns."""
     least = 15 if len(rest) < 4 else 11 if len(rest) < 8 else 4
     return f"[A-Za-z0-9][{_RUN_CHARACTERS}]{{{least}}}"
-
-
-def _list_prefix_rests(prefix: str) -> list[str]:
-    """List the possible rests of a cut prefix; a single character is handled on the row before."""
-    return [prefix[at:] for at in range(1, max(len(prefix) - 1, 2))]
 
 
 def build_rules(
     extra: Sequence[str] = (), allow: Sequence[str] = (), *, cache: str | None = None, nonce: str = ""
 ) -> RedactionRules:
-    """Build rules from the built-in kinds without ``allow``, and ``extra`` patterns named ``custom_1``, ``custom_2``, …
+    """Build rules from the built-in kinds except ``allow``, and ``extra`` patterns named ``custom_1``, ``custom_2``, …
 
-    ``cache`` is a private folder for compiled patterns; ``nonce`` is the one of the user's shells.
+    ``cache`` is a private folder for compiled patterns; ``nonce`` is that of the user's shells.
     Raises ConfigError for an unknown kind in ``allow``.
     """
     known = [kind.id for kind in BUILTIN_KINDS]
@@ -181,7 +177,7 @@ def _build_custom_kinds(patterns: Sequence[str]) -> list[SecretKind]:
 
 
 def _build_trie_pattern(texts: set[str]) -> str:
-    """Build one trie-shaped pattern for many literals: far smaller to compile than a plain alternation."""
+    """Build a trie-shaped pattern for many literals, which compiles to far less than a plain alternation."""
     heads = sorted({text[0] for text in texts if text})
     branches = [
         re.escape(head) + _build_trie_pattern({text[1:] for text in texts if text[:1] == head}) for head in heads
@@ -191,7 +187,7 @@ def _build_trie_pattern(texts: set[str]) -> str:
 
 
 class SecretKindRow(Struct, frozen=True):
-    """One kind, for the documentation."""
+    """Description of one kind, for the documentation."""
 
     name: str
     doc: str

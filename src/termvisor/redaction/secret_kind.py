@@ -1,7 +1,7 @@
-"""One kind of secret (`SecretKind`): how it is recognised and what of it remains visible.
+"""A kind of secret (`SecretKind`): how it is recognised and which part of it stays visible.
 
-A provider kind is a fixed prefix and a run of characters; it is precise enough to be followed across wrapped rows.
-A context kind is a pattern around the secret (``password=…``) and is matched within one line only.
+A provider kind has a fixed prefix and a run of characters, and is precise enough to be followed across wrapped rows.
+A context kind has a pattern around the secret (``password=…``) and is matched only within one line.
 """
 
 import re
@@ -27,9 +27,9 @@ _ESCAPE_SEQUENCE = r"\x1b\[[0-9;?]*[A-Za-z]"
 
 
 class SecretKind(Struct, frozen=True, kw_only=True):
-    """``min_length`` and ``max_length`` bound the run after the prefix; ``max_length`` 0 means unbounded.
+    """A kind of secret; ``min_length`` and ``max_length`` bound the run after the prefix (``max_length`` 0: unbounded).
 
-    ``pattern`` has a group ``secret``, which is masked; ``probe`` is a pattern without look-around for the engine that
+    ``pattern`` has a group ``secret``, which is masked. ``probe`` is the engine's pattern, without look-around, which
     matches at least where ``pattern`` does. Both are derived for provider kinds. ``value_check`` decides in the end.
     """
 
@@ -60,7 +60,7 @@ class SecretKind(Struct, frozen=True, kw_only=True):
         return _compile_pattern(NOT_AFTER_ALNUM + _build_alternatives(self.prefixes))
 
     def build_engine_pattern(self) -> str:
-        """Build the engine's pattern; a provider kind also matches if the row end cuts the run or the prefix."""
+        """Build the engine's pattern. A provider kind also matches if the end of the row cuts the run or the prefix."""
         if not self.charset:
             return self.probe
         run = f"[{self.charset}]"

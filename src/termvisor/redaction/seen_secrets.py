@@ -1,7 +1,7 @@
-"""Remember pieces of secrets that were seen whole, to mask the rest of one whose start was painted over.
+"""Remember pieces of secrets that were seen completely, to mask the rest of a secret whose start was painted over.
 
-All pieces of eight characters are remembered and masked wherever they occur. They are kept in memory only. Their number
-is bounded, the oldest are dropped first, and all are dropped when so many lines were printed without repainting that no
+All pieces of eight characters are masked wherever they occur. They are kept only in memory. Their number
+is bounded, the oldest are dropped first, and all are dropped after so many lines printed without repainting that no
 row with a secret can still be on a screen.
 """
 
@@ -11,22 +11,22 @@ from termvisor.redaction.mask import build_marker, find_masked_parts
 from termvisor.redaction.value_checks import REDACTION_MARKER, has_only_words
 
 PIECE_CHARS = 8
-"""One more than may remain visible of a secret that the row end cut (`MAX_VISIBLE_CHARS`)."""
+"""One more than may stay visible of a secret cut by the end of a row (`MAX_VISIBLE_CHARS`)."""
 MAX_PIECES = 4096
 """Enough for a large private key, or 50 tokens."""
 FORGET_AFTER_LINES = 500
 """After this many plainly printed lines every screen has scrolled away."""
-# A piece with fewer different characters (a ruler, overwritten zeros) is not distinctive.
+# A piece with fewer different characters (a ruler, masking zeros) is not distinctive.
 _MIN_DISTINCT_CHARS = 4
 _SECRET_RUN = re.compile(rf"[A-Za-z0-9_+/%-]{{{PIECE_CHARS},}}")
 
 
 class SeenSecrets:
-    """Shared by all redactors of one pane; not thread-safe."""
+    """Recently seen secrets, shared by all redactors of one pane; not thread-safe."""
 
     def __init__(self) -> None:
         self._kinds_by_piece: dict[str, str] = {}
-        """The kind of each piece, the latest last."""
+        """The kind of each piece, the most recent piece last."""
         self._last_secret_end = ""
         self._has_learnt = False
         self._lines_since_secret = 0
@@ -35,7 +35,7 @@ class SeenSecrets:
         return bool(self._kinds_by_piece)
 
     def learn(self, text: str, masked: str, *, is_continuation: bool = False) -> None:
-        """Remember what was masked in this line; if ``is_continuation``, it starts with the rest of the last secret."""
+        """Remember what was masked in this line, which begins with the rest of the last one if ``is_continuation``."""
         kinds = REDACTION_MARKER.findall(masked)
         for start, end in find_masked_parts(text, masked):
             before = self._last_secret_end if is_continuation else ""
@@ -52,7 +52,7 @@ class SeenSecrets:
         return done + text[at:] if at else text
 
     def count_lines(self, lines: int, *, is_repainting: bool) -> None:
-        """Count printed lines; forget everything after enough lines without a secret or repainting."""
+        """Count printed lines, and forget everything after enough lines without a secret or repainting."""
         is_calm = not (is_repainting or self._has_learnt)
         self._lines_since_secret, self._has_learnt = self._lines_since_secret + lines if is_calm else 0, False
         if self._lines_since_secret > FORGET_AFTER_LINES:

@@ -23,7 +23,7 @@ _ANY_WORDS = re.compile(rf"{_ANY_WORD}(?:[-_.]{_ANY_WORD})*")
 
 
 def is_password(match: re.Match[str]) -> bool:
-    """Accept user-chosen passwords: short and word-like ones only if quoted or in an upper-case assignment."""
+    """Accept user-chosen passwords; short and word-like ones only if quoted or in an upper-case assignment."""
     text = match["secret"]
     if is_placeholder(text):
         return False
@@ -39,7 +39,7 @@ def is_password(match: re.Match[str]) -> bool:
 
 
 def is_machine_secret(match: re.Match[str]) -> bool:
-    """Accept generated secrets: long enough, with letters and digits unless quoted or in an environment variable."""
+    """Accept generated secrets: long, and with letters and digits unless quoted or in an environment variable."""
     text = match["secret"]
     if len(text) < 8 or is_placeholder(text) or (not match["quote"] and _CODE.fullmatch(text)):
         return False
@@ -92,12 +92,12 @@ def is_placeholder(text: str) -> bool:
 
 
 def has_only_plain_words(text: str) -> bool:
-    """Return True for only lower-case or capitalised words and short numbers."""
+    """Return True if the text has only lower-case or capitalised words and short numbers."""
     return _PLAIN_WORDS.fullmatch(text) is not None
 
 
 def has_only_words(text: str) -> bool:
-    """Return True also for UPPER-CASE and camelCase words, as at the start of a log line."""
+    """Return True for plain words, or UPPER-CASE and camelCase ones as at the start of a log line."""
     return _ANY_WORDS.fullmatch(text) is not None
 
 

@@ -1,8 +1,8 @@
 """Mask provider secrets that a narrow screen wrapped over several rows.
 
-If a row ends within a secret, its kind and the number of seen characters are remembered, never the text. The first run
-of matching characters on the next row belongs to it if the whole is long enough. Output is not taken back, so up to
-seven characters after the prefix may remain on the first row. To be safe, a single ordinary word alone on the row after
+If a row ends within a secret, its kind and the number of characters seen are remembered, never the text. The first run
+of matching characters on the next row belongs to it if the total is long enough. Output is never retracted, so up to
+seven characters after the prefix may stay on the first row. To be safe, a single ordinary word alone on the row after
 an unbounded secret is masked too; a word followed by other text is not.
 """
 
@@ -16,15 +16,15 @@ from termvisor.redaction.secret_kind import ROW_END_CHARS, ROW_START_CHARS, Secr
 from termvisor.redaction.value_checks import has_only_plain_words, has_only_words
 
 MAX_VISIBLE_CHARS = 7
-"""A cut secret with at most this many characters after its prefix is not masked on its first row."""
+"""A secret cut after at most this many characters following its prefix is not masked on its first row."""
 
 _RUN = re.compile(r"[A-Za-z0-9_.%+/=-]*")
 MIN_ROW_CHARS = 18
-"""The width of a 20-column row inside a frame; a key-like word that ends before it was not cut by an edge."""
+"""The width of a 20-column row inside a frame. A key-like word that ends before this column was not cut by an edge."""
 
 
 class OpenSecret(Struct, frozen=True):
-    """A row ended within a secret: ``count`` characters were seen, including the prefix ``kind``/``number``."""
+    """A secret within which a row ended: ``count`` characters were seen, including the prefix ``kind``/``number``."""
 
     kind: str
     number: int
@@ -35,13 +35,13 @@ class OpenSecret(Struct, frozen=True):
 
 
 def decode_open_secret(state: bytes) -> OpenSecret | None:
-    """Return None for an empty or unreadable state: only a secret cut exactly there may be missed."""
+    """Decode a stored state; None if it is empty or unreadable, in which case only a secret cut there may be missed."""
     match = re.fullmatch(rb"([a-z0-9_]{1,60}) ([0-9]{1,4}) ([0-9]{1,9})", state)
     return OpenSecret(match[1].decode(), int(match[2]), int(match[3])) if match else None
 
 
 def mask_cut_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) -> tuple[str, OpenSecret | None]:
-    """Mask a secret that is cut by the end of this row, if enough of it is visible."""
+    """Mask a secret that is cut by the end of this row if enough of it is visible."""
     end = len(text.rstrip(ROW_END_CHARS))
     for kind in rules.kinds.values():
         if kind.id in kind_ids and kind.charset and (head := find_cut_run(kind, text, end)):
@@ -50,7 +50,7 @@ def mask_cut_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) 
 
 
 def has_new_secret(rules: RedactionRules, text: str, kind_ids: frozenset[str]) -> bool:
-    """Return True if a new secret fills the row: it must not be masked as the rest of the previous one."""
+    """Return True if a new secret fills the row, which must not be masked as the rest of the previous one."""
     start, end = len(text) - len(text.lstrip(ROW_START_CHARS)), len(text.rstrip(ROW_END_CHARS))
     heads = (find_cut_run(kind, text, end) for kind in rules.kinds.values() if kind.id in kind_ids and kind.charset)
     return any(head is not None and head.start() == start for head in heads)
@@ -63,7 +63,7 @@ def can_be_continuation(text: str) -> bool:
 
 
 def find_cut_prefix(rules: RedactionRules, text: str) -> OpenSecret | None:
-    """Find the longest start of any prefix at the end of this row."""
+    """Find the longest beginning of any prefix at the end of this row."""
     content = text.rstrip(ROW_END_CHARS)
     for count in range(min(rules.max_partial_length, len(content)), 0, -1):
         prefix = rules.partial_prefixes.get(content[-count:])
@@ -138,7 +138,7 @@ def _is_part_of_secret(kind: SecretKind, before: int, run: str, is_alone: bool) 
 
 
 def find_cut_run(kind: SecretKind, text: str, end: int) -> re.Match[str] | None:
-    """Find the prefix whose run reaches ``end``; the run is measured backwards, so the cost is linear."""
+    """Find the prefix whose run reaches ``end``. The run is measured backwards, so the cost is linear."""
     start = len(text[:end].rstrip(kind.characters))
     longest = max(len(prefix) for prefix in kind.prefixes)
     found = kind.prefix_regex.finditer(text, max(0, start - longest), end)

@@ -1,6 +1,6 @@
-"""Translate Python regular expressions to the dialects of the engines, and reject those that none can compile.
+"""Translate Python regular expressions to the dialects of the engines, and reject those that no engine can compile.
 
-Some spellings mean different things in PCRE, RE2 and Python; they are replaced by a form that means the same in all.
+Some syntax differs in meaning between PCRE, RE2 and Python; it is replaced with a form that means the same in all.
 """
 
 import re
@@ -11,7 +11,7 @@ _COMMON_TOKENS = {"\\A": "^", "\\Z": "$", "\\v": "\\x0b"}
 _SPACE_TOKENS = {"\\s": "[\\t-\\r ]", "\\S": "[^\\t-\\r ]"}
 _SPACE_TOKENS_IN_CLASS = {"\\s": "\\t-\\r ", "\\S": "\\x00-\\x08\\x0e-\\x1f!-\\x{10FFFF}"}
 MAX_EXPANDED_SIZE = 2000
-"""Hyperscan compiles a pattern of this size within one or two seconds, RE2 in little more."""
+"""Hyperscan compiles a pattern of this size within one or two seconds; RE2 takes a little longer."""
 _SIZED_TOKEN = re.compile(
     r"(?P<open>\((?:\?(?:P?<\w*>|[a-zA-Z-]*:)?)?)|(?P<close>\))|\{(?P<least>\d*)(?P<range>,(?P<most>\d*))?\}"
     r"|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<sign>[*+?|^$])|.",
@@ -26,23 +26,23 @@ def find_pattern_problem(pattern: str) -> str | None:
             warnings.simplefilter("error")
             compiled = re.compile(pattern, re.MULTILINE | re.ASCII)
     except (re.error, ValueError, OverflowError, RecursionError, Warning) as error:
-        # Warnings too: they announce spellings that a later Python reads differently.
+        # Warnings count as well: they announce syntax that a later Python will read differently.
         return str(error)
     if compiled.search(""):
         return "it matches the empty text"
-    # Refused before compiling: the time and memory of an engine grow with the expanded size.
+    # Rejected before compiling, because the time and memory that an engine needs grow with the expanded size.
     if (size := compute_expanded_size(pattern)) > MAX_EXPANDED_SIZE:
         return f"with its repeats expanded it has {size} parts; the limit is {MAX_EXPANDED_SIZE}"
     return None
 
 
 def to_common_dialect(pattern: str) -> str:
-    """Translate for all engines: no group names, no anchors of the whole text, ``{,n}`` as ``{0,n}``."""
+    """Translate a pattern for all engines: no group names, no anchors of the whole text, ``{,n}`` as ``{0,n}``."""
     return _TOKEN.sub(lambda token: _translate_token(token[0]), pattern)
 
 
 def expand_space_classes(pattern: str) -> str:
-    """Translate for RE2, whose ``\\s`` does not include the vertical tab."""
+    """Translate a pattern for RE2, whose ``\\s`` does not include the vertical tab."""
     return _TOKEN.sub(lambda token: _expand_space_token(token[0]), pattern)
 
 
@@ -83,6 +83,6 @@ def compute_expanded_size(pattern: str) -> int:
 
 
 def _count_repeats(token: re.Match[str]) -> int:
-    """Return the larger count, plus one for an open range. Counts are cut to nine digits, far above the limit."""
+    """Return the larger count, plus one if the range is open. Counts are cut to nine digits, far above the limit."""
     counts = [int(digits[:9]) for digits in (token["least"], token["most"]) if digits]
     return max(counts) + (token["range"] is not None and not token["most"])

@@ -2,7 +2,7 @@
 
 Patterns are Python regular expressions without look-around and back-references. ``^`` and ``$`` match at every line,
 ``.`` does not match a newline, ``\\w \\d \\s \\b`` are ASCII only. Text is UTF-8; invalid bytes count as U+FFFD.
-An engine returns only ids: spans and captures are found by ``re`` on the few lines that match.
+Engines return only ids. Spans and captures are found with ``re``, on the few lines that match.
 """
 
 import os
@@ -26,7 +26,8 @@ class PatternMatcher(Protocol):
         """Return the ids of the patterns that match anywhere in the text."""
 
     def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
-        """Return the patterns that match each line by itself, as sorted (line index, id)."""
+        """Return the patterns that match each line taken separately, as sorted pairs (line index, id)."""
+        return find_ids_by_line(self.find_ids, data)
 
 
 _MatcherFactory = Callable[[Mapping[str, str]], PatternMatcher]
@@ -103,7 +104,7 @@ def _build_pattern_error(name: str, pattern: str, reason: str) -> ConfigError:
     return ConfigError(f"pattern {name} is not supported: {pattern!r}: {reason}", details={"id": name})
 
 
-class _CombinedMatcher:
+class _CombinedMatcher(PatternMatcher):
     """Combine matchers of several engines, because none supports all patterns."""
 
     def __init__(self, matchers: list[PatternMatcher]):
@@ -112,12 +113,9 @@ class _CombinedMatcher:
     def find_ids(self, data: bytes) -> frozenset[str]:
         return frozenset().union(*(matcher.find_ids(data) for matcher in self._matchers))
 
-    def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
-        return find_ids_by_line(self.find_ids, data)
-
 
 def find_ids_by_line(find_ids: Callable[[bytes], frozenset[str]], data: bytes) -> list[tuple[int, str]]:
-    """Return the matches of each line by bisecting the blocks that match: most text matches nothing at all."""
+    """Return the matches of each line, found by bisecting blocks that match, because most text matches nothing."""
     if not find_ids(data):
         return []
     lines = data.split(b"\n")
@@ -139,7 +137,7 @@ def _split_range(start: int, end: int) -> list[tuple[int, int]]:
 
 
 def ensure_utf8(data: bytes) -> bytes:
-    """Return the data with invalid UTF-8 replaced, on which both engines return wrong results or crash."""
+    """Return the data with invalid UTF-8 replaced, because on it both engines return wrong results or crash."""
     # Most output is ASCII, and this check is much cheaper than decoding.
     if data.isascii():
         return data

@@ -1,6 +1,6 @@
-"""Match with Hyperscan (Vectorscan): one scan, whose time hardly depends on the number of patterns.
+"""Match with Hyperscan (Vectorscan) in one scan, whose duration hardly depends on the number of patterns.
 
-A scratch space serves one scan at a time, and a scan releases the GIL, so every thread has its own scratch space.
+A scratch space supports one scan at a time, and a scan releases the GIL, so every thread has its own.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import hyperscan
 
 from termvisor.regex import dialect
-from termvisor.regex.engine import ensure_utf8, find_ids_by_line
+from termvisor.regex.engine import PatternMatcher, ensure_utf8
 from termvisor.system.files import write_private_file
 from termvisor.system.malloc import release_free_memory
 
@@ -21,8 +21,8 @@ _NO_IDS: frozenset[str] = frozenset()
 _CACHE_MAX_AGE_S = 7 * 86_400
 
 
-class HyperscanMatcher:
-    """Implement `PatternMatcher`. Raises ValueError for unsupported patterns."""
+class HyperscanMatcher(PatternMatcher):
+    """`PatternMatcher` that uses Hyperscan. Raises ValueError for unsupported patterns."""
 
     name = "hyperscan"
 
@@ -38,16 +38,13 @@ class HyperscanMatcher:
         hits = scan(ensure_utf8(data))
         return frozenset([self._ids[hit] for hit in hits]) if hits else _NO_IDS
 
-    def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
-        return find_ids_by_line(self.find_ids, data)
-
     def _create_scan(self) -> "_ThreadScan":
         self._local.scan = _ThreadScan(self._database)
         return self._local.scan  # type: ignore[no-any-return]
 
 
 class _ThreadScan:
-    """Scratch space of one thread, and its callback, to which the library keeps no reference."""
+    """One thread's scratch space, and its callback, to which the library keeps no reference."""
 
     def __init__(self, database: hyperscan.Database):
         self._database = database
@@ -65,12 +62,12 @@ class _ThreadScan:
 
 
 def _load_or_compile(patterns: list[str], folder: str) -> hyperscan.Database:
-    """Load the database from the cache, or compile it: a millisecond and 1 MB instead of a second and 8 MB."""
+    """Load the database from the cache (a millisecond and 1 MB) or compile it (a second and 8 MB)."""
     path = cache_file(patterns, folder)
     try:
         with open(path, "rb") as file:
             database = hyperscan.loadb(file.read(), hyperscan.HS_MODE_BLOCK)
-        # Marks it as used, so that it is not removed; a read-only cache is fine.
+        # Mark it as used, so that it is not removed. A read-only cache is fine.
         with contextlib.suppress(OSError):
             os.utime(path)
         return database
@@ -90,7 +87,7 @@ def cache_file(patterns: list[str], folder: str) -> str:
 
 
 def remove_unused_cache_files(newest_file: str) -> None:
-    """Remove databases not used in the week before this one was written: every change of a rule creates a new one."""
+    """Remove databases not used in the week before this one was written: every rule change creates a new one."""
     folder, newest = os.path.dirname(newest_file), os.stat(newest_file).st_mtime
     for path in [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".hsdb")]:
         # Another process may remove them at the same time.

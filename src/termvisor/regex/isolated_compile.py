@@ -1,6 +1,6 @@
 """Compile and test patterns with Hyperscan in a worker process, because some patterns crash it.
 
-Invariant: a database in the cache has scanned all test texts without a crash.
+Invariant: every database in the cache has scanned all test texts without a crash.
 """
 
 import os
@@ -12,13 +12,13 @@ from msgspec import Struct
 from termvisor.regex.engine import PatternMatcher
 
 SINGLE_CPU_LIMIT_S, COMBINED_CPU_LIMIT_S = 10.0, 120.0
-"""CPU time limit for one pattern, and for all together; CPU time does not depend on the load of the machine."""
+"""CPU time limits for one pattern and for all together. Unlike elapsed time, CPU time does not depend on the load."""
 _TEXT_LENGTHS = (7, 64, 512, 4097, 20_000)
 _TEXT_ALPHABET = "eeo  \t01129..::--/_xxZZA[](){}'\"$%é€│─✻\x07"
 
 
 class IsolatedCompileRequest(Struct, frozen=True, kw_only=True):
-    """The patterns to test: each by itself, or with ``keep_in`` all as one database that is cached in this folder."""
+    """The patterns to test: each separately or, with ``keep_in``, as one database that is cached in that folder."""
 
     patterns: dict[str, str]
     texts: dict[str, tuple[str, ...]] = {}
@@ -27,14 +27,14 @@ class IsolatedCompileRequest(Struct, frozen=True, kw_only=True):
 
 
 class TriedPattern(Struct, frozen=True):
-    """A pattern that is about to be tried, or with a ``reason`` one that was rejected; all together are named ``-``."""
+    """A pattern about to be tried or, with a ``reason``, rejected. The combination of all patterns is named ``-``."""
 
     id: str
     reason: str = ""
 
 
 def try_patterns(request: IsolatedCompileRequest) -> Iterator[TriedPattern]:
-    """Compile and test the patterns. Runs in a worker process; if that crashes, its last value names the pattern."""
+    """Compile and test the patterns. Runs in a worker process; if it crashes, its last value names the pattern."""
     if not request.keep_in:
         yield from compile_each(request)
     elif reason := compile_together(request):
@@ -42,7 +42,7 @@ def try_patterns(request: IsolatedCompileRequest) -> Iterator[TriedPattern]:
 
 
 def compile_each(request: IsolatedCompileRequest) -> Iterator[TriedPattern]:
-    """Compile and test every pattern by itself."""
+    """Compile and test each pattern separately."""
     from termvisor.regex.hyperscan_engine import HyperscanMatcher  # only the worker loads the engine
 
     for name, pattern in request.patterns.items():
@@ -55,7 +55,7 @@ def compile_each(request: IsolatedCompileRequest) -> Iterator[TriedPattern]:
 
 
 def compile_together(request: IsolatedCompileRequest) -> str:
-    """Compile all patterns as one database, test it and put it into the cache; return why they are rejected, or ""."""
+    """Compile all patterns into one database, test it and cache it; return why it was rejected, or ""."""
     from tempfile import TemporaryDirectory
 
     from termvisor.regex.hyperscan_engine import HyperscanMatcher, cache_file, remove_unused_cache_files
@@ -68,7 +68,7 @@ def compile_together(request: IsolatedCompileRequest) -> str:
             HyperscanMatcher(request.patterns, folder)
         except ValueError as error:
             return str(error)
-        # Loaded from the file, as the daemon will do.
+        # Load it from the file, as the daemon will.
         matcher = HyperscanMatcher(request.patterns, folder)
         example_texts = (text for texts in request.texts.values() for text in texts)
         _scan_texts(matcher, generate_texts(example_texts, ["".join(patterns)]))
@@ -79,10 +79,10 @@ def compile_together(request: IsolatedCompileRequest) -> str:
 
 
 def generate_texts(example_texts: Iterable[str], patterns: Iterable[str]) -> Iterator[str]:
-    """Yield test texts: the examples, as long lines and as many lines, then random text from general characters and
-    from those of the patterns, because an automaton only advances on characters that it knows.
+    """Yield test texts: the examples, as long lines and as many lines, then random text from common characters and
+    from those in the patterns, because an automaton advances only on characters that occur in its patterns.
     """
-    from random import Random  # loads hashlib and with it OpenSSL, which the daemon does without
+    from random import Random  # loads hashlib and thereby OpenSSL, which the daemon avoids
 
     examples = [text for text in example_texts if text]
     for text in examples:
@@ -102,5 +102,5 @@ def _scan_texts(matcher: PatternMatcher, texts: Iterable[str]) -> None:
 
 
 def _limit_cpu_time(seconds: float) -> None:
-    # SIGPROF has no handler, so it ends the process even during a scan, when no Python code runs.
+    # SIGPROF has no handler, so it ends the process even during a scan, while no Python code runs.
     signal.setitimer(signal.ITIMER_PROF, seconds)

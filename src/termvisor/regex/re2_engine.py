@@ -1,18 +1,18 @@
-"""Match with RE2: used if Hyperscan is not installed, or for patterns that are too large for it."""
+"""Match with RE2, used if Hyperscan is not installed, or for patterns that are too large for Hyperscan."""
 
 from collections.abc import Mapping
 
 import re2
 
 from termvisor.regex import dialect
-from termvisor.regex.engine import ensure_utf8, find_ids_by_line
+from termvisor.regex.engine import PatternMatcher, ensure_utf8
 
-# A limit, not a reservation: above it RE2 returns "no match", which would leave a secret unredacted.
+# A limit, not a reservation. Beyond it RE2 returns "no match", which would leave a secret unredacted.
 _MAX_MEMORY_BYTES = 256 << 20
 
 
-class Re2Matcher:
-    """Implement `PatternMatcher`. Raises ValueError for unsupported patterns."""
+class Re2Matcher(PatternMatcher):
+    """`PatternMatcher` that uses RE2. Raises ValueError for unsupported patterns."""
 
     name = "re2"
 
@@ -22,9 +22,6 @@ class Re2Matcher:
 
     def find_ids(self, data: bytes) -> frozenset[str]:
         return frozenset([self._ids[hit] for hit in self._set.Match(ensure_utf8(data)) or ()])
-
-    def find_line_ids(self, data: bytes) -> list[tuple[int, str]]:
-        return find_ids_by_line(self.find_ids, data)
 
 
 def _compile_set(patterns: list[str]) -> re2.Set:

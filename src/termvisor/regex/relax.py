@@ -1,18 +1,18 @@
-"""Simplify a pattern for the engines: the result matches wherever the original does, and is cheaper to scan for.
+"""Simplify a pattern for the engines. The result matches wherever the original does and is cheaper to scan for.
 
-``re`` verifies every match, so an engine need not count repeats, and needs only the part with a long enough literal: a
-leading ``.*`` makes every line a candidate. Long counted repeats are too large for Hyperscan, and some have crashed it.
+``re`` verifies every match, so an engine need not count repeats and needs only the part with a long enough literal. A
+leading ``.*`` makes every line a candidate. Long counted repeats are too large for Hyperscan, and some crash it.
 """
 
 import re
 from collections import deque
 from typing import NamedTuple
 
-# Repeats up to this count are kept.
+# Counted repeats up to this maximum are kept.
 _MAX_KEPT_REPEAT = 8
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?P<least>\d*)(?P<range>,(?P<most>\d*))?\}", re.DOTALL)
 _LINE_START = re.compile(r"^\^\\s(?:\*|\{\d+,\d*\})(?![?+])")
-# Anchors with optional space are dropped as well: the text between them is selective enough.
+# Anchors with optional space are dropped as well, because the text between them is selective enough.
 _LINE_END = re.compile(r"(?<!\\)(?:\\s\*)?\$$")
 # A literal of this length is selective enough.
 _MIN_LITERAL_LENGTH = 4
@@ -40,7 +40,7 @@ def _relax_repeat(token: re.Match[str]) -> str:
 
 
 class _PatternPart(NamedTuple):
-    """``letters`` is the length of the longest literal in every match; ``is_end`` if the text before was dropped."""
+    """``letters`` is the length of the longest literal in every match; ``is_end`` if the text before it was dropped."""
 
     text: str = ""
     letters: int = 0
@@ -56,9 +56,9 @@ def find_selective_part(pattern: str) -> str:
     try:
         part = _parse_alternatives(tokens)
     except (IndexError, RecursionError):
-        # The pattern as it is is never wrong, only slower to scan for.
+        # The unchanged pattern is never wrong, merely slower to scan for.
         return pattern
-    # Tokens are left if parentheses are unbalanced; `find_pattern_problem` reports that.
+    # Tokens remain if parentheses are unbalanced, which `find_pattern_problem` reports.
     return pattern if tokens else part.text
 
 

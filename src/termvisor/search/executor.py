@@ -1,7 +1,7 @@
-"""Run a search: the full-text index names candidates, then each of their lines is matched exactly.
+"""Run a search: find candidates in the full-text index, then match each of their lines exactly.
 
-In: a SearchQuery. Out: a SearchResult. There are three pools: blocks of printed lines, rows of screens, and messages of
-agent transcripts. Reading and matching run in the store's reader thread, in slices, so that a long search does not
+In: a SearchQuery. Out: a SearchResult. There are three pools: blocks of printed lines, screen rows, and messages of
+agent transcripts. Reading and matching run in slices in the store's reader thread, so that a long search does not
 block other readers.
 """
 
@@ -15,23 +15,9 @@ from msgspec.structs import replace
 
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchResult
+from termvisor.search import query_tree
 from termvisor.search.line_match import LinePrefilter, SearchableLine, find_spans, is_match
 from termvisor.search.parser import parse_query
-from termvisor.search.query_tree import (
-    AgentNode,
-    AndNode,
-    DetectionNode,
-    EventLinesNode,
-    NamedPanesNode,
-    NotNode,
-    OrNode,
-    PanesNode,
-    QueryNode,
-    TimeRangeNode,
-    build_index_query,
-    find_sources,
-    find_time_range,
-)
 from termvisor.store import Store
 from termvisor.store.sqlite.database import get_tokenizer
 from termvisor.store.tables.indexed_table import IdRange
@@ -39,22 +25,22 @@ from termvisor.store.tables.lines import StoredBlock
 from termvisor.store.tables.search_queries import SearchPool, SearchReader
 
 MAX_CANDIDATES = 20_000
-"""Blocks or rows that one search examines in each pool."""
+"""Maximum number of blocks or rows that one search examines in each pool."""
 MAX_EVENTS = 500
-"""Newest events that an event, rule or severity filter resolves to."""
+"""Maximum number of events, the newest ones, that an event, rule or severity filter resolves to."""
 SLICE_CANDIDATES = 256
 MAX_RANKED = 2000
-"""Newest matches of each pool that are ranked by relevance."""
+"""Maximum number of matches in each pool, the newest ones, that are ranked by relevance."""
 
 
 class _SearchPlan(Struct, frozen=True):
-    node: QueryNode
+    node: query_tree.QueryNode
     index_query: str
     spans: dict[SearchPool, list[IdRange]]
 
 
 async def search(store: Store, query: SearchQuery, now: int) -> SearchResult:
-    """Return the matching lines, newest first or, with ``rank="relevance"``, those of the best blocks first.
+    """Return the matching lines, newest first, or those of the best blocks first with ``rank="relevance"``.
 
     Raises BadRequest if the query is malformed.
     """
@@ -70,16 +56,16 @@ async def search(store: Store, query: SearchQuery, now: int) -> SearchResult:
 
 
 def _build_plan(reader: SearchReader, query: SearchQuery, now: int) -> _SearchPlan:
-    parts = [parse_query(query.text, now, get_tokenizer()), TimeRangeNode(query.since, query.until)]
+    parts = [parse_query(query.text, now, get_tokenizer()), query_tree.TimeRangeNode(query.since, query.until)]
     if query.pane is not None:
-        parts.append(PanesNode(frozenset({query.pane})))
-    node = _resolve_names(AndNode(tuple(parts)), reader)
-    return _SearchPlan(node, build_index_query(node) or "", _find_id_spans(reader, node))
+        parts.append(query_tree.PanesNode(frozenset({query.pane})))
+    node = _resolve_names(query_tree.AndNode(tuple(parts)), reader)
+    return _SearchPlan(node, query_tree.build_index_query(node) or "", _find_id_spans(reader, node))
 
 
-def _find_id_spans(reader: SearchReader, node: QueryNode) -> dict[SearchPool, list[IdRange]]:
-    """Return the id ranges to search; screen text is in the sightings and in the first blocks of epochs."""
-    time, sources = find_time_range(node), find_sources(node)
+def _find_id_spans(reader: SearchReader, node: query_tree.QueryNode) -> dict[SearchPool, list[IdRange]]:
+    """Return the id ranges to search. Screen text is in the sightings and in the first blocks of epochs."""
+    time, sources = query_tree.find_time_range(node), query_tree.find_sources(node)
     spans: dict[SearchPool, list[IdRange]] = {}
     if "stream" in sources:
         spans["block"] = reader.list_id_ranges("block", time.since, time.until)
@@ -92,31 +78,31 @@ def _find_id_spans(reader: SearchReader, node: QueryNode) -> dict[SearchPool, li
     return spans
 
 
-def _resolve_names(node: QueryNode, reader: SearchReader) -> QueryNode:
-    """Return the tree with names replaced by pane ids and the lines of events."""
+def _resolve_names(node: query_tree.QueryNode, reader: SearchReader) -> query_tree.QueryNode:
+    """Return the tree with names replaced by pane ids, and detection filters by the lines of their events."""
     match node:
-        case NamedPanesNode("session", name):
-            return PanesNode(reader.find_panes_in_session(name))
-        case NamedPanesNode("agent", name):
-            return AgentNode(name, reader.find_panes_of_agent(name))
-        case NamedPanesNode(_, name):
-            return PanesNode(reader.find_panes_on_target(name))
-        case DetectionNode(kind, pattern):
+        case query_tree.NamedPanesNode("session", name):
+            return query_tree.PanesNode(reader.find_panes_in_session(name))
+        case query_tree.NamedPanesNode("agent", name):
+            return query_tree.AgentNode(name, reader.find_panes_of_agent(name))
+        case query_tree.NamedPanesNode(_, name):
+            return query_tree.PanesNode(reader.find_panes_on_target(name))
+        case query_tree.DetectionNode(kind, pattern):
             return _build_event_lines(reader.find_detected_lines(kind, pattern, MAX_EVENTS))
-        case NotNode(part):
-            return NotNode(_resolve_names(part, reader))
-        case AndNode(parts):
-            return AndNode(tuple(_resolve_names(part, reader) for part in parts))
-        case OrNode(parts):
-            return OrNode(tuple(_resolve_names(part, reader) for part in parts))
+        case query_tree.NotNode(part):
+            return query_tree.NotNode(_resolve_names(part, reader))
+        case query_tree.AndNode(parts):
+            return query_tree.AndNode(tuple(_resolve_names(part, reader) for part in parts))
+        case query_tree.OrNode(parts):
+            return query_tree.OrNode(tuple(_resolve_names(part, reader) for part in parts))
         case _:
             return node
 
 
-def _build_event_lines(detected: Iterable[tuple[PaneId, str]]) -> QueryNode:
+def _build_event_lines(detected: Iterable[tuple[PaneId, str]]) -> query_tree.QueryNode:
     split = get_tokenizer()
     lines = ((pane, tuple(word for _, _, word in split(text))) for pane, text in detected)
-    return EventLinesNode(frozenset((pane, words) for pane, words in lines if words))
+    return query_tree.EventLinesNode(frozenset((pane, words) for pane, words in lines if words))
 
 
 class _SearchSlice(Struct, frozen=True):
@@ -180,7 +166,7 @@ def _score_blocks(reader: SearchReader, plan: _SearchPlan, pool: SearchPool) -> 
 
 
 class _BlockMatcher:
-    def __init__(self, node: QueryNode):
+    def __init__(self, node: query_tree.QueryNode):
         self._node, self._prefilter, self._split = node, LinePrefilter(node), get_tokenizer()
 
     def find_hits(self, block: StoredBlock) -> Iterator[SearchHit]:

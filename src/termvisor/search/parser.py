@@ -1,6 +1,6 @@
 """Parse a search query into a tree: words, "phrases", prefix*, AND OR NOT - ( ) and filters such as pane:7.
 
-Any text gives a tree or a BadRequest that says where the problem is and what to write instead.
+Any text results in a tree or in a BadRequest that states where the problem is and what to write instead.
 """
 
 import re
@@ -15,24 +15,11 @@ from termvisor.model.agent.session import MESSAGE_ROLES, MessageRole
 from termvisor.model.detection.rule import Severity
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import TextSource
-from termvisor.search.query_tree import (
-    AndNode,
-    DetectionNode,
-    NamedPanesNode,
-    NotNode,
-    OrNode,
-    PanesNode,
-    PhraseNode,
-    QueryNode,
-    RoleNode,
-    SourceNode,
-    TimeRangeNode,
-    has_words,
-)
+from termvisor.search import query_tree
 
 T = TypeVar("T")
 WordSplitter = Callable[[str], list[tuple[int, int, str]]]
-"""Split a text into words as the index does; each with its start and end."""
+"""Split a text into words as the index does; return the start and end of each."""
 _MAX_QUERY_LENGTH = 2000
 _MAX_TOKENS = 256
 # SQLite's FTS parser fails a little beyond this nesting.
@@ -59,16 +46,16 @@ class QueryToken(Struct, frozen=True, kw_only=True):
     is_prefix: bool = False
 
 
-def parse_query(text: str, now: int, split: WordSplitter) -> QueryNode:
+def parse_query(text: str, now: int, split: WordSplitter) -> query_tree.QueryNode:
     """Parse a query. Raises BadRequest if it is malformed, too long or has no word to search for."""
     if len(text) > _MAX_QUERY_LENGTH:
-        raise BadRequest(f"the query has {len(text)} characters", hint=f"The limit is {_MAX_QUERY_LENGTH}.")
-    # Lone surrogates occur in no stored text.
+        raise BadRequest(f"query too long: {len(text)} characters", hint=f"The limit is {_MAX_QUERY_LENGTH}.")
+    # No stored text contains lone surrogates.
     tokens = tokenize_query(text.encode("utf-8", "replace").decode())
     if len(tokens) > _MAX_TOKENS:
-        raise BadRequest(f"the query has {len(tokens)} words and signs", hint=f"The limit is {_MAX_TOKENS}.")
+        raise BadRequest(f"query too long: {len(tokens)} terms and operators", hint=f"The limit is {_MAX_TOKENS}.")
     node = _QueryParser(tokens, now, split).parse()
-    if not has_words(node):
+    if not query_tree.has_words(node):
         raise BadRequest(
             "the query has only exclusions and filters",
             hint="Add a word to search for, on each side of OR; `visor get-text` shows all lines of a pane.",
@@ -82,7 +69,7 @@ def quote_phrase(text: str) -> str:
 
 
 class _QueryParser:
-    """Recursive descent over the tokens.
+    """Recursive-descent parser over the tokens.
 
     or = and { OR and } · and = not { [AND] not } · not = { NOT | - } part · part = ( or ) | words | filter
     """
@@ -92,7 +79,7 @@ class _QueryParser:
         self._position = 0
         self._depth = 0
 
-    def parse(self) -> QueryNode:
+    def parse(self) -> query_tree.QueryNode:
         if self._current_token.kind == "end":
             raise BadRequest("the query is empty", hint='Write what to search for, for example: error OR "timed out"')
         node = self._parse_or()
@@ -109,30 +96,30 @@ class _QueryParser:
         self._position += 1
         return token
 
-    def _parse_or(self) -> QueryNode:
+    def _parse_or(self) -> query_tree.QueryNode:
         parts = [self._parse_and()]
         while self._current_token.kind == "or":
             self._advance()
             parts.append(self._parse_and())
-        return parts[0] if len(parts) == 1 else OrNode(tuple(parts))
+        return parts[0] if len(parts) == 1 else query_tree.OrNode(tuple(parts))
 
-    def _parse_and(self) -> QueryNode:
+    def _parse_and(self) -> query_tree.QueryNode:
         parts = [self._parse_not()]
         while self._current_token.kind not in ("or", "close", "end"):
             if self._current_token.kind == "and":
                 self._advance()
             parts.append(self._parse_not())
-        return parts[0] if len(parts) == 1 else AndNode(tuple(parts))
+        return parts[0] if len(parts) == 1 else query_tree.AndNode(tuple(parts))
 
-    def _parse_not(self) -> QueryNode:
+    def _parse_not(self) -> query_tree.QueryNode:
         is_negated = False
         while self._current_token.kind == "not":
             self._advance()
             is_negated = not is_negated
         part = self._parse_part()
-        return NotNode(part) if is_negated else part
+        return query_tree.NotNode(part) if is_negated else part
 
-    def _parse_part(self) -> QueryNode:
+    def _parse_part(self) -> query_tree.QueryNode:
         token = self._advance()
         match token.kind:
             case "open":
@@ -148,7 +135,7 @@ class _QueryParser:
                     token, f"a word is missing before {token.text}", f"Add one, or quote it: {quote_phrase(token.text)}"
                 )
 
-    def _parse_group(self, open_token: QueryToken) -> QueryNode:
+    def _parse_group(self, open_token: QueryToken) -> query_tree.QueryNode:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise build_query_error(open_token, f"more than {_MAX_DEPTH} nested parentheses", "Write a simpler query.")
@@ -158,7 +145,7 @@ class _QueryParser:
         self._depth -= 1
         return node
 
-    def _parse_phrase(self, token: QueryToken) -> QueryNode:
+    def _parse_phrase(self, token: QueryToken) -> query_tree.QueryNode:
         words = tuple(word for _, _, word in self._split(token.text))
         if not words:
             raise build_query_error(
@@ -166,9 +153,9 @@ class _QueryParser:
                 f"{token.text!r} has no letter or digit to search for",
                 "Punctuation cannot be searched alone; remove it or quote it together with a word.",
             )
-        return PhraseNode(words, token.is_prefix)
+        return query_tree.PhraseNode(words, token.is_prefix)
 
-    def _parse_filter(self, token: QueryToken) -> QueryNode:
+    def _parse_filter(self, token: QueryToken) -> query_tree.QueryNode:
         name, value = token.name, token.text
         if not value:
             raise build_query_error(
@@ -178,19 +165,19 @@ class _QueryParser:
             case "pane":
                 return _parse_pane(token)
             case "session" | "target" | "agent":
-                return NamedPanesNode(name, value)
+                return query_tree.NamedPanesNode(name, value)
             case "role":
-                return RoleNode(_choose(token, _ROLES, "role", "Roles"))
+                return query_tree.RoleNode(_choose(token, _ROLES, "role", "Roles"))
             case "since":
-                return TimeRangeNode(since=self._parse_time(token))
+                return query_tree.TimeRangeNode(since=self._parse_time(token))
             case "until":
-                return TimeRangeNode(until=self._parse_time(token))
+                return query_tree.TimeRangeNode(until=self._parse_time(token))
             case "source":
-                return SourceNode(_choose(token, _SOURCES, "source", "Sources"))
+                return query_tree.SourceNode(_choose(token, _SOURCES, "source", "Sources"))
             case "severity":
-                return DetectionNode(name, _choose(token, _SEVERITIES, "severity", "Severities"))
+                return query_tree.DetectionNode(name, _choose(token, _SEVERITIES, "severity", "Severities"))
             case "event" | "rule":
-                return DetectionNode(name, value)
+                return query_tree.DetectionNode(name, value)
             case _:
                 raise InternalError(f"unknown filter {name}:")
 
@@ -198,7 +185,7 @@ class _QueryParser:
         try:
             return max(0, min(parse_timestamp(token.text, self._now), _MAX_TIME_NS))
         except (BadRequest, ValueError, OverflowError) as error:
-            # Replace its message: this one has the position.
+            # Replace its message with one that includes the position.
             raise build_query_error(
                 token,
                 f"{token.text!r} is not a time",
@@ -206,10 +193,10 @@ class _QueryParser:
             ) from error
 
 
-def _parse_pane(token: QueryToken) -> QueryNode:
+def _parse_pane(token: QueryToken) -> query_tree.QueryNode:
     if not (token.text.isascii() and token.text.isdigit()):
         raise build_query_error(token, f"pane:{token.text} is not a number", "`visor list-panes` shows the numbers.")
-    return PanesNode(frozenset({PaneId(int(token.text))}))
+    return query_tree.PanesNode(frozenset({PaneId(int(token.text))}))
 
 
 def _choose(token: QueryToken, choices: dict[str, T], noun: str, plural: str) -> T:
@@ -219,7 +206,7 @@ def _choose(token: QueryToken, choices: dict[str, T], noun: str, plural: str) ->
 
 
 def tokenize_query(text: str) -> list[QueryToken]:
-    """Return all tokens, the last of kind ``end``. Raises BadRequest for an unclosed quote."""
+    """Return all tokens, the last one of kind ``end``. Raises BadRequest for an unclosed quote."""
     tokens: list[QueryToken] = []
     at = 0
     while at < len(text):
@@ -269,7 +256,7 @@ def _read_quoted(text: str, at: int) -> tuple[QueryToken, int]:
 def _read_word(text: str, at: int) -> tuple[QueryToken, int]:
     match = _BARE_WORD.match(text, at)
     word = match[0] if match else text[at]
-    # A ) that was not opened in the word closes a group: `(a OR main())`.
+    # A ) without a matching ( in the word closes a group: `(a OR main())`.
     while word.endswith(")") and word.count(")") > word.count("("):
         word = word[:-1]
     end = at + len(word)

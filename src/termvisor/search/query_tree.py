@@ -1,4 +1,4 @@
-"""Define the query tree, and derive from it the index query, the time range and the sources to search."""
+"""The query tree, and the index query, time range and sources derived from it."""
 
 from collections.abc import Iterator
 from typing import Literal, get_args
@@ -11,7 +11,7 @@ from termvisor.model.terminal.output import TextSource
 
 
 class PhraseNode(Struct, frozen=True):
-    """Consecutive words as split by the index; with ``is_prefix`` the last one is a prefix."""
+    """Consecutive words as split by the index. If ``is_prefix``, the last one is a prefix."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
@@ -22,21 +22,21 @@ class PanesNode(Struct, frozen=True):
 
 
 class NamedPanesNode(Struct, frozen=True):
-    """Panes of a session, target or agent, not resolved to ids yet."""
+    """The panes of a session, target or agent, not yet resolved to ids."""
 
     kind: Literal["session", "target", "agent"]
     name: str
 
 
 class AgentNode(Struct, frozen=True):
-    """Transcript messages of an agent, and other text in the panes in which it runs or ran."""
+    """Transcript messages of an agent, and other text in the panes where it is or was running."""
 
     agent: str
     panes: frozenset[PaneId]
 
 
 class DetectionNode(Struct, frozen=True):
-    """Lines of events of this type, rule or minimum severity, not resolved yet; ``pattern`` may be a glob."""
+    """Lines of events with this type, rule or minimum severity, not yet resolved; ``pattern`` may be a glob."""
 
     kind: Literal["event", "rule", "severity"]
     pattern: str
@@ -92,7 +92,6 @@ QueryNode = (
     | OrNode
 )
 
-
 _NO_PANES = PanesNode(frozenset())
 
 
@@ -110,7 +109,7 @@ def has_words(node: QueryNode) -> bool:
 
 
 def find_wanted_phrases(node: QueryNode) -> Iterator[PhraseNode]:
-    """Yield the phrases that are searched for, not those that are excluded."""
+    """Yield the phrases to search for, without excluded ones."""
     match node:
         case PhraseNode():
             yield node
@@ -122,7 +121,7 @@ def find_wanted_phrases(node: QueryNode) -> Iterator[PhraseNode]:
 
 
 def find_time_range(node: QueryNode) -> TimeRangeNode:
-    """Return the time range outside of which nothing can match."""
+    """Return the time range outside which nothing can match."""
     match node:
         case TimeRangeNode():
             return node
@@ -157,9 +156,9 @@ def find_sources(node: QueryNode) -> frozenset[TextSource]:
 
 
 def build_index_query(node: QueryNode) -> str | None:
-    """Return an FTS query that finds at least every block with a matching line; None if there is none.
+    """Return an FTS query that finds every block with a matching line, and perhaps others; None if there is none.
 
-    Exclusions are left to the line match: a word may be absent from one line of a block and present in the next.
+    Exclusions are left to the line match: a word may be absent from one line of a block but present in the next.
     """
     match node:
         case PhraseNode(words, is_prefix):
@@ -169,7 +168,7 @@ def build_index_query(node: QueryNode) -> str | None:
                 OrNode(tuple(map(PhraseNode, sorted({words for _, words in lines}))) or (_NO_PANES,))
             )
         case PanesNode(panes) | AgentNode(_, panes):
-            # No pane has id 0, so an empty set finds nothing.
+            # No pane has id 0, so an empty set matches nothing.
             return "pane : (" + " OR ".join(f'"{pane}"' for pane in sorted(panes) or [PaneId(0)]) + ")"
         case AndNode(parts):
             queries = [query for part in parts if (query := build_index_query(part)) is not None]

@@ -1,1 +1,1 @@
-"""Shell integration and agent hooks: build them, add them to users' files, and edit those files in place."""
+"""Shell integration and agent hooks: generate them, and add them to users' files in place."""

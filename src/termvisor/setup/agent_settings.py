@@ -1,4 +1,4 @@
-"""Find installed agents; add our hooks to an agent's settings file, remove and inspect them; keep all other content.
+"""Find installed agents; add, remove and inspect our hooks in their settings files, keeping all other content.
 
 Invariants: `remove_hooks(file, add_hooks(file, data), data) == data` for any content, or none; adding hooks twice
 equals adding them once; a file that is not valid JSON is never written.
@@ -28,7 +28,7 @@ from termvisor.setup import hook_script, json_edit, user_file
 
 HOOKED_AGENTS: tuple[HookedAgent, ...] = get_args(HookedAgent)
 _TELL_HOOK_TIMEOUT_S, _ASK_HOOK_TIMEOUT_S = 3, 600
-"""After this the agent kills the hook. Codex limits some hooks to three seconds, and warns about more."""
+"""Seconds before the agent kills the hook. Codex limits some hooks to three seconds and warns if given more."""
 PLUGIN_PATH = os.path.join(os.path.dirname(os.path.dirname(__file__)), "agents", "adapters", "opencode", "plugin.js")
 PLUGIN_HEADER = "// Made by `visor setup agents`; `visor setup agents --remove` takes it away.\n"
 STATUS_LINE_KEY = "statusLine"
@@ -37,25 +37,25 @@ _PLUGIN_PACKAGE_PATH = "node_modules/@opencode-ai/plugin"
 
 
 class AgentSettingsFile(Struct, frozen=True, kw_only=True):
-    """``hook_items`` are appended to the lists of the object `hooks`, by event; or ``plugin_content`` is the file."""
+    """``hook_items`` are appended to the event lists in `hooks`; or ``plugin_content`` is the whole file."""
 
     agent: HookedAgent
     path: str
     hook_items: tuple[tuple[str, str], ...] = ()
     initial_text: str = "{}\n"
-    """Content of a new file, before the hooks are added."""
+    """Content of a new file before the hooks are added."""
     plugin_content: bytes | None = None
     skip_reason: str = ""
     """Why no hooks are installed."""
     status: str = ""
-    """The value of `statusLine`, if the user wants it."""
+    """The value for `statusLine`, if the user wants one."""
     wants_status: bool = False
 
 
 def build_settings_file(
     agent: HookedAgent, paths: Paths, environ: Mapping[str, str], folder: str | None = None
 ) -> AgentSettingsFile:
-    """Describe the user's settings file, or that of the project in ``folder``."""
+    """Describe the user's settings file, or the project's settings file in ``folder``."""
     path = get_settings_path(agent, environ, folder)
     if agent == "opencode":
         return AgentSettingsFile(
@@ -80,7 +80,7 @@ def build_settings_file(
 
 
 def get_settings_path(agent: HookedAgent, environ: Mapping[str, str], folder: str | None = None) -> str:
-    """Return the path of the settings file; in a project the local, unshared one, if the agent has one."""
+    """Return the path of the settings file; in a project, the local (unshared) file if the agent supports one."""
     root = get_settings_folder(agent, environ) if folder is None else f"{folder}/{_PROJECT_FILE_NAMES[agent][0]}"
     return f"{root}/{_USER_FILE_NAMES[agent] if folder is None else _PROJECT_FILE_NAMES[agent][1]}"
 
@@ -115,14 +115,14 @@ _PROJECT_FILE_NAMES: dict[HookedAgent, tuple[str, str]] = {
 
 
 def add_hooks(file: AgentSettingsFile, data: bytes | None) -> bytes:
-    """Return the content with our hooks; unchanged if they are up to date. Raises ConfigError if it is not usable."""
+    """Return the content with our hooks; unchanged if they are up to date. Raises ConfigError if it is unusable."""
     if file.plugin_content is not None:
         return file.plugin_content
     text = file.initial_text if data is None else _decode_settings(file, data)
     if data is not None and _is_current(file, text) and not _needs_status_line(file, text):
         return data
     try:
-        # Old hooks are removed first, so that an update does not leave events behind that are no longer hooked.
+        # Remove old hooks first, so that an update leaves no hooks for events that we no longer use.
         text = json_edit.remove_items(text, "hooks", _is_ours)
         for event, item in file.hook_items:
             text = json_edit.append_item(text, ("hooks", event), item)
@@ -134,7 +134,7 @@ def add_hooks(file: AgentSettingsFile, data: bytes | None) -> bytes:
 
 
 def remove_hooks(file: AgentSettingsFile, data: bytes | None, backup_data: bytes | None) -> bytes | None:
-    """Return the content without our hooks, None for no file; ``backup_data`` is the content before they were added."""
+    """Return the content without our hooks; None for no file. ``backup_data`` is the content before adding them."""
     if data is None:
         return None
     if file.plugin_content is not None:
@@ -142,7 +142,7 @@ def remove_hooks(file: AgentSettingsFile, data: bytes | None, backup_data: bytes
     text = _decode_settings(file, data)
     if not json_edit.find_leaves(text, "hooks", _is_ours) and not _has_our_status_line(text):
         return data
-    # The backup also restores the spelling of containers that only held our hooks.
+    # The backup also restores the formatting of containers that held only our hooks.
     if backup_data is not None and _can_restore_backup(file, backup_data, data):
         return backup_data
     rest = json_edit.remove_items(json_edit.remove_items(text, "hooks", _is_ours), STATUS_LINE_KEY, _is_ours)
@@ -168,7 +168,7 @@ def _classify_state(is_ours: bool, is_current: bool) -> HookFileState:
 
 
 def _can_restore_backup(file: AgentSettingsFile, backup_data: bytes, data: bytes) -> bool:
-    """Return True if the file is the backup plus our hooks, without other changes since."""
+    """Return True if the file equals the backup plus our hooks, without other changes."""
     try:
         return data in (add_hooks(replace(file, wants_status=wants), backup_data) for wants in (False, True))
     except ConfigError:
@@ -182,7 +182,7 @@ def _is_current(file: AgentSettingsFile, text: str) -> bool:
 
 
 def has_other_status_line(file: AgentSettingsFile, data: bytes | None) -> bool:
-    """Return True if there is a status line that is not ours; it is never replaced."""
+    """Return True if the file has a status line other than ours, which must not be replaced."""
     text = "" if data is None else _decode_settings(file, data)
     return bool(text) and json_edit.get_member(text, STATUS_LINE_KEY) is not None and not _has_our_status_line(text)
 
@@ -200,7 +200,7 @@ def _list_hook_leaves(item: str) -> list[tuple[str, str]]:
 
 
 def _is_ours(leaf: str) -> bool:
-    # With the closing quote, because the marker ends the command.
+    # Include the closing quote, because the marker ends the command.
     return f'{HOOK_COMMAND_MARKER}"' in leaf
 
 
@@ -209,7 +209,7 @@ def _build_hook_item(agent: HookedAgent, command: str, seconds: int) -> str:
     if agent == "copilot":
         return _encode_json({"type": "command", "bash": command, "timeoutSec": seconds})
     if agent == "gemini":
-        # Gemini counts in milliseconds, the others in seconds.
+        # Gemini uses milliseconds, the others seconds.
         hook |= {"timeout": seconds * 1000, "name": "termvisor"}
         return _encode_json({"matcher": "*", "hooks": [hook]})
     return _encode_json({"hooks": [hook]})
@@ -227,14 +227,14 @@ def _build_plugin(paths: Paths) -> bytes:
 
 
 def _find_plugin_problem(path: str) -> str:
-    """Explain why a plugin must not be installed: opencode then downloads a package at its start, or hangs offline."""
+    """Return why the plugin must not be installed (opencode would hang offline at startup); empty if it may be."""
     folder = os.path.dirname(path)
     root = os.path.dirname(folder)
-    # With another plugin there, opencode has downloaded the package already.
+    # If another plugin is installed, opencode has already downloaded the package.
     if os.path.isdir(f"{root}/{_PLUGIN_PACKAGE_PATH}") or (os.path.isdir(folder) and os.listdir(folder)):
         return ""
     return (
-        "with a plugin opencode downloads @opencode-ai/plugin at its start, and hangs without a network; install it"
+        "with a plugin, opencode downloads @opencode-ai/plugin at startup and hangs without a network; install it"
         f" first: npm install --prefix {root} @opencode-ai/plugin"
     )
 
@@ -253,12 +253,12 @@ def _decode_settings(file: AgentSettingsFile, data: bytes) -> str:
 def _build_unusable_error(file: AgentSettingsFile, why: str) -> ConfigError:
     return ConfigError(
         f"{file.path} cannot be changed: {why}; nothing was written",
-        hint="Fix the file, or set up only other agents, as in `visor setup agents --agent codex`.",
+        hint="Fix the file, or name the agents to set up, as in `visor setup agents --agent codex`.",
     )
 
 
 def read_with_backup(file: AgentSettingsFile) -> tuple[bytes | None, bytes | None]:
-    """Return the content of the file and of its backup."""
+    """Return the contents of the file and its backup."""
     backup_path = user_file.get_backup_path(file.path)
     return user_file.read_user_file(file.path), user_file.read_user_file(backup_path)
 
@@ -277,7 +277,7 @@ def list_installed_agents(environ: Mapping[str, str]) -> list[HookedAgent]:
 
 
 def inspect_installed_hooks(paths: Paths, environ: Mapping[str, str]) -> InstalledHooks:
-    """Inspect the user settings of installed agents, except those for which no hooks would be installed."""
+    """Inspect the hooks in the user settings of installed agents, except agents that get no hooks."""
     files = [build_settings_file(agent, paths, environ) for agent in list_installed_agents(environ)]
     return InstalledHooks(
         tuple(_inspect_file(file) for file in files if not file.skip_reason), _find_script_problem(paths)

@@ -1,4 +1,4 @@
-"""Build and install the script that agents' hooks run: `tell` spools an event, `ask` requests a permission."""
+"""Build and install the script that agent hooks run: `tell` spools an event, `ask` requests permission."""
 
 import os
 import shlex
@@ -14,7 +14,7 @@ _TEMPLATE_PATH = os.path.join(os.path.dirname(__file__), "snippets", "hook.sh")
 
 
 def build_script(paths: Paths) -> bytes:
-    """Return the script with the paths of this instance."""
+    """Return the script, filled in with this instance's paths."""
     with open(_TEMPLATE_PATH, encoding="utf-8") as file:
         text = file.read()
     for name, value in (
@@ -49,7 +49,7 @@ def read_installed_script(paths: Paths) -> bytes | None:
 
 
 def build_tell_command(paths: Paths, agent: HookedAgent, event: str) -> str:
-    """Return the hook command for an event. It succeeds even if the script is missing, so it never fails an agent."""
+    """Return the hook command for an event. It exits 0 even without the script, so it never fails the agent."""
     return f"sh {shlex.quote(paths.hook_file)} tell {agent} {event} $PPID 2>/dev/null || : {HOOK_COMMAND_MARKER}"
 
 

@@ -1,4 +1,4 @@
-"""Edit JSON text in place: add and remove list items and members, keeping every other byte.
+"""Edit JSON text in place: add and remove list items and members, preserving every other byte.
 
 Invariant: whitespace, line endings, order and spelling of all other values are preserved. `parse_tree` validates with
 msgspec first, so the small parser here only sees valid JSON.
@@ -16,7 +16,7 @@ _INDENT = "  "
 
 
 class JsonShapeError(ValueError):
-    """Valid JSON, but with another structure than expected."""
+    """Valid JSON with an unexpected structure."""
 
 
 class JsonNode(Struct, frozen=True):
@@ -39,7 +39,7 @@ def parse_tree(text: str) -> JsonNode:
     """Parse the text. Raises ValueError if it is not valid JSON."""
     try:
         msgspec.json.decode(text)
-    # msgspec limits the depth, and so protects the recursive parser below.
+    # msgspec limits the nesting depth, which protects the recursive parser below.
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return _parse_node(text, 0)
@@ -78,7 +78,7 @@ def get_member(text: str, key: str) -> str | None:
 
 
 def remove_items(text: str, key: str, is_ours: Callable[[str], bool]) -> str:
-    """Remove our leaf objects below this root member, and all containers that hold nothing else."""
+    """Remove our leaf objects under this root member, and all containers that hold nothing else."""
     root = parse_tree(text)
     child = root.find_child(key) if root.kind == "{" else None
     spans: list[tuple[int, int]] = []
@@ -90,7 +90,7 @@ def remove_items(text: str, key: str, is_ours: Callable[[str], bool]) -> str:
 
 
 def find_leaves(text: str, key: str, is_ours: Callable[[str], bool]) -> list[tuple[str, str]]:
-    """Return our leaf objects below this root member, each as the key of its list and its text."""
+    """Return our leaf objects under this root member, each as (key of its list, text)."""
     root = parse_tree(text)
     child = root.find_child(key) if root.kind == "{" else None
     lists = () if child is None else child.children
@@ -160,12 +160,12 @@ def _format_item(keys: Sequence[str], item: str, indent: str | None) -> str:
 
 
 def _is_fully_removed(text: str, node: JsonNode, is_ours: Callable[[str], bool], spans: list[tuple[int, int]]) -> bool:
-    """Return True if nothing of the node would remain; else add the spans to cut out of it to ``spans``."""
+    """Return True if nothing of the node would remain. Otherwise add the spans to cut from it to ``spans``."""
     if _is_leaf(node):
         return is_ours(text[node.start : node.end])
     inner_spans: list[tuple[int, int]] = []
     removed = [_is_fully_removed(text, child, is_ours, inner_spans) for child in node.children]
-    # A matcher object without hooks is useless, even if it has other members such as its pattern.
+    # A matcher object without hooks is useless, even if it has other members such as a pattern.
     loses_hooks = any(flag and child.key == "hooks" for flag, child in zip(removed, node.children, strict=True))
     if loses_hooks or (removed and all(removed)):
         return True
@@ -178,7 +178,7 @@ def _is_leaf(node: JsonNode) -> bool:
 
 
 def _compute_cut_spans(node: JsonNode, is_removed: Sequence[bool]) -> list[tuple[int, int]]:
-    """Return the spans of the removed children, each with one comma."""
+    """Return the spans of the removed children, each including one comma."""
     if all(is_removed):
         return [(node.start + 1, node.end - 1)]
     first_kept = is_removed.index(False)

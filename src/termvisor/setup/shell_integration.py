@@ -1,7 +1,7 @@
-"""Build the shell integration snippet, find the startup file of each shell, add our block to it and remove it again.
+"""Build the shell integration snippet, find each shell's startup file, and add our block to it or remove it.
 
-Invariant: `remove_block(add_block(data, body)) == data` for any content, or none. The begin marker notes what was added
-around the block, so that it can be removed too.
+Invariant: `remove_block(add_block(data, body)) == data` for any content, or none. The begin marker records what else
+was added around the block, so that it can be removed too.
 """
 
 import os
@@ -50,7 +50,7 @@ def detect_shell(environ: Mapping[str, str]) -> Shell:
 
 
 def get_startup_path(shell: Shell, environ: Mapping[str, str]) -> str:
-    """Return the startup file that the shell reads when it starts interactively."""
+    """Return the startup file that an interactive shell reads."""
     home = environ.get("HOME") or os.path.expanduser("~")
     config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     paths: dict[Shell, str] = {
@@ -62,14 +62,14 @@ def get_startup_path(shell: Shell, environ: Mapping[str, str]) -> str:
 
 
 def find_login_shell_warning(shell: Shell, environ: Mapping[str, str]) -> str | None:
-    """Warn if a bash in tmux does not read the startup file: tmux starts login shells, which read another file."""
+    """Return a warning if bash in tmux does not read the startup file: login shells read a different one."""
     if shell != "bash":
         return None
     home = os.path.dirname(get_startup_path(shell, environ))
     login_file = next((path for name in _LOGIN_FILES if os.path.exists(path := f"{home}/{name}")), None)
     if login_file is None:
         return f"tmux starts login shells, which read {home}/.bash_profile: add `. ~/.bashrc` there"
-    # A file that cannot be read gets the warning, which is the safe answer.
+    # Warn about an unreadable file too, to be safe.
     with suppress(OSError), open(login_file, "rb") as file:
         if b"bashrc" in file.read():
             return None
@@ -83,7 +83,7 @@ class _SplitFile(Struct, frozen=True):
 
 
 def add_block(data: bytes | None, body: bytes) -> bytes:
-    """Return the content with this block, in place of an old one or at the end; None means no file."""
+    """Return the content with this block, replacing an old block or at the end. ``data`` is None for no file."""
     old = _split_at_block(data or b"")
     if old is None:
         note = _NOTE_FILE_CREATED if data is None else _NOTE_NEWLINE_ADDED if data and not data.endswith(b"\n") else b""
@@ -96,7 +96,7 @@ def remove_block(data: bytes | None) -> bytes | None:
     split = _split_at_block(data or b"")
     if split is None:
         return data
-    # Text that the user added behind the block since keeps the newline.
+    # Keep the newline if the user has since added text after the block.
     removes_newline = split.note == _NOTE_NEWLINE_ADDED and split.head.endswith(b"\n") and not split.tail
     rest = (split.head[:-1] if removes_newline else split.head) + split.tail
     return None if split.note == _NOTE_FILE_CREATED and not rest else rest
@@ -107,7 +107,7 @@ def has_block(data: bytes | None) -> bool:
 
 
 def _split_at_block(data: bytes) -> _SplitFile | None:
-    """Split the content around the block; None without one. Raises ConfigError if the markers are damaged."""
+    """Split the content at the block; None if there is no block. Raises ConfigError if the markers are damaged."""
     begins, ends = list(_BEGIN_LINE_PATTERN.finditer(data)), list(_END_LINE_PATTERN.finditer(data))
     if not begins and not ends:
         return None

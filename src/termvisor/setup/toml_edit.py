@@ -1,6 +1,6 @@
-"""Edit TOML text in place: set or unset one top-level value, keeping every other byte.
+"""Edit TOML text in place: set or unset one top-level value, preserving every other byte.
 
-Invariant: comments survive; those within a replaced value are moved above it. The text must be valid TOML: the end of a
+Invariant: comments survive; those within a replaced value move above it. The text must be valid TOML: the end of a
 statement is found by trying the TOML parser on one more line at a time.
 """
 
@@ -29,7 +29,7 @@ class _Statement(Struct, frozen=True):
 
 
 def set_value(text: str, name: str, value: str) -> str:
-    """Return the text with this setting at this value, given as TOML."""
+    """Return the text with this setting set to ``value``, which is TOML."""
     parts = _split_statements(text)
     at = next((index for index, part in enumerate(parts) if name in part.keys), None)
     if at is not None:
@@ -67,7 +67,7 @@ def read_toml_file(path: str) -> str:
 
 
 def replace_toml_file(path: str, text: str) -> None:
-    """Replace the file atomically; a link stays a link, and a file keeps its mode. Raises Unavailable."""
+    """Replace the file atomically, keeping a symbolic link and the file mode. Raises Unavailable."""
     target = os.path.realpath(path)
     try:
         make_private_folder(os.path.dirname(path))
@@ -83,7 +83,7 @@ def _join_statements(parts: list[_Statement], index: int, new: str, replaced_cou
 
 
 def _split_statements(text: str) -> list[_Statement]:
-    """Split into the statements before the first table, and the rest as one more."""
+    """Split into the statements before the first table, plus one for the rest."""
     lines = _split_lines(text)
     statements: list[_Statement] = []
     at = 0
@@ -91,7 +91,7 @@ def _split_statements(text: str) -> list[_Statement]:
         if lines[at].lstrip().startswith("["):
             return [*statements, _Statement("".join(lines[at:]), ())]
         size = 1
-        # A value may span lines; the text as a whole is valid, so this ends.
+        # A value may span lines. The whole text is valid, so the loop ends.
         while (values := _parse_toml("".join(lines[at : at + size]))) is None:
             size += 1
         statements.append(_Statement("".join(lines[at : at + size]), tuple(values)))
@@ -100,7 +100,7 @@ def _split_statements(text: str) -> list[_Statement]:
 
 
 def _split_lines(text: str) -> list[str]:
-    """Split into lines with their newlines. Unlike `splitlines`, only at newlines, as TOML does."""
+    """Split into lines, keeping newlines. Unlike `splitlines`, split only at newlines, as TOML does."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 
@@ -112,7 +112,7 @@ def _parse_toml(text: str) -> dict[str, Any] | None:
 
 
 def _find_insert_index(parts: list[_Statement], name: str) -> int:
-    """Return where a new setting goes: below its commented-out line, else after the last setting."""
+    """Return the index for a new setting: below its commented-out line, else after the last setting."""
     for index, part in enumerate(parts):
         if not part.keys and re.match(rf"#\s*{name}\s*=", part.text):
             return index + 1
@@ -132,7 +132,7 @@ def _get_line_ending(text: str) -> str:
 
 
 def _split_comments(text: str) -> tuple[list[str], str]:
-    """Return the comments within a statement, and the one on its last line."""
+    """Return the comments within a statement and the comment on its last line."""
     lines = [line.rstrip("\r\n") for line in _split_lines(text)]
     comments = dict(_find_comments(lines))
     last = comments.pop(len(lines) - 1, "")

@@ -1,4 +1,4 @@
-"""Show changes to a user's file as a diff, and replace it atomically with a backup.
+"""Show changes to a user's file as a diff, and replace the file atomically after a backup.
 
 Invariants: a file is replaced completely or not at all, with its owner and mode; a symbolic link stays a link.
 """
@@ -15,12 +15,12 @@ from termvisor.redaction import redact
 from termvisor.system import files
 
 _NEW_FILE_MODE = 0o644
-"""The mode of a startup file that did not exist."""
+"""The mode of a newly created startup file."""
 _MANUAL_SETUP_HINT = "`visor setup shell --print` prints the lines, to be added by hand."
 
 
 class FileChange(Struct, frozen=True):
-    """The content of a file before and after; None for no file."""
+    """The contents of a file before and after; None for no file."""
 
     path: str
     before: bytes | None
@@ -32,7 +32,7 @@ class FileChange(Struct, frozen=True):
 
 
 def format_diff(change: FileChange) -> str:
-    """Return a unified diff, redacted: the user's own lines around ours may contain secrets."""
+    """Return a unified diff, redacted because the user's lines around ours may contain secrets."""
     from difflib import unified_diff
 
     contents = (change.before, change.after)
@@ -62,17 +62,17 @@ def read_user_file(path: str) -> bytes | None:
 def replace_user_file(
     path: str, data: bytes | None, *, backup_data: bytes | None = None, hint: str = _MANUAL_SETUP_HINT
 ) -> None:
-    """Replace the file, or delete it if ``data`` is None; ``backup_data`` is written beside it first.
+    """Replace the file, or delete it if ``data`` is None, after writing ``backup_data`` to a file beside it.
 
     Raises Unavailable or Unsupported, and changes nothing, if it cannot be replaced.
     """
-    # Dotfiles are often links into a repository; the link must stay.
+    # Dotfiles are often links into a repository, and the link must stay.
     target = os.path.realpath(path)
     try:
         old_stat = files.stat_if_exists(target)
         if old_stat is not None:
             _check_replaceable(path, old_stat, hint)
-        # The backup is written first: a crash in between leaves the original untouched.
+        # Write the backup first, so that a crash in between leaves the original untouched.
         if backup_data is not None:
             files.write_atomically(get_backup_path(path), backup_data, old_stat, _NEW_FILE_MODE)
         if data is None:
@@ -89,11 +89,11 @@ def get_backup_path(path: str) -> str:
 
 
 def remove_redundant_backup(path: str, data: bytes | None) -> str | None:
-    """Delete the backup if it equals the file again; return its path if it remains."""
+    """Delete the backup if the file equals it again; return the backup's path if it remains."""
     backup_path = get_backup_path(path)
     backup_data = read_user_file(backup_path)
     if backup_data is not None and backup_data == data:
-        with suppress(OSError):  # the returned path then tells the user that it is still there
+        with suppress(OSError):  # the path is returned, so the user learns that the backup is still there
             os.unlink(backup_path)
     return backup_path if os.path.lexists(backup_path) else None
 
@@ -102,9 +102,9 @@ def _check_replaceable(path: str, file_stat: os.stat_result, hint: str) -> None:
     """Raise if the file is protected, or if replacing it would break a hard link."""
     if not stat.S_ISREG(file_stat.st_mode):
         raise Unsupported(f"{path} is not a regular file; nothing was changed", hint=hint)
-    # Renaming over a read-only file would succeed if its directory is writable.
+    # A rename would replace even a read-only file if its directory is writable.
     if not file_stat.st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
         raise Unavailable(f"{path} is read-only; nothing was changed", hint=hint)
-    # An atomic replacement creates a new file, and the other name would keep the old content.
+    # An atomic replacement creates a new file, so the other link would keep the old content.
     if file_stat.st_nlink > 1:
         raise Unsupported(f"{path} has another hard link; nothing was changed", hint=hint)

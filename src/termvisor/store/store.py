@@ -58,11 +58,11 @@ class Store:
 
     @classmethod
     async def open(cls, path: str, clock: Clock) -> "Store":
-        """Open or create the database. Raises StorageError or NewerDatabase and then leaves the file unchanged."""
+        """Open or create the database. Raises StorageError or NewerDatabase, leaving the file unchanged."""
         return cls(await Database.open(path), clock)
 
     def with_write_retry(self, retry: WriteRetry) -> "Store":
-        """Return a view of this store whose writes wait and retry while the disk does not accept them."""
+        """Return a view of this store that retries writes until the disk accepts them."""
         return Store(RetryingDatabase(self._db, retry), self._clock)
 
     async def read(self, fn: Callable[[SearchReader], T]) -> T:
@@ -78,7 +78,7 @@ class Store:
         await self._db.shrink_memory()
 
     async def measure_sizes(self) -> tuple[int, int]:
-        """Return the bytes of the database with its write-ahead log, and the pages in that log."""
+        """Return the size of the database and its write-ahead log in bytes, and the number of pages in that log."""
         return await self._db.measure_sizes()
 
     async def check_integrity(self, *, thorough: bool = False) -> str:

@@ -1,6 +1,6 @@
 """Open, replace and lock files; create private folders.
 
-`write_atomically`: a concurrent reader sees the old content or the new one, never a part; an existing file keeps its
+`write_atomically`: a concurrent reader sees either the old or the new content, never a mix; an existing file keeps its
 owner and mode. `acquire_lock`: the holder of the daemon's lock file is the daemon; the kernel releases the lock when it
 exits.
 """
@@ -36,8 +36,8 @@ def write_atomically(target: str, data: bytes, template: os.stat_result | None, 
 
 
 def write_private_file(target: str, data: bytes) -> None:
-    """Replace a file that only this user may read, atomically but without waiting for the disk: for caches."""
-    # Named by the pid: two processes may write the same cache at the same time.
+    """Replace a file that only this user may read, atomically but without waiting for the disk. Meant for caches."""
+    # The name includes the pid, because two processes may write the same cache at the same time.
     temporary = f"{target}.{os.getpid()}"
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
@@ -50,7 +50,7 @@ def stat_if_exists(target: str) -> os.stat_result | None:
 
 
 def open_regular_file(path: str, flags: int) -> int:
-    """Open a regular file or a link to one, as the ``opener`` of ``open``. Raises OSError for anything else."""
+    """Open a regular file or a link to one; usable as the ``opener`` of ``open``. Raises OSError for anything else."""
     # Without O_NONBLOCK the call would wait for the writer of a named pipe. The type is checked on the descriptor,
     # because the path may be replaced between a check and the opening.
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -64,9 +64,9 @@ def open_regular_file(path: str, flags: int) -> int:
 
 
 def acquire_lock(path: str) -> int | None:
-    """Return a descriptor that holds the lock while it is open, or None if another process holds it.
+    """Return a descriptor that holds the lock while open, or None if another process holds the lock.
 
-    `read_lock_holder` takes the lock for a moment, so this may fail then, and the caller must retry.
+    `read_lock_holder` briefly takes the lock, which may make this call fail, so the caller must retry.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -90,7 +90,7 @@ def read_lock_holder(path: str) -> int | None:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return None
     except OSError:
-        # Refused, so a daemon holds it; it writes its pid only after it got the lock.
+        # Refused, so a daemon holds the lock. It writes its pid only after acquiring it.
         return int(os.pread(descriptor, 32, 0).strip() or b"0")
     finally:
         os.close(descriptor)
@@ -108,7 +108,7 @@ def make_private_folder(path: str) -> None:
         raise Unavailable(
             f"cannot create {path}: {error.strerror}", hint="Check permissions and free space."
         ) from error
-    # A symbolic link is followed only to a target of this user: in /tmp another user could plant one.
+    # Follow a symbolic link only to a target owned by this user, because anyone could plant a link in /tmp.
     if stat.S_ISLNK(status.st_mode) and os.stat(path).st_uid == os.getuid():
         status = os.stat(path)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
@@ -116,7 +116,7 @@ def make_private_folder(path: str) -> None:
             f"{path} is not a folder owned by you",
             hint="Set VISOR_RUNTIME_DIR or VISOR_DATA_DIR to a folder that you own.",
         )
-    # A shared folder such as /tmp: changing its mode would break it for other users.
+    # Changing the mode of a shared folder such as /tmp would break it for other users.
     if status.st_mode & (stat.S_ISVTX | stat.S_IWOTH):
         raise Unavailable(
             f"{path} is writable by all users; refusing to change its mode",

@@ -1,7 +1,7 @@
 """Watch folders for changes with inotify, through the C library.
 
 One instance serves all callers, because the kernel limits instances per user. macOS has no inotify; there, and when the
-kernel has no watch left, OSError is raised and the caller must poll.
+kernel has no watches left, OSError is raised and the caller must poll.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _BUFFER_BYTES = 1 << 16
 
 
 class FolderChange(Struct, frozen=True):
-    """A change of ``name`` in a folder; with an empty name, of an unknown number of files."""
+    """A change of the file ``name`` in a folder, or of any number of files if the name is empty."""
 
     name: str = ""
     is_folder: bool = False
@@ -59,20 +59,20 @@ class Inotify:
     def watch_folder(self, folder: str, mask: int, on_change: Callable[[FolderChange], None]) -> FolderWatch:
         """Call ``on_change`` for changes in a folder.
 
-        Raises OSError if it does not exist, cannot be read, or no watch is left (ENOSPC).
+        Raises OSError if the folder does not exist or cannot be read, or if no watch is left (ENOSPC).
         """
         watch_id = self._add_kernel_watch(folder, mask)
         shared = self._watches_by_id.setdefault(watch_id, [])
         other_masks = _combine_masks(shared)
         if other_masks & ~mask:
-            # The kernel keeps one watch per folder, with the last mask: restore what the others need.
+            # The kernel keeps one watch per folder, with the last mask, so include what the other callers need.
             self._add_kernel_watch(folder, mask | other_masks)
         watch = FolderWatch(watch_id, mask, on_change)
         shared.append(watch)
         return watch
 
     def unwatch_folder(self, watch: FolderWatch) -> None:
-        """Remove a registration, and the kernel's watch with the last one."""
+        """Remove a registration, and the kernel's watch if it was the last one for the folder."""
         shared = self._watches_by_id.get(watch.watch_id, [])
         if watch in shared:
             shared.remove(watch)
@@ -91,7 +91,7 @@ class Inotify:
 
     def _remove_kernel_watch(self, watch_id: int) -> None:
         self._watches_by_id.pop(watch_id, None)
-        # Fails if the folder was removed, which has removed the watch already.
+        # Fails if the folder was removed, because that removes the watch as well.
         self._library.inotify_rm_watch(self._descriptor, watch_id)
 
     def _on_readable(self) -> None:

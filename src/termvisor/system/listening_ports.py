@@ -1,6 +1,6 @@
-"""Find the TCP ports on which a process listens, from /proc: proof that a server belongs to a process.
+"""Find the TCP ports on which a process listens (from /proc), to prove that a server belongs to the process.
 
-Linux only; elsewhere no port is found. A process in another network namespace has no port here.
+Linux only; no ports are found on other systems, or for a process in another network namespace.
 """
 
 import os
@@ -16,15 +16,15 @@ _MAX_FILES = 4096
 
 
 def find_listening_ports(pid: int, started: int) -> tuple[int, ...]:
-    """Return the ports in order; none if it listens on none, belongs to another user, or its pid was reused.
+    """Return the ports in order; empty if there are none, the process is another user's, or its pid was reused.
 
-    A port on which another process listens as well is left out.
+    Ports on which another process listens as well are left out.
     """
     if sys.platform != "linux" or not _is_in_own_network_namespace(pid):
         return ()
     inodes, rows = frozenset(_list_socket_inodes(pid)), list(_list_listening_ports(f"/proc/{pid}/net/tcp"))
     shared_ports = {port for port, inode in rows if inode not in inodes}
-    # Checked last: the pid may have been reused while its files were read.
+    # Checked last, because the pid may have been reused while its files were read.
     process = procfs.read_process(pid)
     is_same = process is not None and process.started == started
     return tuple(sorted({port for port, _ in rows} - shared_ports)) if is_same else ()
@@ -34,12 +34,12 @@ def _is_in_own_network_namespace(pid: int) -> bool:
     try:
         return os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")
     except OSError:
-        # It has exited, or belongs to another user.
+        # The process has exited, or belongs to another user.
         return False
 
 
 def _list_socket_inodes(pid: int) -> Iterator[str]:
-    """Yield the inodes of its open sockets."""
+    """Yield the inodes of the process's open sockets."""
     try:
         names = os.listdir(f"/proc/{pid}/fd")
     except OSError:
@@ -48,7 +48,7 @@ def _list_socket_inodes(pid: int) -> Iterator[str]:
         try:
             target = os.readlink(f"/proc/{pid}/fd/{name}")
         except OSError:
-            # Closed since it was listed.
+            # The descriptor was closed after it was listed.
             continue
         if target.startswith("socket:["):
             yield target[8:-1]

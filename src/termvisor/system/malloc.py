@@ -5,15 +5,15 @@ import ctypes
 import gc
 import sys
 
-# Glibc's number of the mallopt parameter.
+# The value of this mallopt parameter in glibc.
 _M_ARENA_MAX = -8
 _MAX_ARENAS = 1
 
 
 def limit_arenas() -> None:
-    """Let all threads allocate from one arena. Call before the first thread starts.
+    """Make all threads allocate from one arena. Call before the first thread starts.
 
-    Every further arena keeps a quarter of a megabyte, and the threads of this process rarely run at the same time.
+    Every additional arena costs a quarter of a megabyte, and the threads of this process rarely run at the same time.
     """
     if sys.platform == "linux":
         # musl has no such call.
@@ -29,9 +29,9 @@ def freeze_heap() -> None:
 
 
 def release_free_memory(*, collect_garbage: bool = False) -> None:
-    """Return freed memory of all threads to the system, after a garbage collection if ``collect_garbage``.
+    """Return the freed memory of all threads to the system, after a garbage collection if ``collect_garbage``.
 
-    Does nothing with a C library that has no such call, such as musl.
+    Does nothing if the C library (such as musl) has no such call.
     """
     if collect_garbage:
         gc.collect()

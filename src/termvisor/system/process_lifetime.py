@@ -1,7 +1,7 @@
-"""Read when a process started, and get notified when it exits.
+"""Find out when a process started, and get notified when it exits.
 
-With its pid, the start time identifies a process although pids are reused. Exits are reported by a pidfd on Linux, by
-kqueue on macOS (untested); if the kernel provides no such handle, `watch_process` returns False and the caller must
+The pid and start time together identify a process, although pids are reused. Exits are reported by a pidfd on Linux and
+kqueue on macOS (untested). If the kernel provides no such handle, `watch_process` returns False and the caller must
 poll.
 """
 
@@ -20,7 +20,7 @@ ProcessKey = tuple[int, int]
 
 
 def compute_start_instant(started: int, now: int) -> int:
-    """Convert a start time as the kernel counts it to nanoseconds since 1970, never after ``now``."""
+    """Convert a kernel start time to nanoseconds since 1970, at most ``now``."""
     if sys.platform != "linux":
         return min(now, started * NS)
     try:
@@ -32,7 +32,7 @@ def compute_start_instant(started: int, now: int) -> int:
 
 
 class ProcessExitWatcher:
-    """Call ``on_exit`` once for every watched process that exits, on the event loop. Close it before the loop."""
+    """Calls ``on_exit`` once for every watched process that exits, on the event loop. Close it before the loop."""
 
     def __init__(self, on_exit: Callable[[int, int], None]):
         self._on_exit = on_exit
@@ -40,7 +40,7 @@ class ProcessExitWatcher:
         self._handles: dict[ProcessKey, int] = {}
 
     def watch_process(self, pid: int, started: int) -> bool:
-        """Return False if the exit cannot be watched. A process that has exited already is reported soon."""
+        """Watch a process; return False if that is not possible. A process that has already exited is reported soon."""
         process_key = (pid, started)
         if process_key in self._handles:
             return True
@@ -51,7 +51,7 @@ class ProcessExitWatcher:
             return True
         except (OSError, AttributeError):  # no descriptor left, or a kernel without pidfd
             return False
-        # Checked after opening: only then does the handle certainly belong to this process and not to a reused pid.
+        # Checked after opening: only then is it certain that the handle belongs to this process, not to a reused pid.
         process = procfs.read_process(pid)
         if process is None or process.started != started:
             os.close(handle)
@@ -62,7 +62,7 @@ class ProcessExitWatcher:
         return True
 
     def unwatch_process(self, pid: int, started: int) -> None:
-        """Stop watching a process; does nothing if it is not watched."""
+        """Stop watching a process. Does nothing if it is not watched."""
         handle = self._handles.pop((pid, started), None)
         if handle is not None:
             self._loop.remove_reader(handle)

@@ -1,6 +1,6 @@
-"""Read processes from the kernel without starting a program: /proc on Linux, libproc on macOS (untested).
+"""Read process information without starting a program, from /proc on Linux and libproc on macOS (untested).
 
-Invariant: reading never raises. A process that has exited, and a value of another user's process, is left out.
+Invariant: reading never raises. Exited processes, and unreadable values of other users' processes, are left out.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from termvisor.model.health import ProcessUsage
 from termvisor.system.subprocesses import run_and_capture
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-# Largest argv or environment that is read.
+# Maximum size of an argv or environment that is read.
 _MAX_READ_BYTES = 1 << 18
 _DEAD_STATES = (b"Z", b"X")
 # Fields of /proc/<pid>/stat after the name that every supported kernel has (see proc(5)).
@@ -37,7 +37,7 @@ class ProcessEntry(Struct, frozen=True):
     """Clock ticks since boot (macOS: seconds since 1970)."""
     name: str
     image: int = 0
-    """Address of its argv; a new address means that it has called exec. 0 if unknown."""
+    """Address of its argv; 0 if unknown. A new address means that the process has called exec."""
 
 
 class ProcessStat(Struct, frozen=True):
@@ -48,13 +48,13 @@ class ProcessStat(Struct, frozen=True):
     terminal: int
     """Device number of its controlling terminal; 0 if it has none. See `split_device_number`."""
     foreground_group: int
-    """Process group in the foreground of that terminal; -1 if it has none."""
+    """Foreground process group of that terminal; -1 if there is none."""
     cpu_ticks: int
     started: int
 
 
 def list_processes() -> list[ProcessEntry]:
-    """Return all running processes; zombies are left out."""
+    """Return all running processes, excluding zombies."""
     return [process for pid in _list_pids() if (process := read_process(pid)) is not None]
 
 
@@ -64,7 +64,7 @@ def read_process(pid: int) -> ProcessEntry | None:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """Return the current values of a process, or None if it has exited, is a zombie, or this is not Linux."""
+    """Return the current values of a process, or None if it has exited, is a zombie, or the system is not Linux."""
     if (found := _read_stat_fields(pid)) is None:
         return None
     _, fields = found
@@ -79,7 +79,7 @@ def read_stat(pid: int) -> ProcessStat | None:
 
 
 def split_device_number(number: int) -> tuple[int, int]:
-    """Return major and minor of a device number as /proc/<pid>/stat encodes it."""
+    """Return the major and minor numbers of a device number, as encoded in /proc/<pid>/stat."""
     return (number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00)
 
 
@@ -94,7 +94,8 @@ def read_argv(pid: int) -> tuple[str, ...]:
 def read_cwd(pid: int) -> str:
     """Return the working directory; empty if it cannot be read."""
     if sys.platform != "linux":
-        return _read_cwd_from_libproc(pid)
+        # ``struct proc_vnodepathinfo``: the path follows 152 bytes of vnode data.
+        return os.fsdecode(_query_pid_info(pid, 9, 2352)[152:1176].partition(b"\0")[0])
     try:
         return os.readlink(f"/proc/{pid}/cwd").removesuffix(" (deleted)")
     except OSError:
@@ -103,7 +104,7 @@ def read_cwd(pid: int) -> str:
 
 
 def read_environment(pid: int, names: Iterable[str]) -> dict[str, str]:
-    """Return these variables of its environment. The others may hold secrets and are not kept."""
+    """Return the named variables of a process's environment. The others may hold secrets and are not kept."""
     wanted = {os.fsencode(name) for name in names}
     if not wanted:
         return {}
@@ -134,8 +135,8 @@ def _read_process_from_proc(pid: int) -> ProcessEntry | None:
 
 
 def _read_stat_fields(pid: int) -> tuple[bytes, list[bytes]] | None:
-    """Return the name and the fields after it: proc(5) counts from 1, so its field n has index n - 3."""
-    # The name may itself contain spaces and parentheses: only the last parenthesis ends it.
+    """Return the name and the fields after it. proc(5) counts from 1, so its field n has index n - 3."""
+    # The name may contain spaces and parentheses, so it ends at the last parenthesis.
     head, _, rest = read_file(f"/proc/{pid}/stat").rpartition(b")")
     fields = rest.split()
     if len(fields) < _MIN_STAT_FIELDS or fields[0] in _DEAD_STATES:
@@ -168,7 +169,7 @@ def _list_pids_from_libproc() -> list[int]:
 
 
 def _read_process_from_libproc(pid: int) -> ProcessEntry | None:
-    """Parse ``struct proc_bsdinfo``: status 5 is a zombie."""
+    """Parse ``struct proc_bsdinfo``, in which status 5 means a zombie."""
     data = _query_pid_info(pid, 3, 136)
     if len(data) < 136 or struct.unpack_from("I", data, 4)[0] == 5:
         return None
@@ -180,11 +181,6 @@ def _read_process_from_libproc(pid: int) -> ProcessEntry | None:
     name = (data[64:96].rstrip(b"\0") or data[48:64].rstrip(b"\0")).decode("utf-8", "replace")
     (parent,), (started,) = struct.unpack_from("I", data, 16), struct.unpack_from("Q", data, 120)
     return ProcessEntry(pid=pid, parent_pid=parent, session_id=session, started=started, name=name)
-
-
-def _read_cwd_from_libproc(pid: int) -> str:
-    """Parse ``struct proc_vnodepathinfo``: the path follows 152 bytes of vnode data."""
-    return os.fsdecode(_query_pid_info(pid, 9, 2352)[152:1176].partition(b"\0")[0])
 
 
 def _query_pid_info(pid: int, kind: int, size: int) -> bytes:
@@ -205,7 +201,7 @@ def _read_procargs(pid: int) -> tuple[tuple[str, ...], list[bytes]]:
 
 
 class ProcessUsageSampler:
-    """Compute the CPU percentage of a process over the last minute from the samples its callers request."""
+    """CPU percentage of processes over the last minute, computed from the samples that callers request."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, float]] = deque(maxlen=256)
@@ -216,7 +212,7 @@ class ProcessUsageSampler:
         usage = _read_usage_from_proc(pid) if sys.platform == "linux" else _read_usage_from_ps(pid)
         if usage is None:
             return None
-        # The recorder gets another pid when it restarts; its CPU time begins at zero again.
+        # A restarted recorder has another pid, and its CPU time starts at zero again.
         if pid != self._pid:
             self._pid = pid
             self._samples.clear()

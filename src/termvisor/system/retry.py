@@ -1,4 +1,4 @@
-"""Retry: exponential backoff with jitter and a hold-down after repeated failures, and polling of a condition."""
+"""Retries: exponential backoff with jitter and a hold-down after repeated failures, and polling of a condition."""
 
 import select
 from collections.abc import Callable
@@ -10,7 +10,7 @@ _MAX_FAILURES, _FAILURE_WINDOW_S, _HOLD_DOWN_S = 5, 600.0, 300.0
 
 
 class Backoff:
-    """Retry state of one resource: five failures within ten minutes hold it down for five minutes."""
+    """Retry state of one resource. Five failures within ten minutes hold it down for five minutes."""
 
     def __init__(self) -> None:
         self._failure_times: list[float] = []
@@ -28,7 +28,7 @@ class Backoff:
             return now + _HOLD_DOWN_S
         import random  # imported late: not needed until something fails
 
-        # Jitter: panes that fail together must not come back together.
+        # Jitter: panes that fail together must not be retried together.
         delay = min(_MAX_DELAY_S, _FIRST_DELAY_S * 2 ** (self._streak - 1))
         return now + float(delay * random.uniform(0.8, 1.2))  # noqa: S311 - jitter, not a secret
 
@@ -39,9 +39,9 @@ class Backoff:
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float, interval_s: float = 0.02) -> bool:
-    """Check a condition every ``interval_s`` seconds. Returns False if it is not true after ``timeout_s`` seconds.
+    """Poll a condition every ``interval_s`` seconds. Returns False if it is still false after ``timeout_s`` seconds.
 
-    For what sends no notification, such as the start or exit of a process that is not a child.
+    For events without notification, such as the start or exit of a process that is not a child.
     """
     clock = SystemClock()
     end = clock.monotonic() + timeout_s

@@ -11,7 +11,7 @@ from termvisor.system.files import make_private_folder
 
 
 def load_nonce(path: str) -> str:
-    """Return the secret that authenticates marks of our shell integration; create the file (mode 0600) if needed.
+    """Return the secret that authenticates our shell integration's marks; create the file (mode 0600) if needed.
 
     An invalid file is replaced. Concurrent callers get the same nonce. Raises StorageError.
     """

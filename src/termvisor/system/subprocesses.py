@@ -1,4 +1,4 @@
-"""Start child processes. No other module does. Linux-only calls have a macOS counterpart, which is untested."""
+"""Start child processes; no other module may. Linux-only calls have a macOS counterpart, which is untested."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Literal, NamedTuple
 
-# Set PR_SET_PDEATHSIG to SIGKILL, then exec the program. macOS has no such call: there the reader's thread kills the
+# Set PR_SET_PDEATHSIG to SIGKILL, then exec the program. macOS has no such call; there the reader thread kills the
 # client when it stalls, and the client of a killed daemon runs until its next write fails (untested).
 _DIE_WITH_PARENT_SCRIPT = (
     "import ctypes, os, sys\n"
@@ -19,14 +19,14 @@ _DIE_WITH_PARENT_SCRIPT = (
     "os.execvp(sys.argv[2], sys.argv[2:])\n"
 )
 
-# Bytes of a program's output that are kept: its end.
+# How many bytes are kept of the end of a program's output.
 _MAX_KEPT_BYTES = 4096
 
 
 def start_tied(argv: Sequence[str], *, stdin: int, stdout: int, env: Mapping[str, str] | None = None) -> "ChildProcess":
     """Start a program that is killed when this process exits, even by SIGKILL.
 
-    Call from the main thread: the kernel sends the signal when the starting thread exits.
+    Call from the main thread, because the kernel sends the signal when the thread that started the program exits.
     """
     command = [sys.executable, "-ISE", "-c", _DIE_WITH_PARENT_SCRIPT, str(os.getpid()), *argv]
     return ChildProcess(
@@ -43,7 +43,7 @@ def start_detached(
     log: IO[bytes] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> "ChildProcess":
-    """Start a program in its own session, without a terminal, that outlives this process."""
+    """Start a program that outlives this process, in its own session and without a terminal."""
     out = subprocess.DEVNULL if log is None else log
     return ChildProcess(
         subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=out, env=env, start_new_session=True, cwd="/")
@@ -60,21 +60,21 @@ def run_and_capture(
 ) -> tuple[int, bytes, bytes]:
     """Run a short program and return its exit status, stdout and stderr.
 
-    Returns status 127 if the program is not found, and 124 with the output so far if it was killed at the timeout.
+    The status is 127 if the program is not found, and 124 (with the output so far) if it was killed at the timeout.
     """
     try:
         done = subprocess.run(argv, capture_output=True, input=stdin, timeout=timeout_s, env=env, cwd=cwd, check=False)
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()
     except subprocess.TimeoutExpired as error:
-        # The status of timeout(1).
+        # Same status as timeout(1).
         return 124, error.stdout or b"", f"{argv[0]}: timed out after {timeout_s:g} s".encode()
     return done.returncode, done.stdout, done.stderr
 
 
 def is_installed(program: str) -> bool:
     """Return True if a program is in the PATH and executable."""
-    # Not `shutil.which`: importing shutil costs half a megabyte for its compressors.
+    # Not `shutil.which`, because importing shutil costs half a megabyte for its compressors.
     folders = [""] if os.path.dirname(program) else os.get_exec_path()
     paths = (os.path.join(folder, program) for folder in folders)
     return any(os.path.isfile(path) and os.access(path, os.X_OK) for path in paths)
@@ -91,9 +91,9 @@ def run_in_terminal(argv: Sequence[str]) -> int:
 async def run_isolated(
     argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 10.0, max_kept_bytes: int = _MAX_KEPT_BYTES
 ) -> tuple[int, bytes, bytes]:
-    """Run a program in its own session without blocking the loop; return status, end of stdout and end of stderr.
+    """Run a program in its own session without blocking the event loop; return status and ends of stdout and stderr.
 
-    Background processes that it leaves behind keep running. At the timeout (status 124), and when the caller is
+    Background processes that it leaves behind keep running. At the timeout (status 124) and when the caller is
     cancelled, its whole process group is killed. Returns status 126 if it cannot be started.
     """
     import asyncio  # imported late: the command line client does not need it
@@ -107,7 +107,7 @@ async def run_isolated(
             async with asyncio.timeout(timeout_s):
                 await _wait_for_exit(process)
         except TimeoutError:
-            # `_reap` kills what still runs and returns the status for it.
+            # `_reap` kills the process if it is still running, and returns the status.
             pass
         finally:
             status = _reap(process)
@@ -115,7 +115,7 @@ async def run_isolated(
 
 
 class ProgramResult(NamedTuple):
-    """The result of a program; ``failure`` is set if it was not started or did not exit by itself."""
+    """The result of a program; ``failure`` is set if the program did not start or did not exit on its own."""
 
     status: int = 0
     out: bytes = b""
@@ -126,9 +126,9 @@ class ProgramResult(NamedTuple):
 async def run_bounded(
     argv: Sequence[str], *, timeout_s: float, max_bytes: int, env: Mapping[str, str]
 ) -> ProgramResult:
-    """Run a less trusted program: no input, root folder, only this environment, at most ``max_bytes`` of output.
+    """Run a less trusted program: no input, in the folder `/`, only this environment, at most ``max_bytes`` of output.
 
-    Its process group is killed at the timeout, above the output limit, when the caller is cancelled, and when it exits.
+    Its process group is killed at the timeout, at the output limit, when the caller is cancelled, and when it exits.
     """
     import asyncio
 
@@ -169,19 +169,19 @@ def _start_piped(argv: Sequence[str], env: Mapping[str, str]) -> subprocess.Pope
 
 
 def _kill_group_and_wait(process: subprocess.Popen[bytes]) -> int:
-    # Before wait(): until the process is reaped, its group id cannot be reused.
+    # Must precede wait(): until the process is reaped, its group id cannot be reused.
     _kill_group(process)
     return process.wait()
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    # The group is gone, or only members are left that changed their user.
+    # The group is gone, or its remaining members run as another user.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 class _OutputReader:
-    """Read stdout and stderr of a program while it runs, and kill it when both exceed ``max_bytes``."""
+    """Reader of a running program's stdout and stderr, which kills it when their total exceeds ``max_bytes``."""
 
     def __init__(self, process: subprocess.Popen[bytes], max_bytes: int):
         self._process, self._max_bytes = process, max_bytes
@@ -219,7 +219,7 @@ class _OutputReader:
                 loop.remove_reader(handle)
 
     def read_rest(self) -> None:
-        """Read what is still in the pipes after the program has exited."""
+        """Read what is left in the pipes after the program has exited."""
         for handle in self._pipes:
             while self._read_pipe(handle):
                 pass
@@ -229,12 +229,12 @@ class _OutputReader:
         try:
             data = os.read(handle, 1 << 16)
         except BlockingIOError:
-            # Empty for now; the loop calls again when there is more.
+            # Empty for now; the event loop calls again when there is more.
             return False
         self._pipes[handle][1].extend(data)
         if len(self.out) + len(self.errors) > self._max_bytes:
             self.has_exceeded_limit = True
-            # Once reaped, its group id may belong to another process.
+            # After reaping, its group id may belong to another process.
             if self._process.returncode is None:
                 _kill_group(self._process)
         return bool(data) and not self.has_exceeded_limit
@@ -243,7 +243,7 @@ class _OutputReader:
 def _start_isolated(
     argv: Sequence[str], stdin: IO[bytes], out: IO[bytes], errors: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    # Popen, not asyncio's create_subprocess: a cancellation cannot leave a process whose pid is unknown.
+    # Popen rather than asyncio's create_subprocess, so that a cancellation cannot leave a process with an unknown pid.
     return subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=errors, start_new_session=True, cwd="/")
 
 
@@ -263,7 +263,7 @@ async def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
 
 
 def _reap(process: subprocess.Popen[bytes]) -> int:
-    """Return the exit status; kill the process group and return 124 if it still runs."""
+    """Return the exit status. If the process is still running, kill its group and return 124."""
     if (status := process.poll()) is not None:
         return status
     # Not reaped yet, so its group id cannot be reused.
@@ -276,7 +276,7 @@ def _reap(process: subprocess.Popen[bytes]) -> int:
 def _open_anonymous_file(data: bytes = b"") -> Iterator[IO[bytes]]:
     """Open an unnamed file in memory.
 
-    Not a pipe: a background process that inherits a pipe would keep it open, and reading would wait for it.
+    Not a pipe, because reading would block until every background process that inherited it has exited.
     """
     with open(_create_anonymous_file(), "w+b", buffering=0) as file:
         file.write(data)
@@ -309,11 +309,11 @@ class ChildProcess:
         return self._process.pid
 
     def poll(self) -> int | None:
-        """Return the exit status, or None while it runs. Reaps the child."""
+        """Reap the child and return its exit status, or return None while it is running."""
         return self._process.poll()
 
     def disown(self) -> None:
-        """Let it run on without waiting for it."""
+        """Leave the child running and never wait for it."""
         # Otherwise Popen warns that the process is still running.
         if self._process.poll() is None:
             self._process.returncode = 0
@@ -323,7 +323,7 @@ class ChildProcess:
             self._process.send_signal(signal_number)
 
     def wait(self, timeout_s: float = 5.0) -> int | None:
-        """Return the exit status, or None if it still runs after the timeout."""
+        """Return the exit status, or None if the child is still running after the timeout."""
         try:
             return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:

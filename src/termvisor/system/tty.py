@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from termvisor.system import procfs
 
-# Kernel functions (/proc/<pid>/wchan) in which a thread sleeps that reads its terminal, waits for several descriptors,
+# Kernel functions (/proc/<pid>/wchan) in which a thread sleeps if it reads its terminal, waits for several descriptors,
 # or leaves reading to another thread.
 _INPUT_WAIT_CHANNELS = (b"wait_woken", b"n_tty_read", b"poll", b"select", b"futex", b"io_")
 _PTY_MAJORS = range(136, 144)
@@ -25,7 +25,7 @@ _MINORS_PER_MAJOR = 256
 
 
 class ForegroundGroup(Struct, frozen=True):
-    """The foreground process group; ``is_pane_process`` if the pane's first process leads it."""
+    """A foreground process group; ``is_pane_process`` is True if the pane's first process leads it."""
 
     group: int
     is_pane_process: bool
@@ -85,7 +85,7 @@ def count_unread_bytes(tty: str) -> int | None:
     """Return the number of input bytes that the terminal's program has not read yet; None if unknown."""
     if sys.platform != "linux":
         return None
-    # The pane may close at any moment; then nothing is known.
+    # The pane may close at any moment, and then nothing is known.
     with contextlib.suppress(OSError), _open_tty(tty) as descriptor:
         (count,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"))
         return int(count)
@@ -94,7 +94,7 @@ def count_unread_bytes(tty: str) -> int | None:
 
 @contextlib.contextmanager
 def _open_tty(tty: str) -> Iterator[int]:
-    # O_NOCTTY: the daemon must not get this terminal as its own.
+    # O_NOCTTY, because this must not become the daemon's controlling terminal.
     descriptor = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -105,7 +105,7 @@ def _open_tty(tty: str) -> Iterator[int]:
 def is_busy(pid: int, tty: str) -> bool:
     """Return True if the kernel echoes what is typed while the foreground program certainly reads no input.
 
-    Then typed text appears on the screen without having been read. Returns False if this is not certain.
+    In that case typed text appears on the screen without having been read. Returns False if this is not certain.
     """
     foreground = find_foreground(pid)
     return foreground is not None and _is_echoing(tty) and _is_not_reading_input(foreground.group)
@@ -120,7 +120,7 @@ def _is_echoing(tty: str) -> bool:
 
 
 def _is_not_reading_input(pid: int) -> bool:
-    """Return True if a process computes or waits for something that is not input; a waiting parent for its children."""
+    """Return True if a process is computing or waiting for something other than input, such as its children."""
     process = procfs.read_stat(pid)
     if process is None or process.state in ("R", "D"):
         return process is not None

@@ -1,8 +1,8 @@
-"""Run one function in a worker process: work that may crash, use much memory or load a library.
+"""Run one function in a worker process, for work that may crash, use much memory or load a library.
 
 In: the function as ``package.module:function`` on the command line, its arguments as a msgpack array on stdin. Out: a
 frame on stdout for the result, or for each value if the function is a generator; a `VisorError` is the last frame.
-Anything else, such as a crash of the regex engine, is the exit status and the text on stderr. The function is named,
+Anything else, such as a crash of the regex engine, shows in the exit status and on stderr. The function is named,
 not passed, so that the parent never imports what only the worker needs.
 """
 
@@ -24,7 +24,7 @@ from termvisor.system.subprocesses import run_and_capture, run_isolated, start_t
 T = TypeVar("T")
 TIMED_OUT = 124
 """Exit status of a worker that was killed at its timeout."""
-# Whether the frame is an error, and the number of bytes that follow.
+# Frame header: whether the frame is an error, and the number of bytes that follow.
 _FRAME_HEADER = struct.Struct(">?I")
 
 
@@ -56,7 +56,7 @@ async def call_worker(
     name: str,
     failure: type[VisorError] = InternalError,
 ) -> T:
-    """Return the result of a function that runs in a worker process. Raises its error, or ``failure`` if it crashes."""
+    """Run a function in a worker process and return its result. Raises its error, or ``failure`` if it crashes."""
     import asyncio  # imported late: the command line client loads this module without it
 
     result = await asyncio.to_thread(run_worker, function, args, returns=returns, timeout_s=timeout_s)
@@ -77,7 +77,7 @@ async def run_isolated_worker(
 ) -> WorkerResult[T]:
     """Run a function in a worker that has its own session and is killed when the caller is cancelled."""
     command = _build_command(function, python_options)
-    # Without a limit: the beginning of the output holds the first frame.
+    # Without a limit, because the first frame is at the beginning of the output.
     status, out, errors = await run_isolated(
         command, stdin=_encode(args), timeout_s=timeout_s, max_kept_bytes=sys.maxsize
     )
@@ -85,7 +85,7 @@ async def run_isolated_worker(
 
 
 async def stream_worker(function: str, args: Sequence[object], *, returns: type[T]) -> AsyncGenerator[T, None]:
-    """Yield what a generator yields in a worker, which dies with this process and when the stream is closed.
+    """Yield the values of a generator that runs in a worker, which is killed with this process or with the stream.
 
     A worker that exits early ends the stream.
     """
@@ -98,7 +98,7 @@ async def stream_worker(function: str, args: Sequence[object], *, returns: type[
     os.close(stdout)
     with os.fdopen(answer_pipe, "rb") as answers:
         try:
-            # In threads: a pipe holds 64 KB, and the worker may be slow to read and to answer.
+            # In threads, because a pipe holds only 64 KB and the worker may be slow to read and to answer.
             await asyncio.to_thread(_write_request, request_pipe, _encode(args))
             while frame := await asyncio.to_thread(_read_frame, answers):
                 yield msgspec.msgpack.decode(frame[1], type=returns)
@@ -108,7 +108,7 @@ async def stream_worker(function: str, args: Sequence[object], *, returns: type[
 
 
 def _build_command(function: str, python_options: Sequence[str] = ("-P",)) -> list[str]:
-    # -P: a module in the current folder must not take the place of one of ours.
+    # -P, because a module in the current folder must not shadow one of ours.
     return [sys.executable, *python_options, "-m", "termvisor.system.worker", function]
 
 
@@ -121,7 +121,7 @@ def _write_request(pipe: int, request: bytes) -> None:
         with os.fdopen(pipe, "wb") as file:
             file.write(request)
     except BrokenPipeError:
-        # The worker exited early; the caller sees it by the missing values.
+        # The worker exited early, which the caller notices by the missing values.
         return
 
 
@@ -140,7 +140,7 @@ def _parse_result(status: int, out: bytes, errors: bytes, returns: type[T]) -> W
 
 
 def _read_frame(stream: IO[bytes]) -> tuple[bool, bytes] | None:
-    """Read the next frame; None at the end, also if the worker died while it was writing."""
+    """Read the next frame; None at the end or if the worker died while writing."""
     header = stream.read(_FRAME_HEADER.size)
     if len(header) < _FRAME_HEADER.size:
         return None
@@ -150,10 +150,10 @@ def _read_frame(stream: IO[bytes]) -> tuple[bool, bytes] | None:
 
 
 def main() -> None:
-    """Run the function that the command line names, in the worker process."""
-    # A crash is an expected result here; the memory of the process must not be left on disk.
+    """Run the function named on the command line; entry point of the worker process."""
+    # No core dumps: a crash is an expected result here, and must not leave the process's memory on disk.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What the function or a plug-in prints must not get between the frames.
+    # Output printed by the function or a plug-in must not get between the frames.
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(2, 1)
         try:
@@ -179,7 +179,7 @@ def _call_function(name: str, arguments: bytes) -> Iterator[Any]:
 def _write_frame(output: IO[bytes], value: object, *, is_error: bool = False) -> None:
     data = msgspec.msgpack.encode(value)
     output.write(_FRAME_HEADER.pack(is_error, len(data)) + data)
-    output.flush()  # at once: the next step may crash the process
+    output.flush()  # flush at once, because the next step may crash the process
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Find the input area of a screen: the cursor's row and the box or rules closely around it. Pure.
+"""Find the input area of a screen: the cursor's row and the box or rules directly around it. Pure.
 
-A hidden cursor is where the program last painted, so it counts only inside a frame or after a prompt glyph. A heuristic
-that fits most programs; knowledge about one program belongs to its adapter.
+A hidden cursor is where the program last painted, so it counts only inside a frame or after a prompt glyph. This is a
+heuristic that fits most programs; knowledge about a particular program belongs in its adapter.
 """
 
 from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
-# Rows from the cursor to the frame; a frame farther away encloses more than the input.
+# Maximum number of rows from the cursor to the frame. A frame farther away encloses more than the input.
 _MAX_FRAME_DISTANCE = 5
 _RULE_GLYPHS = frozenset("─━═╌╍┄┅┈┉╴╶╸╺▀▄▔▁_-=~▂▃▅▆▇█")
 _CORNER_GLYPHS = frozenset("╭╮╰╯┌┐└┘┏┓┗┛╔╗╚╝├┤┣┫╠╣╹╻+")
@@ -17,7 +17,7 @@ _MIN_RULE_LENGTH = 8
 
 
 def find_input_rows(rows: Sequence[str], cursor: int, *, has_cursor: bool = True) -> range:
-    """Return the rows of the input area; ``cursor`` is the cursor's row, ``has_cursor`` False if it is hidden."""
+    """Return the rows of the input area; ``cursor`` is the cursor's row, ``has_cursor`` is False if it is hidden."""
     if not 0 <= cursor < len(rows):
         return range(0)
     is_typed = has_cursor or rows[cursor].lstrip()[:1] in _PROMPT_GLYPHS
@@ -26,9 +26,9 @@ def find_input_rows(rows: Sequence[str], cursor: int, *, has_cursor: bool = True
 
 
 def find_cursor_row(rows: Sequence[str], size: tuple[int, int], cursor_y: int) -> int:
-    """Return the index of the joined row that contains a row of a screen of ``size`` (width, height).
+    """Return the index of the joined row that contains row ``cursor_y`` of a screen of ``size`` (width, height).
 
-    A joined row covers as many rows of the screen as its text needs; if their number equals the height, none is joined.
+    A joined row covers as many screen rows as its text needs. If there are as many rows as the height, none is joined.
     """
     width, height = size
     if len(rows) == height:
@@ -53,7 +53,7 @@ def _count_character_columns(character: str) -> int:
 
 
 def _find_enclosed_rows(rows: Sequence[str], cursor: int) -> range | None:
-    """Return the rows between two frames or rules, None if there are none."""
+    """Return the rows enclosed by a frame or two rules, or None if there is no such pair."""
     above = _find_nearest_rule(rows, range(cursor - 1, cursor - 1 - _MAX_FRAME_DISTANCE, -1))
     below = _find_nearest_rule(rows, range(cursor + 1, cursor + 1 + _MAX_FRAME_DISTANCE))
     if above is None or below is None or _is_rule(rows[cursor]):
@@ -62,7 +62,7 @@ def _find_enclosed_rows(rows: Sequence[str], cursor: int) -> range | None:
 
 
 def _find_barred_rows(rows: Sequence[str], cursor: int, fallback: range) -> range:
-    """Return the rows beside a bar at the left, if it is as short as that of an input box, else ``fallback``."""
+    """Return the rows next to a bar at the left if it is as short as that of an input box, else ``fallback``."""
     bar = _find_bar(rows[cursor])
     if bar is None:
         return fallback
@@ -76,7 +76,7 @@ def _find_barred_rows(rows: Sequence[str], cursor: int, fallback: range) -> rang
 
 
 def _find_nearest_rule(rows: Sequence[str], candidates: range) -> int | None:
-    """Return the nearest rule, not beyond a blank row: dialogs have those, and a dialog is no input area."""
+    """Return the nearest rule that is not beyond a blank row, since dialogs have blank rows and are no input areas."""
     for number in candidates:
         if not 0 <= number < len(rows) or not rows[number].strip():
             return None
@@ -86,7 +86,7 @@ def _find_nearest_rule(rows: Sequence[str], candidates: range) -> int | None:
 
 
 def _is_rule(row: str) -> bool:
-    """Return True for a rule or the upper or lower edge of a box, also with a title in it."""
+    """Return True for a rule, or for the upper or lower edge of a box, with or without a title."""
     text = row.strip()
     edges = _RULE_GLYPHS | _CORNER_GLYPHS
     if len(text) < _MIN_RULE_LENGTH or text[0] not in edges or text[-1] not in edges:
@@ -95,6 +95,6 @@ def _is_rule(row: str) -> bool:
 
 
 def _find_bar(row: str) -> tuple[int, str] | None:
-    """Return the column and glyph of the bar the row begins with, None if it has none."""
+    """Return the column and glyph of the bar at the start of the row, or None if there is none."""
     text = row.lstrip(" ")
     return (len(row) - len(text), text[0]) if text and text[0] in _BAR_GLYPHS else None

@@ -1,10 +1,10 @@
 """Assemble text and cursor movements into settled lines, each as a terminal would show it.
 
-Keeps one line, no screen: a movement to another row settles the line as it is. Invariant: a new line does not depend on
-the lines before it, so reading can resume at ``start``.
+Keeps one line and no screen: moving to another row settles the line as it is. Invariant: a new line does not depend on
+the lines before it, so decoding can resume at its ``start``.
 
-The line is a string indexed by column: a wide character is followed by a filler. As long as the cursor has never left
-the end of the line, the string is *plain* and needs no fillers. A zero-width character takes a column here.
+The line is a string indexed by column, in which a wide character is followed by a filler. Until the cursor first leaves
+the end of the line, the string is *plain* and has no fillers. Here a zero-width character takes a column.
 """
 
 import re
@@ -19,7 +19,7 @@ from termvisor.terminal.tokenizer import TerminalToken, count_bytes
 
 LINE_LIMIT = 4096
 RAW_LIMIT = 65536
-# A progress bar this long is cut where it restarts, so that no row is torn.
+# A progress bar this long is cut where it restarts, so that no row is split.
 _OVERWRITE_LIMIT = RAW_LIMIT // 2
 # Terminals stop at their right edge, which is not known here.
 _MAX_COLUMN = 511
@@ -31,7 +31,7 @@ _HARMLESS_SEQUENCE = re.compile(r"\x1b(?:\[[0-9;:?]*+[A-Za-z]|\(B)")
 
 
 class SettledLine(Struct, frozen=True, gc=False):
-    """A line that will not change: bytes ``start`` to ``end`` (after its newline), completed at time ``at``."""
+    """A line that will no longer change: bytes ``start`` to ``end`` (after its newline), completed at time ``at``."""
 
     text: str
     start: int
@@ -40,14 +40,14 @@ class SettledLine(Struct, frozen=True, gc=False):
 
 
 class LineAssembler:
-    """Build the current line; settled lines are appended to ``settled_lines`` with the time ``at``."""
+    """Builder of the current line. Settled lines are appended to ``settled_lines`` with the time ``at``."""
 
     def __init__(self, start: int):
         self.at = 0
         self.width = 0
         """Columns of the pane; 0 if unknown."""
         self.row_jumps = 0
-        """Counts movements to another row other than newlines, and erased pages: signs of repainting."""
+        """Counts signs of repainting: moves to another row other than newlines, and erased pages."""
         self.settled_lines: list[SettledLine] = []
         self.overwrites = OverwriteTracker()
         self.begin_line(start)
@@ -64,12 +64,12 @@ class LineAssembler:
         """Empty the line and move the cursor to its start, as if it were new."""
         self._cells = ""
         self._column: int | None = None
-        self._is_moved = False  # the cursor was moved since the last write
-        # What was measured at the last tab, so that a line of many tabs is not measured again for each.
+        self._is_moved = False  # the cursor has moved since the last write
+        # The width measured at the last tab, so that a line with many tabs is not measured again for each.
         self._measured_length = self._measured_width = 0
 
     def preset_line(self, text: str, column: int) -> None:
-        """Preset the first line with what the pane already shows in it, and the cursor's column."""
+        """Preset the first line with the text that the pane already shows, and the cursor's column."""
         self._cells, self._column = _widen_text(text).ljust(column), column
 
     @property
@@ -95,23 +95,23 @@ class LineAssembler:
         self.begin_line(end)
 
     def leave_line(self, end: int) -> None:
-        """Settle the line if it has text, because the cursor moves to another row."""
+        """Settle the line if it has text; called when the cursor moves to another row."""
         if self.text:
             self.settle_line(end)
         self.begin_line(end)
 
     def limit_length(self, offset: int) -> None:
-        """Cut a line of RAW_LIMIT bytes; called before controls and sequences, whose offsets ignore chunks."""
+        """Cut a line at RAW_LIMIT bytes; called before controls and sequences, whose offsets ignore chunks."""
         if offset - self.start >= RAW_LIMIT:
             self.leave_line(offset)
 
     def skip_bytes(self, start: int, end: int) -> None:
-        """Skip bytes that show nothing, cutting the line wherever it reaches RAW_LIMIT."""
+        """Skip bytes that display nothing, cutting the line wherever it reaches RAW_LIMIT."""
         while (last := max(start, self.start + RAW_LIMIT)) < end:
             self.leave_line(last)
 
     def add_run(self, run: TerminalToken) -> bool:
-        """Add whole lines at once; return False if the run must be read token by token."""
+        """Add a run of whole lines at once; return False if the run must be read token by token."""
         rows = run.data.split(b"\n")
         head = run.start + len(rows[0]) - self.start
         text = self._cells + (_HARMLESS_SEQUENCE.sub("", run.text) if "\x1b" in run.text else run.text)
@@ -142,7 +142,7 @@ class LineAssembler:
         self._cells = rest
 
     def apply_erased(self, erased: TerminalToken) -> bool:
-        """Apply texts that were written and erased again; return False if one may be longer than a row."""
+        """Apply text that was written and erased again; return False if a piece of it may be longer than a row."""
         texts = (self._cells + _HARMLESS_SEQUENCE.sub("", erased.text)).split("\r")
         widest = len(max(texts, key=len))
         cells = widest if erased.text.isascii() and self._cells.isascii() else 2 * widest
@@ -201,7 +201,7 @@ class LineAssembler:
                 start = last
             self._repeat_control(byte, end - start)
             return
-        # A lone newline ends the line anyway, also if its CR came in another token.
+        # A lone newline ends the line anyway, even if its CR came in another token.
         if byte != b"\n":
             self.limit_length(start)
         if token.data.endswith(b"\n"):
@@ -212,7 +212,7 @@ class LineAssembler:
             self._is_row_padded = self._is_row_padded or self._is_prompt_padding()
             self._move_cursor(0)
         elif count and byte == b"\b":
-            # The first one comes back from beyond the last column.
+            # The first backspace returns from beyond the last column.
             self._move_cursor(self._resolve_cursor() - 1)
             self._move_cursor(self._resolve_cursor() - (count - 1))
         elif count and byte == b"\t":
@@ -228,9 +228,9 @@ class LineAssembler:
             handler(self, count, token.end)
 
     def _is_prompt_padding(self) -> bool:
-        """Return True if only blanks follow the end of the row, as shells print to start a prompt on a new row.
+        """Return True if the line ends with the blanks that shells print to start their prompt on a new row.
 
-        A carriage return then goes to the start of the next row; the line stays if anything but a newline follows.
+        A carriage return then moves to the start of the next row. The line is kept if anything but a newline follows.
         """
         if not self.width:
             return False
@@ -251,7 +251,7 @@ class LineAssembler:
 
     def _advance_tabs(self, count: int) -> None:
         if self._column is None:
-            # Stays plain, as the same line would in a run.
+            # The line stays plain, as it would in a run.
             width = self._measured_width + len(_widen_text(self._cells[self._measured_length :]))
             stop = width - width % _TAB_WIDTH + _TAB_WIDTH * count
             self._cells = (self._cells + " " * min(stop - width, LINE_LIMIT))[:LINE_LIMIT]
@@ -261,7 +261,7 @@ class LineAssembler:
             self._column = min(self._column - self._column % _TAB_WIDTH + _TAB_WIDTH * count, LINE_LIMIT)
 
     def _replace_cells(self, start: int, end: int, cells: str) -> None:
-        """Replace columns; half of a wide character that loses its other half becomes a blank."""
+        """Replace columns. If a wide character loses one half, the other becomes a blank."""
         shown = self._cells
         is_overwrite = start < len(shown) or self._is_moved
         if is_overwrite and (start or end < len(shown)) and (piece := find_remaining_piece(shown, start, end, cells)):
@@ -302,7 +302,7 @@ class LineAssembler:
             self._clear_line()
 
     def _erase_screen(self, mode: int, end: int) -> None:
-        """Erase to the end of the line for mode 0 (the rest of the screen is not kept); else a new page begins."""
+        """Erase to the end of the line in mode 0 (there is no screen below); in other modes begin a new page."""
         if mode == 0:
             self._erase_line(0, end)
         else:
@@ -327,7 +327,7 @@ class LineAssembler:
         self._saved_column = self._resolve_cursor()
 
     def _restore_cursor(self, _count: int, end: int) -> None:
-        """Move to the column saved in this line; without one the saved position is in another row."""
+        """Move to the column saved in this line. If there is none, the saved position is in another row."""
         if self._saved_column is None:
             self.leave_line(end)
         else:
@@ -356,7 +356,7 @@ _SEQUENCE_HANDLERS: dict[str, _SequenceHandler] = dict.fromkeys(
 
 
 def _parse_count(parameters: bytes) -> int | None:
-    """Return the first parameter, 0 if omitted, None if not a plain number (private forms, intermediates)."""
+    """Return the first parameter: 0 if omitted, None if it is not a plain number (private forms, intermediates)."""
     first = parameters.partition(b";")[0]
     if not first:
         return 0

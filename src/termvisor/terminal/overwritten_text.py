@@ -1,6 +1,6 @@
-"""Track text that is overwritten in a line where a piece remains that may be part of a secret.
+"""Track text that is overwritten in a line, if a piece remains that may be part of a secret.
 
-The settled line shows only the piece, or the whole joined to something written beside it; the redactor must see the
+The settled line shows only the piece, or the text joined to something written beside it, so the redactor must see the
 original once.
 """
 
@@ -10,7 +10,7 @@ from string import ascii_letters, digits
 from msgspec import Struct
 
 _PIECE_LENGTH = 8
-# Normal lines are overwritten like this once or twice; the limit bounds hostile output.
+# In normal output this happens once or twice per line. The limit is for hostile output.
 _MAX_OVERWRITES_PER_LINE = 32
 _RUN_CHARACTERS = frozenset(ascii_letters + digits + "_+/%=.~-")
 _match_run = re.compile(rf"[\w+/%=.~-]{{{_PIECE_LENGTH}}}", re.ASCII).match
@@ -18,14 +18,14 @@ _LINE_END = "\n"
 
 
 class OverwrittenLine(Struct, frozen=True, gc=False):
-    """The line that begins at ``start``, as it was before it was overwritten."""
+    """The text of the line that begins at ``start``, before it was overwritten."""
 
     start: int
     text: str
 
 
 class OverwriteTracker:
-    """Record the overwritten texts, one line at a time."""
+    """Recorder of overwritten texts, one line at a time."""
 
     def __init__(self) -> None:
         self._overwritten: list[OverwrittenLine] = []
@@ -35,7 +35,7 @@ class OverwriteTracker:
         self._last_shown, self._remaining = "", _MAX_OVERWRITES_PER_LINE
 
     def record_overwrite(self, piece: str, start: int, shown: str) -> None:
-        """Record the line ``shown`` before an overwrite that leaves ``piece``, unless it was just recorded."""
+        """Record the text ``shown`` before an overwrite that leaves ``piece``, unless it has just been recorded."""
         if piece not in self._last_shown and self._remaining:
             self._last_shown, self._remaining = shown + _LINE_END, self._remaining - 1
             self._overwritten.append(OverwrittenLine(start, shown))
@@ -47,10 +47,10 @@ class OverwriteTracker:
 
 
 def find_remaining_piece(shown: str, start: int, end: int, cells: str) -> str:
-    """Return the piece of a run that remains when ``cells`` replace columns ``start`` to ``end``, or "".
+    """Return the piece of a word that remains when ``cells`` replace columns ``start`` to ``end``, or "".
 
-    The run is cut, or joined to what is written beside it, and so no longer has the form of a secret. The piece
-    includes the original character beside it.
+    The word is cut, or joined to what is written beside it, so it no longer looks like a secret. The piece
+    includes the original character next to it.
     """
     if end and _match_run(shown, end):
         beside = shown[end - 1]

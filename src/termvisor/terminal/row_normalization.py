@@ -1,6 +1,6 @@
 """Normalize and hash screen rows so that rows that differ only in a counter, a spinner or spacing are equal. Pure.
 
-Normalized text is only for comparison and never shown: runs of digits, spinner glyphs, white space and repeated signs
+Normalized text is only compared, never shown: runs of digits, spinner glyphs, white space and repeated signs
 (rules, progress bars) each become one character.
 """
 
@@ -18,7 +18,7 @@ _VARIABLE_TEXT = re.compile(
 
 
 def normalize_row(text: str) -> str:
-    """Return the row in its comparable form, empty for a blank row."""
+    """Return the row in its comparable form; empty for a blank row."""
     return " ".join(_VARIABLE_TEXT.sub(_replace_variable_text, text).split())
 
 
@@ -27,7 +27,7 @@ def _replace_variable_text(match: re.Match[str]) -> str:
 
 
 def build_row_hasher(lifetime: ScreenLifetime) -> Callable[[str], int]:
-    """Return a function that hashes normalized rows, with different hashes in each screen lifetime."""
+    """Return a function that hashes normalized rows; the hashes differ between screen lifetimes."""
     salt = f"{lifetime.epoch} {lifetime.is_alternate:d} {lifetime.since}".encode()
 
     def hash_row(text: str) -> int:

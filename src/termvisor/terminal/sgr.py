@@ -1,7 +1,7 @@
-"""Make captured rows with colours independent of each other: tmux continues the colours of the row above. Pure.
+"""Make captured rows with colours independent of each other, because tmux carries colours over to the next row. Pure.
 
-Invariant of make_rows_self_contained(): each row can be painted alone, begins and ends without colours, and has no
-escape sequences but SGR; letters of the line-drawing character set are replaced by the lines.
+Invariant of make_rows_self_contained(): each row can be painted on its own, begins and ends without colours, and has no
+escape sequences other than SGR. Letters of the line-drawing character set are replaced with the lines they stand for.
 """
 
 import re
@@ -50,7 +50,7 @@ class _SgrPen:
         return f"{output}\x1b[0m" if active else output.rstrip(" ")
 
     def _append_cells(self, text: str, output: str, active: str) -> tuple[str, str]:
-        """Return the output with these cells appended, and the attributes active after them."""
+        """Return the output with these cells appended, and the attributes in effect after them."""
         if not text:
             return output, active
         codes = ";".join(self._attributes.values())
@@ -74,6 +74,6 @@ class _SgrPen:
 
 
 def _take_color_words(words: Iterator[str]) -> list[str]:
-    """Return the parameters of a 38, 48 or 58: ``5;n`` or ``2;r;g;b``."""
+    """Return the parameters that follow 38, 48 or 58: ``5;n`` or ``2;r;g;b``."""
     kind = next(words, "")
     return [kind, *islice(words, {"5": 1, "2": 3}.get(kind, 0))]

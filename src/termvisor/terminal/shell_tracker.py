@@ -1,14 +1,14 @@
-"""Follow the shells of a pane from marks: its activity, its commands (started, finished, lost) and their output. Pure.
+"""Derive a pane's activity, its shell commands (started, finished, lost) and their output from marks. Pure.
 
 In: the marks and settled lines of one epoch in order. Out: the activity (at a prompt, running a command, on the
-alternate screen, or unknown), and updates of commands with the edges of their output. Invariant: the result depends
+alternate screen, or unknown), and updates of commands with the bounds of their output. Invariant: the result depends
 only on the input; ActivityState and ShellCommandsState are the whole state, and their texts are redacted.
 
-Any program can print shell marks. Only a mark with our nonce is proven; once a pane has shown our nonce, shell marks
+Any program can print shell marks. Only a mark with our nonce is proven. Once a pane has shown our nonce, shell marks
 without it are ignored, so that printing a hostile file cannot fake a prompt or an exit status.
 
-Shells may be nested. The mark of a prompt names its shell (``aid=``), those of commands need not. A shell that shows a
-prompt or starts a command runs no other one: a command still running there, and all nested in it, ended without a mark.
+Shells may be nested. The mark of a prompt names its shell (``aid=``); those of commands need not. A shell that shows a
+prompt or starts a command runs no other: any command still open there, and all nested in it, ended without a mark.
 """
 
 from bisect import bisect_left
@@ -23,9 +23,9 @@ from termvisor.model.terminal.pane import InputState, PaneActivity
 from termvisor.terminal.line_assembler import SettledLine
 
 MAX_SHELL_DEPTH = 8
-"""Limit of nested shells; beyond it the outermost are abandoned."""
+"""Maximum nesting of shells. Beyond it the outermost are abandoned."""
 MAX_UNCERTAIN_EDGES = 64
-"""Limit for a line that consists of marks only; older edges keep their stored estimate."""
+"""Limit for a line that consists only of marks. Older edges keep their stored estimate."""
 
 
 class ActivityState(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class ActivityState(Struct, frozen=True, kw_only=True):
     behind: PaneActivity | None = None
     """The activity when the alternate screen was entered."""
     command_line: str | None = None
-    """Reported before its command starts."""
+    """The command line, if reported before its command starts."""
     has_nonce: bool = False
     place: InputState = InputState()
 
@@ -53,7 +53,7 @@ class ShellState(Struct, frozen=True, array_like=True):
     running: tuple[RunningCommand, ...] = ()
     """The running command of each shell, outermost first."""
     announced: str | None = None
-    """The command line reported before its command starts."""
+    """The command line, if reported before its command starts."""
     is_announced_proven: bool = False
     shell: str = ""
     """The shell that showed the last prompt."""
@@ -61,14 +61,14 @@ class ShellState(Struct, frozen=True, array_like=True):
 
 
 class ShellCommandsState(Struct, frozen=True, array_like=True):
-    """The state of the commands and the edges of output that are not certain yet. Stored by position."""
+    """The state of the commands, and the edges of output that are not certain yet. Stored by position."""
 
     shells: ShellState = ShellState()
     edges: tuple[CommandBoundary, ...] = ()
 
 
 class ShellTracker:
-    """Apply the marks of one epoch; ``nonce`` is the one its shell was given.
+    """Tracker of one epoch's marks; ``nonce`` is the nonce given to its shell.
 
     The first or last line of a command's output is certain once the line that contains its mark is settled. Until then
     the edge is kept and reported with an estimate, so that every command has line numbers at each commit.
@@ -85,7 +85,7 @@ class ShellTracker:
         self._certain_edges: list[tuple[CommandBoundary, int]] = []
         self._line_count = 0
         self.last_command_at = 0
-        """Time of the last proven command start since this tracker was made, 0 if none."""
+        """Time of the last proven command start since this tracker was created; 0 if there was none."""
 
     @property
     def commands_state(self) -> ShellCommandsState:
@@ -96,7 +96,7 @@ class ShellTracker:
         if mark.kind in _SCREEN_HANDLERS:
             self.activity_state = _SCREEN_HANDLERS[mark.kind](self.activity_state, at)
         elif mark.kind in ("cwd", "prompt_property"):
-            # Never proven: any program can print a folder.
+            # Never proven, because any program can print a folder.
             path = mark.text if mark.kind == "cwd" else mark.params.get("Cwd", "")
             self._shells = replace(self._shells, cwd=path) if path else self._shells
         elif mark.kind in _SHELL_HANDLERS:
@@ -128,10 +128,10 @@ class ShellTracker:
         return updates
 
     def _accept_proof(self, mark: Mark, at: int) -> None:
-        """Drop what unproven marks reported before: a program may have forged it."""
+        """Drop what unproven marks reported before, because a program may have forged them."""
         if not self.activity_state.has_nonce:
             self.activity_state = replace(self.activity_state, has_nonce=True, command_line=None)
-        # A command line has no row at which an output could end.
+        # A command-line mark has no row at which output could end.
         if mark.kind != "command_line":
             unproven = [command for command in self._shells.running if not command.update.is_proven]
             self._abandon(unproven, mark.offset, mark.row)
@@ -169,7 +169,7 @@ class ShellTracker:
         self.activity_state = replace(state, activity=activity, behind=None, command_line=None, place=place)
 
     def _end_command(self, mark: Mark, at: int, is_proven: bool) -> None:
-        """Finish a command; an end without a known start, such as an interrupted prompt, finishes none."""
+        """Finish a command. An end without a known start, such as after an interrupted prompt, is ignored."""
         activity = PaneActivity(kind="prompt", since=at, last_exit=mark.exit_code, is_proven=is_proven)
         self.activity_state = replace(self.activity_state, activity=activity, behind=None, command_line=None)
         running, shell = self._shells.running, mark.params.get("aid")
@@ -192,7 +192,7 @@ class ShellTracker:
         self._add_edge(update, mark.row, is_end=True)
 
     def _set_command_line(self, mark: Mark, _at: int, is_proven: bool) -> None:
-        """Set the command line, which some shells report before the start of the command and some after it."""
+        """Set the command line, which some shells report before the start of the command and others after it."""
         now, shells = self.activity_state.activity, self._shells
         if now.kind == "command" and now.command_line is None and now.is_proven == is_proven:
             self.activity_state = replace(self.activity_state, activity=replace(now, command_line=mark.text))
@@ -236,7 +236,7 @@ def enter_alternate_screen(state: ActivityState, at: int) -> ActivityState:
 
 
 def _leave_alternate_screen(state: ActivityState, at: int) -> ActivityState:
-    """Return to a command that ran before; a prompt from before is not trusted, the shell paints a new one."""
+    """Return to the command that ran before. A prompt from before is not trusted; the shell paints a new one."""
     if state.activity.kind != "alt_screen":
         return state
     behind = state.behind

@@ -1,7 +1,7 @@
 """Decode the output of one epoch to settled lines and marks, and group lines into blocks.
 
-In: deltas, in order and without holes. Out: a DecodedOutput for each. Invariant: the total output depends only on the
-bytes, not on how they were cut into deltas or how often a decoder was rebuilt from a checkpoint.
+In: deltas, in order and without holes. Out: a DecodedOutput for each. Invariant: the overall result depends only on the
+bytes, not on how they were split into deltas or how often a decoder was rebuilt from a checkpoint.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ from termvisor.errors import InternalError
 from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import Delta, Mark, TextBlock
 from termvisor.terminal.line_assembler import LineAssembler, SettledLine
-from termvisor.terminal.osc_marks import parse_csi_marks, parse_osc_mark
+from termvisor.terminal.marks import parse_csi_marks, parse_osc_mark
 from termvisor.terminal.overwritten_text import OverwrittenLine
 from termvisor.terminal.tokenizer import ReadMode, SequenceKind, TerminalToken, Tokenizer
 
 _MARKS_WITH_ROW = frozenset({"prompt_start", "input_start", "command_start", "command_end"})
-# Processed at once, to bound memory for a large delta.
+# Number of bytes processed at once, to bound memory for a large delta.
 _CHUNK_BYTES = 65536
 _MAX_BLOCK_LINES, _MAX_BLOCK_CHARACTERS = 32, 2048
-# The time of each line of a block is known to the second.
+# Within a block, the times of lines are accurate to a second.
 _MAX_BLOCK_NS = 1_000_000_000
 
 
@@ -36,7 +36,7 @@ class DecodedOutput(Struct, frozen=True):
 
 
 class _DecoderCarry(Struct, frozen=True, omit_defaults=True):
-    """The state needed to resume: modes and counters, never text, because it is stored unredacted.
+    """The state needed to resume: modes and counters, but no text, because it is stored unredacted.
 
     Field names are stored in the database.
     """
@@ -48,12 +48,12 @@ class _DecoderCarry(Struct, frozen=True, omit_defaults=True):
 
 
 def encode_carry(*, is_alternate: bool) -> bytes:
-    """Return the carry of a stream whose capture starts on the alternate or main screen."""
+    """Return the carry of a stream whose capture starts on the alternate or the main screen."""
     return msgspec.json.encode(_DecoderCarry(alternate=is_alternate))
 
 
 class TextDecoder:
-    """Decode the deltas of one epoch; ``TextDecoder(*checkpoint)`` resumes from build_checkpoint()."""
+    """Decoder of one epoch's deltas; ``TextDecoder(*checkpoint)`` resumes from build_checkpoint()."""
 
     def __init__(self, offset: int = 0, carry: bytes = b""):
         state = msgspec.json.decode(carry, type=_DecoderCarry) if carry else _DecoderCarry()
@@ -62,7 +62,7 @@ class TextDecoder:
         self._bell_end = state.rung_to
         self._tokenizer = Tokenizer(offset, state.skipping)
         self.assembler = LineAssembler(offset)
-        """The unfinished line; set its width before feeding the bytes printed at that width."""
+        """The unfinished line. Set its width before feeding bytes printed at that width."""
         self._marks: list[Mark] = []
 
     @property
@@ -153,7 +153,7 @@ class TextDecoder:
             self.assembler.apply_control(token)
 
     def _handle_bell(self, token: TerminalToken) -> None:
-        """Report consecutive bells as one, even across chunks."""
+        """Report consecutive bells as one, even if they are in different chunks."""
         if token.start != self._bell_end:
             self._add_mark(Mark(kind="bell", offset=token.start + 1))
         self._bell_end = token.end
@@ -198,7 +198,7 @@ class TextDecoder:
         self._limit_line(token)
 
     def _handle_passthrough(self, token: TerminalToken) -> None:
-        """Read the marks inside a tmux passthrough; its text and modes belong to the outer terminal."""
+        """Read the marks inside a tmux passthrough. Its text and modes belong to the outer terminal."""
         inner_tokenizer = Tokenizer()
         inner_tokenizer.feed(token.data.removeprefix(b"tmux;").replace(b"\x1b\x1b", b"\x1b"))
         while (inner_token := inner_tokenizer.next_token("marks")) is not None:

@@ -1,12 +1,12 @@
 """Split terminal output into tokens: runs of plain output, text, controls and escape sequences.
 
 Chunks may end anywhere; tokens come out in order. Invariant: which token a byte belongs to depends only on the bytes
-before it, never on the chunks. Runs merely bundle what exact tokens would say one by one.
+before it, never on the chunks. A run merely combines what several exact tokens would express.
 
-Where terminals differ, xterm is followed. A string (OSC, DCS, SOS, PM, APC, and ``ESC k`` of screen) ends at ST, OSC
-also at BEL; newlines belong to it; CAN, SUB, or an ESC that begins another sequence abandon it. Inside tmux's
+Where terminals differ, this follows xterm. A string (OSC, DCS, SOS, PM, APC, and screen's ``ESC k``) ends at ST, an OSC
+also at BEL. Newlines are part of it. CAN, SUB, or an ESC that begins another sequence aborts it. Inside tmux's
 passthrough a doubled ESC is content. A byte 0x80-0x9f is a C1 control only where it does not continue a UTF-8
-character; the C1 characters U+0080-U+009F themselves are dropped. Unlike in xterm a control character abandons a CSI.
+character; the C1 characters U+0080-U+009F themselves are dropped. Unlike in xterm, a control character aborts a CSI.
 A sequence beyond its limit (a string of 64 KB, a CSI of 4 KB) is *lost*: reported once, then skipped to its end
 without being buffered.
 """
@@ -26,7 +26,7 @@ TokenKind = (
 )
 SequenceKind = Literal["csi", "esc", "osc", "dcs", "tmux"]
 ReadMode = Literal["fresh", "lines", "exact", "marks"]
-"""What the caller can use: movements (it is in an empty line), runs of whole lines, single tokens only, or only what
+"""What the caller can use: movements (if its line is empty), runs of whole lines, only single tokens, or only what
 may be a mark."""
 
 
@@ -56,13 +56,13 @@ _PARTIAL_UTF8 = (  # the longest valid beginning of a UTF-8 character, which dec
 _HIGH_BYTES = _UTF8 + rb"|" + _PARTIAL_UTF8 + rb"(?!\Z)|[\x80-\x9b\x9d-\xc1\xf5-\xff]"
 
 _RUN_PATTERNS: dict[ReadMode, re.Pattern[bytes]] = {
-    # K and J to the end are harmless here: in a run the cursor is at the end of its line
+    # K and J to the end are harmless here, because in a run the cursor is at the end of its line
     "lines": re.compile(rb"(?:[\t\n\x20-\x7e\x80-\xff]++|\r{1,2}+\n|\x1b(?:\[(?:[0-9;:]*+m|0?[JK]|\?25[hl])|\(B))++"),
     "marks": re.compile(rb"(?:[^\x07\x1b]++|\x1b(?:\[(?:[0-9;:]*+[@-~]|\?25[hl])|\(B))++"),
 }
 _RUN_PATTERNS["fresh"] = _RUN_PATTERNS["lines"]
 _ROW_MOVE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
-# Before the last move only what ends freshness or is part of a run: else hostile bytes would be scanned repeatedly
+# Before the last move, only what ends freshness or is part of a run; else hostile bytes would be scanned repeatedly
 _ROW_MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ROW_MOVE + rb")*" + _ROW_MOVE)
 # a spinner: its row is written, erased from the first column, and written again
 _ERASED_TEXT = re.compile(rb"(?:(?:[\x20-\x7e\x80-\xff]++|\x1b(?:\[(?:[0-9;:]*+m|\?25[hl])|\(B))*+\r\x1b\[[02]?K)++")
@@ -78,7 +78,7 @@ _SINGLE_TOKEN = re.compile(
     rb"|(?P<dropped>(?:[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x83\x86-\x8c\x8e\x8f\x91-\x97\x99\x9a\x9c]|\x1b(?=\x1b))++)"
 )
 _CHARACTER = re.compile(_UTF8 + rb"|" + _PARTIAL_UTF8 + rb"|.", re.DOTALL)
-# A shorter run costs more than its few tokens.
+# A shorter run costs more than its few single tokens.
 _MIN_RUN_BYTES = 8
 _MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
 
@@ -125,7 +125,7 @@ _ESC = 0x1B
 
 
 class Tokenizer:
-    """Call next_token() until it returns None, then feed() more bytes."""
+    """Incremental tokenizer: call next_token() until it returns None, then feed() more bytes."""
 
     def __init__(self, offset: int = 0, skipped_kind: SequenceKind | None = None):
         self._data = b""
@@ -147,7 +147,7 @@ class Tokenizer:
 
     def feed(self, data: bytes) -> None:
         self.discard_consumed()
-        # A long string that arrives in small chunks must not be scanned from its beginning each time.
+        # A long string that arrives in small chunks must not be scanned from its start each time.
         is_still_inside = self._is_inside_string and not _MAY_END_STRING.search(data)
         self._is_inside_string = is_still_inside and data[-1:].isascii() and len(self._data) + len(data) < STRING_LIMIT
         self._data = self._data + data if self._data else data
@@ -159,7 +159,7 @@ class Tokenizer:
         self._index = self._exact_until = 0
 
     def next_token(self, mode: ReadMode) -> TerminalToken | None:
-        """Return the next token, None if more bytes are needed."""
+        """Return the next token, or None if more bytes are needed."""
         if self._is_inside_string or self._index >= len(self._data):
             return None
         if self.skipped_kind is not None:
@@ -171,7 +171,7 @@ class Tokenizer:
         return self._read_exact()
 
     def reread_exactly(self, run: TerminalToken) -> None:
-        """Return the bytes of a run again as exact tokens: the caller could not use the run."""
+        """Rewind to return the bytes of a run again as exact tokens, because the caller could not use the run."""
         self._index = run.start - self._base
         self._exact_until = run.end - self._base
 
@@ -185,12 +185,12 @@ class Tokenizer:
         )
 
     def _read_moves(self) -> TerminalToken | None:
-        """Read movements in an empty line as one token: only the end of the last jump to another row matters."""
+        """Read movements in an empty line as one token; only the end of the last jump to another row matters."""
         match = _ROW_MOVES.match(self._data, self._index)
         return self._emit("moves", match.end() - match.start()) if match else None
 
     def _read_erased(self) -> TerminalToken | None:
-        """Read text that is erased again as one token: it matters only if it was too long for its row."""
+        """Read text that is erased again as one token; it matters only if it is too long for its row."""
         match = _ERASED_TEXT.match(self._data, self._index)
         if match is None:
             return None
@@ -214,7 +214,7 @@ class Tokenizer:
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
-            # The run ends before the first invalid byte; exact tokens replace it.
+            # The run ends before the first invalid byte, which is left to the exact tokens.
             self._exact_until = start + len(data)
             data = data[: error.start]
             text = data.decode()
@@ -284,7 +284,7 @@ class Tokenizer:
         return self._emit("skipped", size) if size or end is not None else None
 
     def _find_sequence_end(self, kind: SequenceKind, body: int) -> tuple[int, int | None]:
-        """Return where the body stops and where the sequence ends: the same if abandoned, None if incomplete."""
+        """Return where the body stops and where the sequence ends: the same offset if aborted, None if incomplete."""
         grammar = _GRAMMARS[kind]
         body_match = grammar.body.match(self._data, body)
         stop = body_match.end() if body_match else body
@@ -301,7 +301,7 @@ def _has_c1(data: bytes) -> bool:
 
 
 def count_bytes(data: bytes, head: str) -> int:
-    """Return how many bytes of ``data`` decode to ``head``, where each invalid sequence is one U+FFFD."""
+    """Return how many bytes of ``data`` decode to ``head``, with each invalid sequence counted as one U+FFFD."""
     if "\ufffd" not in head:
         return len(head.encode())
     return sum(len(match.group()) for match in islice(_CHARACTER.finditer(data), len(head)))

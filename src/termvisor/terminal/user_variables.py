@@ -1,6 +1,6 @@
 """Parse user variables that programs set for Termvisor (OSC 1337 SetUserVar, names `visor-*`) into events.
 
-Any program can print one. It is proven only if its value contains our nonce, which is removed before anything is
+Any program can print such a variable. It is proven only if it contains our nonce, which is removed before anything is
 stored. Malformed variables are ignored. Invariant: nothing here raises, whatever was printed.
 """
 
@@ -21,7 +21,7 @@ from termvisor.redaction import redact
 NAME_PREFIX = "visor-"
 MAX_VALUE_LENGTH = 4096
 MAX_EVENTS_PER_SECOND = 10
-"""Limit for each pane; the next event reports how many were dropped."""
+"""Limit per pane. The next event reports how many were dropped."""
 
 UserVariableKind = Literal["prompt", "ready", "checkpoint", "event"]
 _NAME_PATTERN = re.compile(r"visor-(?:(prompt|ready|checkpoint)(?:-[\w.-]{1,48})?|[\w.-]{1,64})", re.ASCII)
@@ -38,7 +38,7 @@ class UserVariable(Struct, frozen=True, kw_only=True):
 
 
 class VariableRate(Struct, frozen=True, array_like=True):
-    """Variables in the current second, and dropped since the last admitted one. Stored by position."""
+    """Counts of variables in the current second and of those dropped since the last admitted. Stored by position."""
 
     second: int = 0
     count: int = 0
@@ -59,7 +59,7 @@ def parse_variable(name: str, value: str, nonce: str | None) -> UserVariable | N
         public, is_proven = _remove_nonce(decoded, nonce)
         text = msgspec.json.encode(public).decode()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        # Pane output may be anything, also deeply nested JSON.
+        # Pane output may be anything, even deeply nested JSON.
         return None
     if nonce:
         text = text.replace(nonce, "[nonce]")
@@ -68,7 +68,7 @@ def parse_variable(name: str, value: str, nonce: str | None) -> UserVariable | N
 
 
 def decode_value(value: str) -> str:
-    """Return JSON text, decoding it from base64 if necessary (as terminals pass it on)."""
+    """Return the JSON text, decoded from base64 if necessary, as terminals pass it on."""
     try:
         msgspec.json.decode(value)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):

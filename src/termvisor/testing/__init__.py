@@ -1,1 +1,1 @@
-"""Fakes, sample data, private instances and contract tests, for tests of Termvisor and of its extensions."""
+"""Fakes, sample data, private instances and contract tests, for testing Termvisor and its extensions."""

@@ -23,7 +23,7 @@ from termvisor.model.ids import PaneId, RuntimeId, SessionId, SignalId
 
 
 class FakeAgents(AgentService):
-    """`start_agent`, `set_state`, `set_usage` and `end_agent` simulate agents; other data is put into the lists.
+    """`start_agent`, `set_state`, `set_usage` and `end_agent` simulate agents. Tests put other data into the lists.
 
     As in the daemon, a change is stored as an event before it is published.
     """
@@ -47,7 +47,7 @@ class FakeAgents(AgentService):
         return {pane: view.signature for pane, view in self.views_by_pane.items()}
 
     async def explain_state(self, pane: PaneId) -> StateExplanation | None:
-        """Return the explanation set by the test, else one with the state only."""
+        """Return the explanation set by the test, or else one with only the state."""
         view = self.views_by_pane.get(pane)
         if view is None or pane in self.explanations:
             return self.explanations.get(pane)
@@ -80,7 +80,7 @@ class FakeAgents(AgentService):
         return self.tool_end_bus.subscribe()
 
     def start_agent(self, pane: PaneId, agent: str = "claude_code", title: str = "") -> AgentView:
-        """Simulate the discovery of an agent in a pane, in state unknown."""
+        """Simulate discovering an agent in a pane, in the state `unknown`."""
         number, now = len(self.stored_sessions) + 1, self._clock.now()
         session = AgentSession(
             id=SessionId(number), runtime=RuntimeId(number), pane=pane, agent=agent, title=title, started_at=now
@@ -97,7 +97,7 @@ class FakeAgents(AgentService):
         evidence = {"reason": None, "evidence_mode": "deterministic", "source": "hook", "confidence": "high"}
         fields = {"value": value, "since": now, "last_event": now, "binding": "managed_deterministic_fresh"}
         state = replace(view.state, **(evidence | fields | changes))
-        # A hook is a handshake: the agent said itself which one it is.
+        # A hook acts as a handshake, because the agent identifies itself.
         handshake = build_handshake_signature(state.agent, view.signature.signature_inputs)
         signature = handshake if state.evidence_mode == "deterministic" else view.signature
         return self._store_view(replace(view, state=state, version=view.version + 1, signature=signature), view.state)
@@ -134,7 +134,7 @@ class FakeAgents(AgentService):
         return stored
 
     def _publish_change(self, change: StateChange, event: Event | None) -> None:
-        # Stored first: `watch` reads the events again when it is woken.
+        # Store first, because `watch` re-reads the events when it is woken.
         if event is not None:
             self._record(event)
         self._state_bus.publish(change)

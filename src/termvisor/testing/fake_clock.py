@@ -1,4 +1,4 @@
-"""A fake clock for unit tests, and a helper that lets all tasks run."""
+"""A fake clock for unit tests, and a function that lets all tasks run."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ NOON = 1_767_268_800 * NS
 
 
 class FakeClock:
-    """A clock that moves only in `advance`, which wakes the tasks whose sleep is over."""
+    """A clock that moves only when a test calls `advance`, which wakes the tasks whose sleep has ended."""
 
     def __init__(self, at: int = NOON):
         self._now_ns, self._started_ns = at, at
@@ -25,16 +25,16 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         sleeper = (self._now_ns + int(seconds * NS), asyncio.Event())
         self._sleepers.append(sleeper)
-        # Wakes `wait_until_asleep`: a test advances the clock only once the code under test sleeps.
+        # Wakes `wait_until_asleep`, so that a test advances the clock only once the code under test sleeps.
         self._asleep.set()
         try:
             await sleeper[1].wait()
         finally:
-            # Also if the task was cancelled: nothing may wait for a sleeper that is gone.
+            # Even if the task was cancelled: a removed sleeper must not be waited for.
             self._sleepers.remove(sleeper)
 
     async def wait_until_asleep(self) -> None:
-        """Wait until a task sleeps."""
+        """Wait until a task is sleeping."""
         while not self._sleepers:
             self._asleep.clear()
             await self._asleep.wait()
@@ -49,6 +49,6 @@ class FakeClock:
 
 async def let_tasks_run() -> None:
     """Let every task run until it waits for something."""
-    # Each task of a chain that wakes the next one needs a turn of the loop.
+    # In a chain of tasks that wake each other, each needs one iteration of the event loop.
     for _ in range(20):
         await asyncio.sleep(0)

@@ -1,6 +1,6 @@
-"""A gate for tests of operations: it records actions and returns the outcomes set by the test.
+"""A fake gate for tests of operations. It records actions and returns the outcomes set by the test.
 
-Approval requests, permits, reservations and the audit log are the daemon's, on the store of the fake services.
+Approval requests, permits, reservations and the audit log are the real ones, on the store of the fake services.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class FakeGate(GateService):
         self._store, self._approval_queue = store, ApprovalQueue(store, clock)
         parts = GateComponents(
             gate=cast(Any, _ReservationGate(store, clock)),
-            # Only its ``file`` is used: actions are not checked here.
+            # Only its ``file`` is used, because actions are not checked here.
             policy_checker=cast(Any, self),
             approvals=self._approval_queue,
             store=store,
@@ -42,7 +42,7 @@ class FakeGate(GateService):
             permission_broker=cast(Any, None),
         )
         super().__init__(parts, actor)
-        # Replaces the one of the base, whose undo would need a real action in the log.
+        # Replaces the base class's audit service, whose undo needs a real action in the log.
         self.audit = FakeAudit(parts, actor)
         self.executed: list[tuple[Action, Preconditions]] = []
         self.outcome = Outcome(status="done")
@@ -54,7 +54,7 @@ class FakeGate(GateService):
 
     @property
     def file(self) -> PolicyFile:
-        """The policy, where the audit service looks for it."""
+        """The policy file, under the name that the audit service uses."""
         return self.policy_file
 
     async def run(self, action: Action, preconditions: Preconditions) -> Outcome:
@@ -98,14 +98,14 @@ class FakeAudit(AuditService):
 
 
 class _ReservationGate:
-    """Executes reservations only, without policy."""
+    """Executes only reservations, without checking the policy."""
 
     def __init__(self, store: Store, clock: Clock):
         self._reservations, self._clock = store.reservations, clock
 
     async def run(self, action: Reserve | Release, actor: Actor, preconditions: Preconditions) -> None:
         now = self._clock.now()
-        # `reserve` and `release` go through the gate, and read the store afterwards.
+        # `reserve` and `release` go through the gate and read the store afterwards.
         if isinstance(action, Release):
             await self._reservations.release(action.reservation, now)
             return

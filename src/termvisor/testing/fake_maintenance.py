@@ -1,4 +1,4 @@
-"""A fake maintenance service for tests of operations; its results are set by the test."""
+"""A fake maintenance service for tests of operations, with results set by the test."""
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING

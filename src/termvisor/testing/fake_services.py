@@ -1,6 +1,6 @@
 """The daemon's services on a store in memory and a fake tmux server, for tests of operations.
 
-Methods such as `add_pane`, `print_lines` and `remove_pane` simulate what capture stores. The gate, agents, workflows
+Methods such as `add_pane`, `print_lines` and `remove_pane` store what capture would. The gate, agents, workflows
 and maintenance, which need a running daemon, are fakes.
 """
 
@@ -52,7 +52,7 @@ from termvisor.testing.fake_workflows import FakeWorkflows
 from termvisor.testing.memory_store import open_memory_store, run_now
 
 TEST_NONCE = "5eed5eed"
-"""The nonce that proves user variables in tests."""
+"""The nonce that authenticates user variables in tests."""
 
 SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
 
@@ -90,7 +90,7 @@ class FakeServices(Services):
         self._running_commands: dict[PaneId, CommandUpdate] = {}
 
     def _build_components(self, settings: Settings) -> Components:
-        # Parts that no service of these tests touches; one that does fails at once.
+        # Parts that no service uses in these tests. Any use fails at once.
         absent = cast(Any, None)
         return Components(
             store=self.store,
@@ -122,16 +122,16 @@ class FakeServices(Services):
 
     @property
     def views(self) -> list[PaneView]:
-        """All panes, also closed ones."""
+        """All panes, including closed ones."""
         return run_now(self.panes.list_panes(include_gone=True))
 
     def run_sql(self, statement: str, *values: object) -> list[Any]:
-        """Change rows as no method of the store does, for example as damage or retention would."""
+        """Run SQL for changes that no store method makes, such as damage or retention."""
         return run_now(self.store._db.write(lambda connection: connection.execute(statement, values).fetchall()))
 
     def add_pane(self, facts: PaneFacts, *, server: ServerInstance = SERVER) -> PaneView:
         """Simulate a new pane."""
-        # tmux reuses pane ids after a restart; the store tells such panes apart by their generation.
+        # tmux reuses pane ids after a restart. The store distinguishes such panes by generation.
         twins = sum(view.instance.mux_id == facts.mux_id and view.instance.server == server for view in self.views)
         instance = PaneInstance(server, facts.mux_id, twins)
         pane, _ = run_now(self.store.panes.find_or_add(instance, facts, self.clock.now()))
@@ -149,7 +149,7 @@ class FakeServices(Services):
     def change_pane(
         self, pane: PaneId, *, activity: PaneActivity | None = None, facts: PaneFacts | None = None
     ) -> PaneView:
-        """Change what the stream shows of a pane, or what tmux reports about it."""
+        """Change a pane's stream state, or the facts that tmux reports about it."""
         if activity is not None:
             self.pipeline.stream_states[pane].activity = activity
         if facts is not None:
@@ -181,9 +181,9 @@ class FakeServices(Services):
         deltas.append((pane, Delta(EpochId(epoch), start, data, self.clock.now())))
 
     def show_screen(self, pane: PaneId, *rows: str, input_row: int | None = None) -> Screen:
-        """Simulate a repaint whose screen is stored: its rows must not all be known; the input row is left out."""
+        """Simulate a repaint whose screen is stored, without the input row. At least one row must be new."""
         screen = Screen(pane=pane, rows=(), width=80, height=len(rows), alternate=True, at=self.clock.now())
-        # The fold tells the rows of an epoch apart: equal rows are stored once.
+        # Equal rows of an epoch are stored once. They are recognized by their fold, here a checksum.
         folded_rows = tuple(
             ScreenRow(row, crc32(row.encode()), "input" if number == input_row else "sighting")
             for number, row in enumerate(rows)
@@ -198,13 +198,13 @@ class FakeServices(Services):
         self.print_lines(pane, f"$ {line}")
         now = self.clock.now()
         self.change_pane(pane, activity=PaneActivity(kind="command", since=now, command_line=line, is_proven=True))
-        # Commands of an epoch differ by the offset at which they start.
+        # Commands of an epoch are distinguished by their start offset.
         number = self.run_sql("SELECT count(*) + 1 FROM command")[0][0]
         command = CommandUpdate(start=100 * number, started_at=now, line=line, cwd="/home/me/project", is_proven=True)
         return self._store_command(pane, command)
 
     def finish_command(self, pane: PaneId, exit_code: int | None = 0) -> ShellCommand:
-        """Simulate the end of the running command; None is an unknown exit status."""
+        """Simulate the end of the running command. None means an unknown exit status."""
         now = self.clock.now()
         self.change_pane(pane, activity=PaneActivity(kind="prompt", since=now, last_exit=exit_code, is_proven=True))
         command = self._running_commands[pane]
@@ -227,7 +227,7 @@ class FakeServices(Services):
         run_now(self.store.output.commit([EpochUpdate(pane=pane, epoch=self._epochs[pane], committed=0, **output)]))
 
     def _note_output(self, pane: PaneId) -> None:
-        # Published after it is stored, as in the pipeline: a subscriber reads the store at once.
+        # Publish after storing, as in the pipeline, because a subscriber reads the store at once.
         self.pipeline.stream_states[pane].last_at = self.clock.now()
         self.pipeline.changed_panes.publish(pane)
 
@@ -255,7 +255,7 @@ class FakeServices(Services):
 
 
 class StreamState(Struct):
-    """What the pipeline knows of a pane's stream: its reader and its rate meter in one."""
+    """The pipeline's state of a pane's stream: reader and rate meter in one object."""
 
     pending_line: str = ""
     activity: PaneActivity = PaneActivity()
@@ -280,7 +280,7 @@ class StreamState(Struct):
 
 
 class FakePipeline(Pipeline):
-    """A pipeline that reads nothing: tests set the state of each stream. ``settle_count`` counts the waits."""
+    """A pipeline that reads nothing. Tests set the state of each stream. ``settle_count`` counts the waits."""
 
     def __init__(self, store: Store, clock: Clock, raw_dir: str):
         super().__init__(store.output, raw_dir=raw_dir, clock=clock, flush_interval=0.0, nonce=TEST_NONCE)
@@ -293,7 +293,7 @@ class FakePipeline(Pipeline):
 
 
 class _FakeSupervisor:
-    """Watches fake tmux servers, one for each socket."""
+    """Watches fake tmux servers, one per socket."""
 
     def __init__(self, screens: dict[PaneId, Screen]):
         self._screens = screens
@@ -320,7 +320,7 @@ class _FakeSupervisor:
 
 
 class _FakeWatcher:
-    """A watcher and the server that it watches in one."""
+    """A watcher and its tmux server in one object."""
 
     def __init__(self, instance: ServerInstance, screens: dict[PaneId, Screen]):
         self.server, self.instance, self._screens = self, instance, screens
@@ -337,7 +337,7 @@ class _FakeWatcher:
 
 
 class FakeRecording(RecordingService):
-    """Raw bytes and frames set by the test: real ones need segment files and a replay tmux."""
+    """Raw bytes and frames set by the test, because real ones need segment files and a replay tmux."""
 
     def __init__(self, components: Components):
         super().__init__(components)

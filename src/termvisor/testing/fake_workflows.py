@@ -30,10 +30,10 @@ _STATUS_AFTER_CHANGE: dict[str, RunStatus] = {"cancel": "cancelled", "pause": "p
 
 
 class FakeWorkflows(WorkflowService):
-    """Workflows in a list, runs and steps in the store; ``received_changes`` are the requested changes of runs."""
+    """Workflows in a list, runs and steps in the store. ``received_changes`` are the requested changes to runs."""
 
     def __init__(self, store: Store, clock: Clock):
-        # Not the base's __init__: it builds an engine, which tests of operations do not need.
+        # Does not call the base __init__, which builds an engine that tests of operations do not need.
         self._runs, self._clock = store.workflow_runs, clock
         self.workflow_infos: list[WorkflowInfo] = []
         self.file_problems: list[WorkflowFileProblem] = []

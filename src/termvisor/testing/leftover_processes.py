@@ -1,8 +1,8 @@
-"""Find and kill processes that tests leave running, by the test's folder in their environment.
+"""Find processes that tests leave running, by the test's folder in their environment, and kill them.
 
-Agents start servers, updaters and helpers that outlive their pane and lose their parent, but keep their environment:
-in a test, HOME, TMUX or VISOR_RUNTIME_DIR is a path in a folder that only this test uses. Processes without such a path
-are never killed. A reaper process does the same for a test process that was killed itself.
+Agents start servers, updaters and helpers that outlive their pane and parent but keep their environment. In a test,
+HOME, TMUX or VISOR_RUNTIME_DIR is a path in a folder that only this test uses. Processes without such a path
+are never killed. A reaper process does the same if the test process itself was killed.
 """
 
 import contextlib
@@ -18,24 +18,24 @@ from termvisor.system import subprocesses
 from termvisor.system.retry import wait_until
 
 _KILL_TIMEOUT_S = 20.0
-"""Enough for the kernel to end processes on a busy machine."""
+"""Seconds to wait for processes to exit, enough on a busy machine."""
 
 
 def kill_processes_of(folder: str) -> None:
-    """Kill all processes of a folder except this one, and those they start meanwhile."""
+    """Kill all processes of a folder except this one, including those started meanwhile."""
     if not wait_until(lambda: not _kill_all(folder), _KILL_TIMEOUT_S):
         raise AssertionError(f"processes of {folder} cannot be killed: {list_processes(folder)}")
 
 
 def register_folder(folder: str) -> None:
-    """Have the processes of this folder killed, and the folder removed, when this process exits."""
+    """Kill this folder's processes and remove the folder when this process exits."""
     os.write(_start_reaper(), f"{folder}\n".encode())
 
 
 @cache
 def _start_reaper() -> int:
-    """Start the reaper and return the pipe to it; only this process has it open, so its exit closes the pipe."""
-    # The pipe is the only link: its end of file tells the reaper that the test process is gone, however it ended.
+    """Start the reaper and return the pipe to it. Only this process has it open, so exiting closes the pipe."""
+    # End of file on the pipe shows the reaper that the test process is gone, no matter how it ended.
     read_end, write_end = os.pipe()
     subprocesses.start_detached([sys.executable, "-m", "termvisor.testing.leftover_processes"], stdin=read_end).disown()
     os.close(read_end)
@@ -43,14 +43,14 @@ def _start_reaper() -> int:
 
 
 def list_processes(folder: str) -> dict[int, str]:
-    """Return the command lines of a folder's processes by pid."""
+    """Return the command lines of a folder's processes, keyed by pid."""
     return {
         pid: command for pid in _list_pids() if belongs_to_folder(pid, folder) and (command := _read_command_line(pid))
     }
 
 
 def belongs_to_folder(pid: int, folder: str) -> bool:
-    """Return True if an environment variable of the process is the folder or a path in it."""
+    """Return True if one of the process's environment variables is the folder or a path in it."""
     return re.search(rb"=" + re.escape(os.fsencode(folder)) + rb"[/\0]", _read_proc_file(pid, "environ")) is not None
 
 
@@ -59,8 +59,8 @@ def _kill_all(folder: str) -> list[int]:
 
 
 def _kill_if_owned(pid: int, folder: str) -> bool:
-    """Kill a process if it belongs to the folder; the pidfd is opened first, so that its pid cannot be reused."""
-    # It may exit at any moment, or belong to another user; then there is nothing to kill.
+    """Kill a process if it belongs to the folder. Uses a pidfd, in case the pid is reused."""
+    # It may exit at any moment or belong to another user. Then there is nothing to kill.
     with contextlib.suppress(OSError), _hold_pid(pid) as handle:
         if belongs_to_folder(pid, folder):
             signal.pidfd_send_signal(handle, signal.SIGKILL)
@@ -78,7 +78,7 @@ def _hold_pid(pid: int) -> Iterator[int]:
 
 
 def _list_pids() -> list[int]:
-    """Return all pids; none on macOS, where the environment of processes cannot be read (untested)."""
+    """Return all pids; none on macOS, where a process's environment cannot be read (untested)."""
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if sys.platform == "linux" else []
 
 
@@ -95,8 +95,8 @@ def _read_proc_file(pid: int, name: str) -> bytes:
 
 
 def _run_reaper() -> None:
-    """Clean the folders named on stdin once the test process has exited; a removed folder is already clean."""
-    # Reads to the end of the pipe, which is the exit of the test process.
+    """Clean up the folders named on stdin once the test process has exited, unless already removed."""
+    # Read until the pipe is closed, which happens when the test process exits.
     for folder in filter(os.path.isdir, sys.stdin.read().split()):
         kill_processes_of(folder)
         shutil.rmtree(folder, ignore_errors=True)

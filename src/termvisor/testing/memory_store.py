@@ -1,4 +1,4 @@
-"""A store in memory that answers without threads, so that tests can fill it before an event loop runs."""
+"""An in-memory store that works without threads, so that tests can fill it before an event loop runs."""
 
 from collections.abc import Callable, Coroutine
 from functools import cache
@@ -13,13 +13,13 @@ T = TypeVar("T")
 
 
 def open_memory_store(clock: Clock) -> Store:
-    """Return an empty store with the current schema; it vanishes with its last reference."""
+    """Return an empty store with the current schema. It is deleted with its last reference."""
     return Store(_MemoryDatabase(), clock)
 
 
 class _MemoryDatabase(Database):
     def __init__(self) -> None:
-        # Not the base's __init__: it starts two threads, and an in-memory database has one connection only.
+        # Does not call the base __init__, which starts two threads. An in-memory database has only one connection.
         self.path = ":memory:"
         self._writer_connection = self._reader_connection = _copy_template()
         self._is_writable = True
@@ -42,17 +42,17 @@ def _open_template() -> Connection:
 
 
 def _copy_template() -> Connection:
-    """Return a copy of the migrated database: a twentieth of the time that the migrations take."""
+    """Return a copy of a migrated database, which takes a twentieth of the time of migrating."""
     connection = Connection(":memory:")
     with connection.backup("main", _open_template(), "main") as backup:
         backup.step()
-    # As in the daemon: a test must not store a row that refers to nothing.
+    # As in the daemon, so that a test cannot store a row with a dangling reference.
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never waits, such as a call of a memory store, also without an event loop."""
+    """Run a coroutine that never waits, such as a memory store call. Needs no event loop."""
     try:
         coroutine.send(None)
     except StopIteration as stop:

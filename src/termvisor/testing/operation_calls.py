@@ -1,4 +1,4 @@
-"""Run operations on fake services as the command line does, and list one call of every operation for golden tests."""
+"""Run operations on fake services as the command line does, and list one call per operation for golden tests."""
 
 import os
 from typing import Any
@@ -41,8 +41,8 @@ class CommandResult(Struct, frozen=True):
 async def run_command(
     services: Services, *argv: str, width: int = 0, colour: bool = False, is_terminal: bool = False
 ) -> CommandResult:
-    """Run `visor <argv>`; a first word `robot` selects robot mode."""
-    # The client removes this word and tells the daemon its meaning.
+    """Run `visor <argv>`. If the first word is `robot`, use robot mode."""
+    # The client removes this word and sends the mode to the daemon instead.
     is_robot = argv[:1] == ("robot",)
     words = argv[1:] if is_robot else argv
     return await collect_answer(
@@ -57,7 +57,7 @@ async def collect_answer(services: Services, context: CommandContext) -> Command
         if isinstance(answer_part, int):
             status = answer_part
         else:
-            # Chunks of one kind are one text for the client, however they are cut.
+            # The client joins chunks of the same kind, so the boundaries do not matter.
             kind = CHUNK_KINDS.get(type(answer_part), b"o")
             output[kind] = output.get(kind, b"") + answer_part
     out, err, *more = (output.get(kind, b"").decode() for kind in (b"o", b"e", b"f", b"q", b"n", b"t", b"i"))
@@ -65,7 +65,7 @@ async def collect_answer(services: Services, context: CommandContext) -> Command
 
 
 _SAMPLE_PACK = os.path.join(os.path.dirname(packs.__file__), "core", "wezterm")
-"""A small pack: linting all of them takes seconds, and another test does that."""
+"""A small pack, because linting all packs takes seconds and another test covers that."""
 
 OPERATION_CALLS: dict[str, tuple[str, ...]] = {
     "list_panes": ("state", "--gone"),

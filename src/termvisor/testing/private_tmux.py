@@ -1,4 +1,4 @@
-"""A real tmux server on a private socket for tests; it is always killed, with all processes started in it."""
+"""A real tmux server on a private socket for tests. It is always killed, with all processes started in it."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from termvisor.testing.leftover_processes import kill_processes_of, register_fol
 
 
 class PrivateTmux:
-    """Run tmux commands on a private server, without the user's configuration."""
+    """Runs tmux commands on a private server, without the user's configuration."""
 
     def __init__(self, socket: str):
         self.socket = socket
@@ -21,16 +21,16 @@ class PrivateTmux:
 
     def __call__(self, *words: str) -> str:
         """Run a tmux command and return its output without the last newline."""
-        # The variable marks the server as a process of the test's folder, see `leftover_processes`.
+        # The variable marks the server as a process of the test's folder. See `leftover_processes`.
         environment = {**get_environment(), "PRIVATE_TMUX": self.socket}
-        # Without the user's configuration, which may change shells, prefixes or hooks.
+        # Ignore the user's configuration, which may change shells, prefixes or hooks.
         status, out, errors = run_and_capture(["tmux", "-f", "/dev/null", "-S", self.socket, *words], env=environment)
         if status != 0:
             raise AssertionError(f"tmux {' '.join(words)}: {errors.decode(errors='replace')}")
         return out.decode("utf-8", "replace").rstrip("\n")
 
     def start_session(self, session: str = "", command: str = "sh", *, width: int = 100, height: int = 30) -> str:
-        """Start a session with one pane and return the pane's id; unnamed sessions are `work`, `work2`, …"""
+        """Start a session with one pane and return the pane id. Default session names are `work`, `work2`, …"""
         size = ("-x", str(width), "-y", str(height))
         name = session or self._next_name()
         return self("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", name, *size, command)
@@ -45,7 +45,7 @@ class PrivateTmux:
 
     def type_line(self, pane: str, text: str) -> None:
         """Type a text and Enter into a pane."""
-        # Literally and after `--`: the text may be the name of a key or start with a dash.
+        # Sent literally and after `--`, because the text may be a key name or start with a dash.
         self("send-keys", "-t", pane, "-l", "--", text)
         self("send-keys", "-t", pane, "Enter")
 
@@ -54,7 +54,7 @@ class PrivateTmux:
 
     @property
     def is_running(self) -> bool:
-        # -N: asking must not start a server.
+        # -N: a query must not start a server.
         return run_and_capture(["tmux", "-N", "-S", self.socket, "has-session"])[0] == 0
 
     def kill_server(self) -> None:
@@ -63,10 +63,10 @@ class PrivateTmux:
 
 @contextmanager
 def make_short_folder() -> Iterator[str]:
-    """Make a temporary folder with a path short enough for Unix sockets; kill its processes at the end."""
-    # A Unix socket path has at most 107 bytes; the folders of pytest are often longer.
+    """Create a temporary folder with a path short enough for Unix sockets; kill its processes at the end."""
+    # A Unix socket path has at most 107 bytes, and pytest's folders are often longer.
     folder = os.path.realpath(tempfile.mkdtemp(prefix="tv-", dir="/tmp"))
-    # Registered first: the test process may be killed before it reaches the clean-up below.
+    # Register first, because the test process may be killed before it reaches the clean-up below.
     register_folder(folder)
     try:
         yield folder

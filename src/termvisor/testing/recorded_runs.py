@@ -17,7 +17,7 @@ from termvisor.workflows.workflow import Workflow, load_installed_workflows
 
 
 class RecordedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A run with its journal; ``source`` is the text of a workflow file, empty for a built-in workflow."""
+    """A run and its journal. ``source`` is the text of a workflow file; empty for a built-in workflow."""
 
     run: Run
     steps: list[RunStep]
@@ -30,7 +30,7 @@ class RecordedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ReplayOnlySteps:
-    """Step runner and journal of a replay: no step may be executed, and nothing is stored."""
+    """Step runner and journal for a replay. Executing a step is an error, and nothing is stored."""
 
     async def prepare_step(self, run: Run, call: WorkflowCall, last: LastAction) -> str:
         return ""
@@ -43,9 +43,9 @@ class ReplayOnlySteps:
 
 
 async def replay_run(history: RecordedRun) -> None:
-    """Replay a recorded run; raise Diverged if the workflow takes other steps than recorded."""
+    """Replay a recorded run. Raises Diverged if the workflow's steps differ from the recorded ones."""
     workflow, replay_only = history.find_workflow(), ReplayOnlySteps()
-    # The engine also refuses to continue a run with another version of its workflow.
+    # The engine, too, refuses to continue a run with another version of its workflow.
     if workflow.version != history.run.version:
         raise Diverged(f"{workflow.name} is version {workflow.version}, the recording is of {history.run.version}")
     run_steps, end, cleanup_steps = split_journal(history.steps)
@@ -55,10 +55,10 @@ async def replay_run(history: RecordedRun) -> None:
         executor = JournaledExecutor(history.run, steps, replay_only.save_step, replay_only, FakeClock())
         try:
             await function(Context(history.run, None, executor))
-        # The workflow decided that nothing should be done; that is a normal end.
+        # The workflow decided to do nothing, which is a normal end.
         except StepBack:
             pass
-        except Exception:  # a recorded failure is part of the run; any other is an error
+        except Exception:  # a recorded failure is part of the run; any other failure is an error
             if executor.closed_by is not None or end is None or end.status == "completed":
                 raise
         # A workflow that takes fewer steps than recorded has diverged too.

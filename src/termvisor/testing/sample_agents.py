@@ -1,4 +1,4 @@
-"""Sample agents for fake services: one waits for approval, one is running, one is completed, one is unknown."""
+"""Sample agents for fake services: one waiting for approval, one running, one completed, one unknown."""
 
 from termvisor.clock import NS
 from termvisor.model.agent.agent_view import AgentKind
@@ -29,7 +29,7 @@ SAMPLE_KINDS = [
 
 
 async def add_sample_agents(services: FakeServices, asking: PaneId = ASKING_PANE) -> FakeServices:
-    """Add the agents, the first one to the pane ``asking``, the others in new panes; advance the clock by a minute."""
+    """Add the agents, the first in the pane ``asking``, the others in new panes; advance the clock by a minute."""
     agents = services.agents
     agents.start_agent(asking, title="fix the tests")
     agents.set_usage(

@@ -30,10 +30,10 @@ AGENT_OPERATIONS = frozenset(
 )
 AGENT_OPERATIONS |= {"agents_list", "agents_sessions", "list_sources", "answer_dialog", "interrupt", "quit_agent"}
 AGENT_OPERATIONS |= {"resume_session", "revive"}
-"""Operations about agents; their sample services have agents."""
+"""Operations on agents, whose sample services contain agents."""
 
 DETECTION_OPERATIONS = frozenset({"explain_event", "events_ack", "events_mute", "events_mutes", "events_unmute"})
-"""Operations about detections; their sample services have some."""
+"""Operations on detections, whose sample services contain detections."""
 
 SAMPLE_RULE = Rule(
     id="shell.test_failed",
@@ -79,7 +79,7 @@ def _build_maintenance_steps(now: int) -> list[MaintenanceRun]:
 
 
 async def build_sample_services(paths: Paths | None = None, op: str = "") -> FakeServices:
-    """Return services with samples of everything, and create the files that the call of operation ``op`` needs."""
+    """Return services with samples of everything, and create the files that the call of ``op`` needs."""
     services = FakeServices(paths)
     if paths is not None and op == "db_restore":
         await _write_snapshot(paths)
@@ -100,7 +100,7 @@ async def build_sample_services(paths: Paths | None = None, op: str = "") -> Fak
     services.maintenance.maintenance_steps += _build_maintenance_steps(services.clock.now())
     add_sample_actions(services, shell_pane.id)
     add_sample_workflows(services.workflows, shell_pane.id, services.clock.now())
-    # Ages and durations in the answers are then not all zero.
+    # Advance the clock, so that ages and durations in the answers are not all zero.
     await services.clock.advance(10)
     if op == "hook_permission":
         services.gate.outcome = Outcome(status="done", why="allow", text='{"behavior":"allow"}', correlation="c0ffee")
@@ -111,7 +111,7 @@ async def build_sample_services(paths: Paths | None = None, op: str = "") -> Fak
 
 
 async def _add_shell_output(services: FakeServices, pane: PaneId) -> None:
-    """Add a failed command, a gap during a second one, and the end of the second one."""
+    """Add a failed command, and a second command with a gap in its output."""
     services.start_command(pane, "make test")
     services.print_lines(pane, "error: 1 test failed")
     services.finish_command(pane, 2)

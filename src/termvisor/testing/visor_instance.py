@@ -1,4 +1,4 @@
-"""A private Termvisor instance for tests and benchmarks: own folders, daemon and recorder, always stopped."""
+"""A private Termvisor instance for tests and benchmarks, with its own folders, daemon and recorder; always stopped."""
 
 import contextlib
 import os
@@ -16,16 +16,16 @@ from termvisor.system.retry import wait_until
 from termvisor.system.subprocesses import run_and_capture
 
 _START_TIMEOUT_S = 30.0
-"""Enough for a daemon to start on a busy machine."""
+"""Seconds to wait for a daemon to start, enough on a busy machine."""
 
 
 class VisorInstance:
-    """Run real `visor` commands in child processes."""
+    """Runs real `visor` commands in child processes."""
 
     def __init__(self, folder: str, sockets: list[str], **settings: str):
         self.paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
         self.env: Mapping[str, str] = {
-            # A test may run inside tmux or beside a real daemon: neither may be seen by the instance.
+            # A test may run inside tmux or beside a real daemon. Hide both from the instance.
             **{name: value for name, value in get_environment().items() if not name.startswith(("VISOR_", "TMUX"))},
             "VISOR_CONFIG_DIR": self.paths.config_dir,
             "VISOR_DATA_DIR": self.paths.data_dir,
@@ -65,25 +65,25 @@ class VisorInstance:
         os.kill(self.daemon_pid, number)
 
     def start(self) -> None:
-        """Start the daemon detached, with a longer timeout than a command has.
+        """Start the daemon as a detached process, allowing it more time to answer than an ordinary command gets.
 
         If it does not start, the next command reports why.
         """
         if not daemon_process.is_running(self.paths):
             make_instance_folders(self.paths)
-            # A session of its own, as the client starts it: a signal to the test's terminal must not end the daemon.
+            # Use a separate session, as the client does, so that a signal to the test's terminal does not stop it.
             script = 'setsid "$@" >"$0" 2>&1 </dev/null &'
             error_file = daemon_process.get_error_file(self.paths)
             run_and_capture(["sh", "-c", script, error_file, *daemon_process.DAEMON_COMMAND], env=self.env, cwd="/")
         wait_until(lambda: daemon_process.fetch_hello(self.paths) is not None, _START_TIMEOUT_S)
 
     def stop(self) -> None:
-        """Stop everything as `visor down` does; run the command itself only if there is a demo."""
-        # `visor down` would be one more process in every test; without a demo it would stop nothing else.
+        """Stop everything as `visor down` does. Run the command itself only if a demo is running."""
+        # `visor down` would cost every test another process. Without a demo it would stop nothing else.
         if os.path.exists(self.paths.demo_socket):
             self.run("down")
         daemon_process.stop_daemon(self.paths)
-        # A daemon that the test killed left its recorder running, on purpose.
+        # A killed daemon leaves its recorder running, by design.
         stop_recorder(self.paths)
 
 

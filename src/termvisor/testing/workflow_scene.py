@@ -1,7 +1,7 @@
-"""Fakes for tests of workflows: a pane, a gate, a run store and a daemon that can crash at any write.
+"""Fakes for workflow tests: a pane, a gate, a run store and a daemon that can crash at any write.
 
-A crash of the daemon is simulated by a run store that stops: nothing after that is stored or executed. The gate and its
-audit entries survive, as in tmux and on disk.
+A daemon crash is simulated by a run store that stops: nothing is stored or executed after that. The gate and its
+audit entries survive, as tmux and the disk do in a real crash.
 """
 
 import asyncio
@@ -45,12 +45,12 @@ class CrashingRunStore:
         self._runs, self._crash_at_write, self._crash_after_write = runs, crash_at_write, crash_after_write
         self.write_count = 0
         self.pending_calls = 0
-        """Calls that have not returned: a real store takes real time, whatever the fake clock shows."""
+        """The number of unfinished calls. A real store takes real time, even while the fake clock stands still."""
         self.death_event = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._runs, name)
-        # Only these change what a new daemon finds; reads go through unchanged.
+        # Only writes affect what a new daemon finds, so reads pass through unchanged.
         is_write = name in ("add", "advance_cursor", "save", "save_step")
         return self._wrap_call(self._wrap_write(method) if is_write else method)
 
@@ -79,12 +79,12 @@ class CrashingRunStore:
 
     async def die(self) -> None:
         self.death_event.set()
-        # Never returns, as nothing returns in a dead process; the test cancels the task.
+        # Never returns, like a call in a dead process. The test cancels the task.
         await asyncio.Event().wait()
 
 
 class FakeRunStore(WorkflowRunTable):
-    """The workflow runs of a memory store, readable also without an event loop."""
+    """The workflow runs in a memory store, readable even without an event loop."""
 
     def __init__(self, store: Store):
         super().__init__(store._db)
@@ -95,13 +95,13 @@ class FakeRunStore(WorkflowRunTable):
 
     @property
     def steps_by_run(self) -> dict[RunId, dict[int, RunStep]]:
-        """The steps of each run that has any."""
+        """The steps of each run that has steps."""
         steps = {run: {step.number: step for step in run_now(self.list_steps(run))} for run in self.stored_runs}
         return {run: steps_of_run for run, steps_of_run in steps.items() if steps_of_run}
 
 
 class FakePaneObserver:
-    """Observations of panes, set by `change_pane` and filled with the lines of the fake services."""
+    """Pane observations set by `change_pane`, with the lines of the fake services."""
 
     def __init__(self, services: FakeServices):
         self._services = services
@@ -109,7 +109,7 @@ class FakePaneObserver:
         self.change_bus: Bus[PaneId] = Bus()
 
     def change_pane(self, pane: PaneId, **facts: object) -> None:
-        """Change fields of a pane's observation and wake the waiters."""
+        """Change fields of a pane's observation and wake waiting tasks."""
         observation = self.observations.get(pane) or Observation(at=0, pane=pane)
         self.observations[pane] = replace(observation, **facts)
         self.change_bus.publish(pane)
@@ -143,7 +143,7 @@ class _FakePaneChangeWaiter:
 
     async def wait_for_change(self, seconds: float) -> None:
         async with asyncio.TaskGroup() as group:
-            # Whichever comes first, as in the daemon: a changed state, new output, or the end of the wait.
+            # As in the daemon, return on a changed state, new output or the end of the wait, whichever comes first.
             tasks: list[asyncio.Task[Any]] = [group.create_task(source.get()) for source in self._sources]
             tasks.append(group.create_task(self._clock.sleep(seconds)))
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -152,7 +152,7 @@ class _FakePaneChangeWaiter:
 
 
 class FakeWorkflowDetections(DetectionTable):
-    """The detections of the fake services, readable also without an event loop."""
+    """The detections of the fake services, readable even without an event loop."""
 
     def __init__(self, services: FakeServices):
         super().__init__(services.store._db)
@@ -164,7 +164,7 @@ class FakeWorkflowDetections(DetectionTable):
 
 
 class FakeWorkflowGate:
-    """A gate with an audit log; ``executed`` are the actions run, ``errors`` are raised by the next calls."""
+    """A gate with an audit log. ``executed`` lists the actions run; the next calls raise ``errors``."""
 
     def __init__(self, clock: FakeClock):
         self._clock = clock
@@ -194,7 +194,7 @@ class FakeWorkflowGate:
         return replace(self.outcome, correlation=preconditions.correlation)
 
     async def _record_stage(self, stage: str, action: Action, actor: Actor, preconditions: Preconditions) -> None:
-        """Append the audit entry of a stage, then crash if the test says so."""
+        """Append the audit entry of a stage, then crash if the test requests it."""
         stages: dict[str, AuditStage] = {"intent": "intent", "outcome": "outcome"}
         if stage in stages:
             entry = AuditEntry(
@@ -206,7 +206,7 @@ class FakeWorkflowGate:
                 outcome=self.outcome.status if stage == "outcome" else "",
             )
             self.audit_entries.append(entry)
-        # A process that dies here has written the entry and does nothing more.
+        # A process that dies here has written the entry but does nothing more.
         if self.crashes_at(stage):
             await asyncio.Event().wait()
 
@@ -232,7 +232,7 @@ class FakeWorkflowModes:
 
 
 class FakeWorkflowPreferences:
-    """Preferences set by the test; switches are on by default."""
+    """Preferences set by the test. Boolean settings are on by default."""
 
     def __init__(self) -> None:
         self.stored_preferences = PreferenceValues(
@@ -247,7 +247,7 @@ class FakeWorkflowPreferences:
 
 
 class FakeWorkflowSessions:
-    """``stored_sessions`` are the sessions of the pane, the newest last."""
+    """``stored_sessions`` are the sessions of the pane, newest last."""
 
     def __init__(self) -> None:
         self.stored_sessions: list[SessionRecord] = []
@@ -276,7 +276,7 @@ class FakeCodeSearch:
 
 
 class WorkflowScene:
-    """Fake services with one pane, on which several daemons can run one after the other."""
+    """Fake services with a single pane, shared by several daemons started in succession."""
 
     def __init__(self, *workflows: Workflow):
         self.services = FakeServices()
@@ -294,8 +294,8 @@ class WorkflowScene:
         self.max_concurrent = 3
 
     def build_engine(self, runs: RunStore | None = None) -> WorkflowEngine:
-        """Build the engine of a new daemon on the same panes, gate and run store."""
-        # A test of crashes passes the same store, wrapped, once for each daemon.
+        """Build a new daemon's engine on the same panes, gate and run store."""
+        # A crash test passes the same store, wrapped separately for each daemon.
         services = WorkflowServices(
             clock=self.clock,
             runs=runs or self.runs,

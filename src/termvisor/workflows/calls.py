@@ -1,7 +1,7 @@
-"""Define the calls of workflows; each call becomes one journaled step, with a result of `termvisor.workflows.results`.
+"""The calls of workflows. Each call becomes one journaled step, with a result from `termvisor.workflows.results`.
 
-A call holds everything that defines it in its fields, so that a replay can detect a changed workflow. Tags and field
-names are part of the journal's format.
+A call's fields define it completely, so that a replay can detect a changed workflow. Tags and field
+names are part of the journal format.
 """
 
 from typing import Literal
@@ -30,20 +30,20 @@ from termvisor.workflows.results import (
 WAIT_CONDITIONS = ("text", "pattern", "state", "rule", "prompt", "quiet", "signal", "session", "cleared", "gone")
 """The fields of ``WaitFor`` that are conditions."""
 DEFAULT_WAIT_TIMEOUT_S = 30.0
-"""Seconds that a step waits by default."""
+"""Default timeout of a step, in seconds."""
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How often an action is tried if the pane was not ready: a user typed in it, it was reserved, …"""
+    """How often to retry an action if the pane was not ready: a user typed in it, it was reserved, …"""
 
     times: int = 4
     first: float = 2.0
-    """Seconds before the second attempt; the delay doubles with each further one."""
+    """Seconds before the second attempt. The delay doubles with each further attempt."""
     most: float = 60.0
 
     def compute_delay(self, attempt: int) -> float:
-        """Return the seconds to wait after this attempt, counted from 1."""
-        # The exponent is limited, because a huge power would overflow the conversion to float.
+        """Return the seconds to wait after this attempt. The first attempt is 1."""
+        # Limit the exponent, because a huge power would overflow the conversion to float.
         return float(min(self.most, self.first * 2 ** min(attempt - 1, 20)))
 
 
@@ -55,7 +55,7 @@ class SendTextRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class PressKeysRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keys"):
-    """Keys for the run's pane, by their tmux names."""
+    """Keys for the run's pane, as tmux key names."""
 
     keys: tuple[str, ...]
 
@@ -69,7 +69,7 @@ class SpawnRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="s
     where: Literal["window", "pane"] = "window"
     env: dict[str, str] = {}
     account: str = ""
-    """The account under which it starts, such as ``openai/work``; see `Context.select_account`."""
+    """The account to start it with, such as ``openai/work``. See `Context.select_account`."""
     keeps_failure: bool = False
     """Keep the pane open if the program fails, so that a person sees why."""
 
@@ -81,12 +81,12 @@ class NotifyRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 PaneRequest = SendTextRequest | PressKeysRequest | SpawnRequest | NotifyRequest
-"""An action on the run's own pane; the ``Action`` is built from it when the step is executed."""
+"""An action on the run's own pane. The ``Action`` is built when the step is executed."""
 
 
 class ObserveCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="observe"):
     lines: int = 50
-    """How many of the last lines to return."""
+    """The number of last lines to return."""
 
 
 class WaitFor(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="wait_for"):
@@ -102,13 +102,13 @@ class WaitFor(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="wait_f
     quiet: float = 0.0
     """Seconds without output."""
     signal: str = ""
-    """A signal that a person or program sends: `visor workflow signal <run> <word>`."""
+    """A signal sent by a person or program: `visor workflow signal <run> <word>`."""
     is_new: bool = False
     """For ``state``: it must have been entered after the last action."""
     session: str = ""
-    """The agent in the pane has the session with this id."""
+    """The agent in the pane is in the session with this id."""
     cleared: Literal["", "auth_needed", "usage_limited", "compacting"] = ""
-    """The agent is in the pane, and this flag is not set."""
+    """The agent is in the pane and this flag is not set."""
     gone: str = ""
     """The screen does not show this text."""
     timeout: float = DEFAULT_WAIT_TIMEOUT_S
@@ -127,7 +127,7 @@ class AskPersonCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     choices: tuple[str, ...] = ("yes", "no")
     expires: float = 600.0
     unless: WaitFor | None = None
-    """The condition that settles the question; then it is withdrawn."""
+    """The condition that makes the question obsolete, so that it is withdrawn."""
 
 
 class SleepUntilCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="sleep_until"):
@@ -148,32 +148,32 @@ class PauseCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="paus
 
 
 class TriggerCheckCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="still"):
-    """Check whether the pane still shows what started the run: the given text, else the event's evidence."""
+    """Check whether the pane still shows what started the run: the given text, or else the event's evidence."""
 
     text: str = ""
     lines: int = 50
 
 
 class PreferencesCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="prefer"):
-    """Read settings of the user; a few of them can be overridden by the pane's project."""
+    """Read user settings. The pane's project can override a few of them."""
 
     names: tuple[str, ...]
 
 
 class RecallCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="recall"):
-    """List recent detections in the run's pane by event type; patterns such as `usage.*` are allowed."""
+    """List recent detections in the run's pane by event type. Patterns such as `usage.*` are allowed."""
 
     event: str
     within: float = 600.0  # seconds before now
 
 
 class LastSessionCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="last_session"):
-    """Find the current or last session of the run's pane, optionally of one agent process or with one id."""
+    """Find the current or last session of the run's pane, optionally limited to an agent process or an id."""
 
     runtime: RuntimeId | None = None
     session: str = ""
     anywhere: bool = False
-    """Search all panes, not only the run's."""
+    """Search all panes, not just the run's."""
 
 
 class SessionUpdateCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="keep"):
@@ -182,17 +182,17 @@ class SessionUpdateCall(Struct, frozen=True, kw_only=True, omit_defaults=True, t
     session: SessionId
     external_id: str = ""
     tokens: dict[str, int] = {}
-    """By kind: `total`, `input`, `cached`, `output`, `reasoning`."""
+    """Token counts by kind: `total`, `input`, `cached`, `output`, `reasoning`."""
 
 
 class SearchCodeCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="search_code"):
-    """Find these names in the code of the pane's folder."""
+    """Find these names in the code in the pane's folder."""
 
     names: tuple[str, ...]
 
 
 class SelectAccountCall(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="select_account"):
-    """Select the account under which the agent in the run's pane may continue, by fresh quota data."""
+    """Select the account with which the agent in the run's pane may continue, using fresh quota data."""
 
     service: str = ""
     """Empty for the service of the run's agent."""
@@ -245,4 +245,4 @@ RESULT_TYPES: dict[type[Struct], type[Struct]] = {
 """The result type of each call."""
 
 WAITING_STEP_KINDS = ("ask_person", "sleep_until", "pause")
-"""Steps in which a run only waits for a person or a time: it occupies no slot and uses none of its work time."""
+"""Steps in which a run only waits for a person or a time, occupying no slot and using no work time."""

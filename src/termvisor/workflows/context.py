@@ -1,8 +1,8 @@
-"""The API of workflows: every call of a workflow is one journaled step.
+"""The workflow API: every call is one journaled step.
 
 A step is stored before it is executed, and again with its result. After a crash the workflow's function runs again from
-its first line: recorded steps return their recorded result at once, and no action is repeated. So a workflow must be
-deterministic: the same results must lead to the same calls in the same order. It takes the time from ``now`` and must
+its first line. Recorded steps return their recorded result at once, and no action is repeated. So a workflow must be
+deterministic: the same results must lead to the same calls in the same order. It gets the time from ``now`` and must
 not use the clock, random numbers, files or the network.
 """
 
@@ -21,11 +21,11 @@ from termvisor.workflows import calls, results
 
 
 class StepBack(Exception):
-    """Raised by a workflow when nothing should be done: its run is cancelled with this reason."""
+    """Raised by a workflow when nothing should be done. Its run is cancelled with this reason."""
 
 
 class CallExecutor(Protocol):
-    """Executes calls: from the journal, for real, or in a dry run."""
+    """Executes calls: by replaying the journal, for real, or in a dry run."""
 
     async def execute(self, call: calls.WorkflowCall) -> results.CallResult: ...
 
@@ -37,28 +37,28 @@ class Context:
 
     @property
     def facts(self) -> dict[str, Scalar]:
-        """Return the captures of the event, or the arguments of the request."""
+        """Return the event's captures or the request's arguments."""
         return self.run.facts
 
     async def observe(self, lines: int = 50) -> results.Observation:
-        """Return the current state of the pane, its agent, its screen and its last lines, redacted."""
+        """Return the current state of the pane: its agent, screen and last lines, redacted."""
         return cast(results.Observation, await self._executor.execute(calls.ObserveCall(lines=lines)))
 
     async def wait_for(self, condition: calls.WaitFor) -> results.WaitResult:
         """Wait for one condition: ``wait_for(WaitFor(text="❯", timeout=60))``. Raises ``TimedOut``."""
-        # Checked before the call is journaled, so that a mistake in a workflow leaves no step behind.
+        # Check before journaling the call, so that a mistake in a workflow leaves no step behind.
         if sum(bool(getattr(condition, name)) for name in calls.WAIT_CONDITIONS) != 1:
             raise BadRequest(f"wait for exactly one of {', '.join(calls.WAIT_CONDITIONS)}")
         return cast(results.WaitResult, await self._executor.execute(condition))
 
     async def wait_stable(self, seconds: float, timeout: float = 600.0) -> results.WaitResult:
-        """Wait until the pane printed nothing for ``seconds``. Raises ``TimedOut``."""
+        """Wait until the pane has printed nothing for ``seconds``. Raises ``TimedOut``."""
         return await self.wait_for(calls.WaitFor(quiet=seconds, timeout=timeout))
 
     async def wait_state(
         self, *states: StateName, timeout: float = calls.DEFAULT_WAIT_TIMEOUT_S, is_new: bool = False
     ) -> results.WaitResult:
-        """Wait for one of these states; with ``is_new``, one that was entered after the last action."""
+        """Wait for one of these states. With ``is_new``, it must have been entered after the last action."""
         return await self.wait_for(calls.WaitFor(state=states, timeout=timeout, is_new=is_new))
 
     async def act(
@@ -66,7 +66,7 @@ class Context:
     ) -> results.ActionStepResult:
         """Execute an action through the gate. Raises ``NotDone`` with the reason if it was not executed.
 
-        An action whose status is `unknown` may have been executed; it is never retried.
+        An action with the status `unknown` may have been executed and is never retried.
         """
         call = (
             calls.ActionCall(wish=request)
@@ -93,7 +93,7 @@ class Context:
     async def spawn(
         self, command: Sequence[str], *, cwd: str = "", name: str = "", account: str = ""
     ) -> results.ActionStepResult:
-        """Start a program in a new window of the pane's session, under ``account`` if one is given."""
+        """Start a program in a new window of the pane's session, with ``account`` if one is given."""
         return await self.act(calls.SpawnRequest(command=tuple(command), cwd=cwd, name=name, account=account))
 
     async def notify(self, title: str, text: str, way: NotificationWay = "terminal") -> results.ActionStepResult:
@@ -109,11 +109,11 @@ class Context:
     ) -> results.PersonAnswer:
         """Ask a person through the inbox and return the choice.
 
-        `visor approve` means the first choice, `visor deny` the last; `visor workflow signal <run> <choice>` sends any
-        of them. The choice is empty if there was no answer in time, or if ``unless`` happened before; then ``why`` is
+        `visor approve` picks the first choice, `visor deny` the last; `visor workflow signal <run> <choice>` picks any
+        of them. The choice is empty if there was no answer in time, or if ``unless`` was met first; then ``why`` is
         `needless`.
         """
-        # `visor approve` and `visor deny` stand for the first and the last choice, so these must differ.
+        # `visor approve` and `visor deny` pick the first and the last choice, so these must differ.
         if len(set(choices)) != len(choices) or len(choices) < 2 or not all(choices):
             raise BadRequest("a question needs at least two different choices")
         call = calls.AskPersonCall(question=question, choices=tuple(choices), expires=expires, unless=unless)
@@ -124,26 +124,26 @@ class Context:
         return cast(results.ClockReading, await self._executor.execute(calls.SleepUntilCall(at=at))).at
 
     async def sleep(self, seconds: float) -> int:
-        # Two steps: the journal stores the end of the sleep, so that a restart does not sleep again from the start.
+        # The journal stores the end of the sleep first, so that a restart does not sleep the full time again.
         return await self.sleep_until(await self.now() + int(seconds * NS))
 
     async def pause(self, plan: str, until: int | None = None) -> results.PauseResult:
-        """Pause the run with a plan for people, until this time or until `visor workflow resume`.
+        """Pause the run, showing people a plan, until this time or until `visor workflow resume`.
 
         The event that started the run counts as handled from now on.
         """
         return cast(results.PauseResult, await self._executor.execute(calls.PauseCall(plan=plan, until=until)))
 
     async def pause_until_changed(self, pause: calls.PauseCall) -> results.PauseResult:
-        """Pause as ``pause`` does; also end when the pane or a setting changes as the call describes."""
+        """Pause like ``pause``, but also end when the pane or a setting changes as the call describes."""
         return cast(results.PauseResult, await self._executor.execute(pause))
 
     async def prefer(self, *names: str) -> results.PreferenceValues:
-        """Return the current values of these settings; call it again where they may have changed."""
+        """Return the current values of these settings. Call it again if they may have changed."""
         return cast(results.PreferenceValues, await self._executor.execute(calls.PreferencesCall(names=names)))
 
     async def still(self, text: str = "", lines: int = 50) -> results.TriggerCheckResult:
-        """Return whether the pane still shows what started the run: ``text``, or else the evidence of the event.
+        """Check whether the pane still shows what started the run: ``text``, or else the event's evidence.
 
         Searches the last lines and the screen. Call it before acting on an event that may be old.
         """
@@ -152,7 +152,7 @@ class Context:
         )
 
     async def recall(self, event: str, within: float = 600.0) -> results.RecallResult:
-        """Return the pane's detections of this event type in the last ``within`` seconds."""
+        """Return the pane's detections of this event type from the last ``within`` seconds."""
         return cast(results.RecallResult, await self._executor.execute(calls.RecallCall(event=event, within=within)))
 
     async def last_session(
@@ -160,7 +160,7 @@ class Context:
     ) -> results.SessionRecord:
         """Return the current or last session of the pane.
 
-        Restrict it to an agent process with ``runtime`` or to an id with ``session``; ``anywhere`` searches all panes.
+        ``runtime`` limits the search to an agent process, ``session`` to an id; ``anywhere`` searches all panes.
         """
         call = calls.LastSessionCall(runtime=runtime, session=session, anywhere=anywhere)
         return cast(results.SessionRecord, await self._executor.execute(call))
@@ -173,16 +173,16 @@ class Context:
         return cast(results.SessionRecord, await self._executor.execute(call))
 
     async def search_code(self, *names: str) -> results.CodeSearchResult:
-        """Find these names in the code of the pane's folder, if ast-grep is installed."""
+        """Find these names in the code in the pane's folder, if ast-grep is installed."""
         return cast(results.CodeSearchResult, await self._executor.execute(calls.SearchCodeCall(names=names)))
 
     async def select_account(self, service: str = "") -> results.AccountSelection:
-        """Return the account under which the run's agent may continue after its usage limit.
+        """Return the account with which the run's agent may continue after its usage limit.
 
-        It is empty unless the setting `failover_profile` names one with enough quota left. Call it right before using
+        It is empty unless the setting `failover_profile` names one with enough quota left. Call this right before using
         the account: start the session's resume command with ``context.spawn(seen.resume, account=selected.account)``,
         or type ``selected.prefix`` and ``seen.resume``, quoted, at the shell prompt. The account is a reference: the
-        new process itself looks up its credentials, so they are in no argv, journal, audit log or environment of ours.
+        new process loads the credentials itself, so they never enter our argv, journal, audit log or environment.
         """
         return cast(results.AccountSelection, await self._executor.execute(calls.SelectAccountCall(service=service)))
 
@@ -191,5 +191,5 @@ class Context:
         await self._executor.execute(calls.NoteCall(text=text))
 
     async def now(self) -> int:
-        """Return the time in nanoseconds since 1970; a replay returns the same."""
+        """Return the time in nanoseconds since 1970. A replay returns the same value."""
         return cast(results.ClockReading, await self._executor.execute(calls.ClockCall())).at

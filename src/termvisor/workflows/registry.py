@@ -1,4 +1,4 @@
-"""Find workflows by name or for an event: built-in ones, those of other packages, and files, reloaded on change."""
+"""Find workflows by name or event: built-in ones, those of other packages, and files (reloaded on change)."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +30,7 @@ class WorkflowRegistry:
         self.problems: tuple[WorkflowFileProblem, ...] = self._entry_point_problems
 
     def list_workflows(self) -> list[Workflow]:
-        """Return all workflows by priority and name."""
+        """Return all workflows, sorted by priority and name."""
         self._reload_if_changed()
         workflows = {**self._installed, **self._file_workflows}
         return sorted(workflows.values(), key=lambda workflow: (workflow.priority, workflow.name))
@@ -40,7 +40,7 @@ class WorkflowRegistry:
         return next((workflow for workflow in named if version in (None, workflow.version)), None)
 
     def describe_missing_workflow(self, run: Run, steps: Sequence[RunStep]) -> str:
-        """Say why a run cannot continue whose workflow is missing or changed, and at which step it stopped."""
+        """Explain why a run whose workflow is missing or changed cannot continue, and at which step it stopped."""
         other = self.find(run.workflow)
         problem = next((f" ({problem.why})" for problem in self.problems if problem.name == run.workflow), "")
         why = "was changed after this run started" if other else f"no longer exists{problem}"
@@ -57,8 +57,8 @@ class WorkflowRegistry:
             self._load_files([name for name, _, _ in stamp])
 
     def _load_files(self, names: Sequence[str]) -> None:
-        """Load all files; an invalid one is logged and skipped."""
-        # All files are read again, because a removed file may have been the reason that another was rejected.
+        """Load all files. An invalid file is logged and skipped."""
+        # Re-read all files, because a removed file may have been the reason why another was rejected.
         files: dict[str, Workflow] = {}
         problems: list[WorkflowFileProblem] = []
         previous_names = {workflow.origin: workflow.name for workflow in self._file_workflows.values()}
@@ -71,14 +71,14 @@ class WorkflowRegistry:
                 files[workflow.name] = workflow
             except ConfigError as error:
                 log.error("a workflow was not loaded: %s", error.message)
-                # A file that was valid before keeps its workflow's name, so that its open runs can be told the reason.
+                # Keep the workflow name of a file that was valid before, so that its open runs can report the reason.
                 known_name = previous_names.get(path, name.rpartition(".")[0])
                 problems.append(WorkflowFileProblem(file=path, why=error.message, name=known_name))
         self._file_workflows, self.problems = files, (*self._entry_point_problems, *problems)
 
 
 def _load_file(path: str) -> Workflow:
-    from termvisor.workflows.files.loader import load_workflow_file  # PyYAML is loaded only if there are files
+    from termvisor.workflows.files.loader import load_workflow_file  # load PyYAML only if there are files
 
     return load_workflow_file(path)
 
@@ -92,7 +92,7 @@ def _read_folder_stamp(folder: str) -> _FolderStamp:
 
 
 def _read_file_stamp(entry: "os.DirEntry[str]") -> tuple[int, int]:
-    """Return modification time and size; zeros for a broken link, which is reported when it is loaded."""
+    """Return modification time and size; zeros for a broken link, which is reported when loading."""
     try:
         status = entry.stat()
     except OSError:
@@ -103,8 +103,8 @@ def _read_file_stamp(entry: "os.DirEntry[str]") -> tuple[int, int]:
 def match_workflows(
     detection: Detection, workflows: Iterable[Workflow], get_mode: Callable[[str], WorkflowMode], now: int
 ) -> list[Workflow]:
-    """Return the workflows that match an event, the one to run first; none if the event is too old or not trusted."""
-    # Any program can print an unproven user variable; it must not make the daemon act.
+    """Return the workflows that match an event, the one to run first; empty if it is too old or not trusted."""
+    # Any program can print an unproven user variable, so it must not make the daemon act.
     if not detection.can_start_workflow:
         return []
     age = (now - detection.at) / NS
@@ -121,7 +121,7 @@ def match_workflows(
 def build_run(
     detection: Detection, workflow: Workflow, mode: WorkflowMode, now: int, others: Sequence[Workflow] = ()
 ) -> Run:
-    """Build the run for an event, which ``others`` match too; the store assigns its id."""
+    """Build the run for an event, which ``others`` match too. The store assigns its id."""
     extra: dict[str, Scalar] = {"also_fits": ", ".join(other.name for other in others)} if others else {}
     extra |= {name: detection.evidence[name] for name in ("resets_at",) if name in detection.evidence}
     return Run(

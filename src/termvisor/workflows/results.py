@@ -1,6 +1,6 @@
-"""Define the results of workflow calls, as the journal stores them: redacted, and the same again after a crash.
+"""The results of workflow calls as stored in the journal: redacted, and identical after a crash.
 
-Field names are part of the journal's format.
+Field names are part of the journal format.
 """
 
 from typing import Literal
@@ -14,7 +14,7 @@ from termvisor.model.ids import EventId, PaneId, RuntimeId, SessionId
 from termvisor.model.terminal.pane import ActivityKind
 
 UNCERTAIN_STATUSES = ("unknown", "typed_not_submitted")
-"""Statuses of an action that may or may not have arrived."""
+"""Statuses of an action that may or may not have taken effect."""
 
 
 class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -34,7 +34,7 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     screen: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     quiet_for: float | None = None
-    """Seconds since the last output."""
+    """Seconds since the last output; None if unknown."""
     agent: str = ""
     runtime: RuntimeId | None = None
     state: StateName = "unknown"
@@ -47,7 +47,7 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str = ""
     """The agent's own session id."""
     resume: tuple[str, ...] = ()
-    """The argv that resumes the session; empty if that is not possible."""
+    """The argv that resumes the session; empty if it cannot be resumed."""
 
 
 class WaitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,12 +72,12 @@ class ActionStepResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str = ""
     correlation: str = ""
     line: int | None = None
-    """How many lines the pane had printed before the action."""
+    """The number of lines that the pane had printed before the action."""
     mux_pane: str = ""
     """The tmux pane id of a spawned program."""
 
     def require_certain(self) -> None:
-        """Raise ``NotDone`` if the action may or may not have arrived: nothing may depend on it, nor repeat it."""
+        """Raise ``NotDone`` if it is unknown whether the action took effect. Do not rely on it or repeat it then."""
         if self.status in UNCERTAIN_STATUSES:
             text = f": {self.text}" if self.text else ""
             message = f"it is not known whether it was taken ({self.why}){text}; look at the pane"
@@ -85,7 +85,7 @@ class ActionStepResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PersonAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``choice`` is one of the choices; empty if there was no answer in time."""
+    """``choice`` is one of the offered choices; empty if there was no answer in time."""
 
     choice: str = ""
     why: str = ""
@@ -96,7 +96,7 @@ class PauseResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     why: Literal["due", "resumed", "changed"]
     text: str = ""
-    """What changed."""
+    """A description of the change."""
 
 
 class ClockReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -109,12 +109,12 @@ class TriggerCheckResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PreferenceValues(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The settings' values; ``origins`` names the file of each that the project overrides."""
+    """The settings' values. ``origins`` maps each setting overridden by the project to its file."""
 
     values: dict[str, Scalar] = {}
     origins: dict[str, str] = {}
     trouble: str = ""
-    """Why the project's overrides are ignored."""
+    """The reason why the project's overrides are ignored."""
 
     def is_on(self, name: str) -> bool:
         return bool(self.values.get(name))
@@ -140,7 +140,7 @@ class RecallResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SessionRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A stored session; ``id`` is 0 if there is none."""
+    """A stored session. ``id`` is 0 if there is none."""
 
     id: SessionId = SessionId(0)
     agent: str = ""
@@ -149,7 +149,7 @@ class SessionRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str = ""
     """The agent's own id."""
     resume: tuple[str, ...] = ()
-    """The argv that resumes it, according to the settings; empty if that is not possible."""
+    """The argv that resumes it, according to the settings; empty if it cannot be resumed."""
     cwd: str = ""
     title: str = ""
     is_over: bool = False
@@ -159,27 +159,27 @@ class SessionRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CodeSearchResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``places`` as `file:line: text`, redacted; ``trouble`` says why the search was not possible."""
+    """``places`` are redacted `file:line: text` entries; ``trouble`` is why the search was not possible."""
 
     places: tuple[str, ...] = ()
     trouble: str = ""
 
 
 class AccountSelection(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The account to continue under; empty if there is none, and ``why`` says why.
+    """The account to continue with; empty if there is none, for the reason in ``why``.
 
-    It is always empty while the setting `failover_profile` is.
+    It is always empty while the setting `failover_profile` is empty.
     """
 
     account: str = ""
     """A reference such as ``openai/work``."""
     why: str = ""
     remaining: float | None = None
-    """Percent left of its scarcest limit; None if unknown."""
+    """Percentage left of its scarcest limit; None if unknown."""
     prefix: tuple[str, ...] = ()
-    """The argv prefix that starts a command under this account."""
+    """The argv prefix that starts a command with this account."""
     shares_sessions: bool = False
-    """The account can resume sessions of the agent's usual account."""
+    """True if the account can resume sessions of the agent's usual account."""
 
 
 class EmptyResult(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,8 +1,8 @@
-"""Define a workflow: its name, its trigger, and an async function that takes a ``Context``.
+"""The definition of a workflow: its name, its trigger, and an async function that takes a ``Context``.
 
 A workflow is a module in `workflows/builtin/`, listed in `BUILTIN`, with ``WORKFLOW = Workflow(…)``; an entry point in
 the group `termvisor.workflows` with such a value; or a YAML or TOML file (see `files.loader`). Increase ``version``
-whenever the function makes other calls or in another order: a run continues only with the version it started with.
+whenever the function's calls or their order change, because a run continues only with the version it started with.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ from termvisor.workflows.context import Context
 
 log = get_logger("workflow")
 WorkflowFunction = Callable[[Context], Awaitable[str | None]]
-"""The work of a run; the returned text tells a person how it ended."""
+"""The work of a run. The returned text describes the result to people."""
 SEVERITY_ORDER: tuple[Severity, ...] = ("info", "warning", "error", "critical")
 BUILTIN: tuple[str, ...] = (
     "answer_permission",
@@ -33,14 +33,14 @@ BUILTIN: tuple[str, ...] = (
     "restart_crashed",
     "unstick",
 )
-"""Modules of `termvisor.workflows.builtin`, by name."""
+"""Names of the modules in `termvisor.workflows.builtin`."""
 
 
 class Trigger(Struct, frozen=True, kw_only=True):
-    """Which events start a workflow; all given fields must match. Without events it starts only on request."""
+    """The events that start a workflow. All given fields must match. Without events it starts only on request."""
 
     events: tuple[str, ...] = ()
-    """Event types such as `session.compaction`; patterns such as `usage.*` are allowed."""
+    """Event types such as `session.compaction`. Patterns such as `usage.*` are allowed."""
     agents: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     severity: Severity = "info"
@@ -59,20 +59,20 @@ class Trigger(Struct, frozen=True, kw_only=True):
 
 
 class Workflow(Struct, frozen=True, kw_only=True):
-    """``run`` is the work; ``cleanup`` runs once at every end, also after a failure or a cancellation."""
+    """``run`` is the work. ``cleanup`` runs once at the end, even after a failure or a cancellation."""
 
     name: str
     version: int = 1
     summary: str
     trigger: Trigger = Trigger()
     priority: int = 100
-    """Of the workflows that match an event, the one with the lowest number runs; ties are broken by name."""
+    """If several workflows match an event, the one with the lowest number runs. Ties are broken by name."""
     mode: WorkflowMode = "ask"
     """The mode if the settings do not set one."""
     timeout: float = 3600.0
-    """Seconds of work in all steps; waiting for people or for a time does not count."""
+    """Maximum seconds of work in all steps, not counting waits for people or for a time."""
     takes_pane: bool = True
-    """Lock the pane against other runs while this one is open."""
+    """Lock the pane against other runs while a run is open."""
     outlives_agent: bool = False
     """Continue when the agent in the pane exits, instead of being cancelled."""
     outlives_pane: bool = False
@@ -80,16 +80,16 @@ class Workflow(Struct, frozen=True, kw_only=True):
     run: WorkflowFunction
     cleanup: WorkflowFunction | None = None
     origin: str = "built-in"
-    """`built-in`, the entry point of a package, or the path of a file."""
+    """`built-in`, a package's entry point, or the path of a file."""
     steps: tuple[str, ...] = ()
-    """A description of its steps for people; for a file, the steps themselves."""
+    """A description of the steps for people; for a file, the steps themselves."""
     names: tuple[WorkflowReference, ...] = ()
     """The events, agents and rules that a file refers to."""
 
 
 def load_installed_workflows() -> tuple[list[Workflow], dict[str, str]]:
-    """Return the built-in workflows and those of other packages, and the problems by entry point; they are logged."""
-    # Imported by name, so that the built-in modules can import this one.
+    """Return the built-in and third-party workflows, and the problems (also logged) by entry point."""
+    # Import by name, so that the built-in modules can import this module.
     builtin = [import_module(f"termvisor.workflows.builtin.{name}").WORKFLOW for name in BUILTIN]
     workflows = {workflow.name: workflow for workflow in builtin}
     values, broken = read_plugins("workflows")
@@ -97,7 +97,7 @@ def load_installed_workflows() -> tuple[list[Workflow], dict[str, str]]:
     for name, value in values.items():
         if not isinstance(value, Workflow):
             problems[name] = "it is not a Workflow"
-        # A package must not replace a built-in workflow, or that of another package, unnoticed.
+        # A package must not silently replace a built-in workflow or another package's workflow.
         elif value.name in workflows:
             problems[name] = f"the name {value.name} is already used"
         else:

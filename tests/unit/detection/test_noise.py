@@ -1,4 +1,4 @@
-"""Ordinary noise is no event; recordings of the real programs give the events that they show, and no others."""
+"""Ordinary output gives no event; recordings of real programs give exactly the expected events."""
 
 import json
 from pathlib import Path
@@ -55,47 +55,47 @@ TRUE = {path.stem: ["shell.process.killed"] for path in (RECORDINGS / "near_miss
 
 
 @pytest.fixture(scope="module")
-def scan() -> RuleScanner:
+def scanner() -> RuleScanner:
     return RuleScanner(RULES, cache=get_pattern_cache_dir())
 
 
-def shown(name: str) -> list[str]:
+def load_rows(name: str) -> list[str]:
     rows: list[str] = json.loads((RECORDINGS / f"{name}.json").read_text())["screen"]["rows"]
     return [row.rstrip() for row in rows]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_recording_gives_its_events(scan: RuleScanner, name: str) -> None:
-    assert {match.rule.id for match in scan.scan_rows(shown(name))} == EXPECTED[name]
+def test_a_recording_gives_its_events(scanner: RuleScanner, name: str) -> None:
+    assert {match.rule.id for match in scanner.scan_rows(load_rows(name))} == EXPECTED[name]
 
 
 @pytest.mark.parametrize("agent", AT_MOST)
-def test_all_other_recordings_give_nothing_new(scan: RuleScanner, agent: str) -> None:
+def test_other_recordings_give_only_expected_events(scanner: RuleScanner, agent: str) -> None:
     for path in sorted((RECORDINGS / agent).glob("*.json")):
         name = f"{agent}/{path.stem}"
-        found = {match.rule.id for match in scan.scan_rows(shown(name))}
+        found = {match.rule.id for match in scanner.scan_rows(load_rows(name))}
         assert found <= EXPECTED.get(name, AT_MOST[agent]), name
 
 
-def test_text_about_an_agent_in_another_program_is_no_event(scan: RuleScanner) -> None:
-    """`cat`, `less` and editors show recordings in panes in which no agent lives."""
+def test_text_about_an_agent_in_another_program_is_no_event(scanner: RuleScanner) -> None:
+    """`cat`, `less` and editors show recordings in panes without an agent."""
     for path in sorted((RECORDINGS / "near_misses").glob("*.json")):
-        rows = shown(f"near_misses/{path.stem}")
-        found = [match.rule.id for match in scan.scan_lines(rows) if not match.rule.agent]
+        rows = load_rows(f"near_misses/{path.stem}")
+        found = [match.rule.id for match in scanner.scan_lines(rows) if not match.rule.agent]
         assert found == TRUE.get(path.stem, []), path.stem
 
 
-def test_an_agent_that_quotes_event_texts_causes_no_event(scan: RuleScanner) -> None:
+def test_an_agent_that_quotes_event_texts_causes_no_event(scanner: RuleScanner) -> None:
     for path in sorted((RECORDINGS / "near_misses").glob("prose_*.json")):
-        found = {match.rule.event for match in scan.scan_rows(shown(f"near_misses/{path.stem}"))}
+        found = {match.rule.event for match in scanner.scan_rows(load_rows(f"near_misses/{path.stem}"))}
         assert found <= {"session.start"}, path.stem
 
 
-def test_ordinary_noise_gives_no_event(scan: RuleScanner) -> None:
+def test_ordinary_noise_gives_no_event(scanner: RuleScanner) -> None:
     texts = list(generate_lines(7, RULES, 1 << 20))
     found = [
         (match.rule.id, texts[start + match.line])
         for start in range(0, len(texts), 800)
-        for match in scan.scan_lines(texts[start : start + 800], texts[max(0, start - 3) : start])
+        for match in scanner.scan_lines(texts[start : start + 800], texts[max(0, start - 3) : start])
     ]
     assert found == []

@@ -1,3 +1,5 @@
+"""Scan lines and screen rows with all rules."""
+
 import pytest
 
 from termvisor.detection.scanner import MAX_LINE_CHARS, RuleScanner, has_cut_line, join_lines
@@ -8,68 +10,68 @@ PAIR = build_rule(r"^begin$\n(?:.*\n){0,2}end (?P<how>\w+)", "tool.pair", scope=
 
 
 @pytest.fixture(scope="module")
-def scan() -> RuleScanner:
+def scanner() -> RuleScanner:
     return RuleScanner([LIMIT, PAIR])
 
 
-def told(scan: RuleScanner, *texts: str, before: tuple[str, ...] = ()) -> list[tuple[str, int, int, int]]:
-    return [(one.rule.id, one.line, one.start, one.end) for one in scan.scan_lines(texts, before)]
+def scan_texts(scanner: RuleScanner, *texts: str, before: tuple[str, ...] = ()) -> list[tuple[str, int, int, int]]:
+    return [(one.rule.id, one.line, one.start, one.end) for one in scanner.scan_lines(texts, before)]
 
 
-def test_a_match_has_its_line_span_and_captures(scan: RuleScanner) -> None:
-    (match,) = scan.scan_lines(["x", "limit 42", "no limit 3"])
+def test_a_match_has_its_line_span_and_captures(scanner: RuleScanner) -> None:
+    (match,) = scanner.scan_lines(["x", "limit 42", "no limit 3"])
     assert (match.rule, match.line, match.start, match.end, match.captures) == (LIMIT, 1, 0, 8, {"at": "42"})
 
 
-def test_a_stream_rule_reaches_over_four_lines_and_no_more(scan: RuleScanner) -> None:
-    assert told(scan, "begin", "end well") == [("tool.pair", 1, -6, 8)]
-    assert told(scan, "begin", "a", "b", "end well") == [("tool.pair", 3, -10, 8)]
-    assert told(scan, "begin", "a", "b", "c", "end well") == []
+def test_a_stream_rule_matches_over_at_most_four_lines(scanner: RuleScanner) -> None:
+    assert scan_texts(scanner, "begin", "end well") == [("tool.pair", 1, -6, 8)]
+    assert scan_texts(scanner, "begin", "a", "b", "end well") == [("tool.pair", 3, -10, 8)]
+    assert scan_texts(scanner, "begin", "a", "b", "c", "end well") == []
 
 
-def test_a_match_across_calls_is_found_once(scan: RuleScanner) -> None:
-    assert told(scan, "end well", before=("x", "begin", "a")) == [("tool.pair", 0, -8, 8)]
-    assert told(scan, "x", before=("begin", "end well")) == []
-    assert told(scan, "x", before=("limit 1",)) == []
+def test_a_match_across_calls_is_found_once(scanner: RuleScanner) -> None:
+    assert scan_texts(scanner, "end well", before=("x", "begin", "a")) == [("tool.pair", 0, -8, 8)]
+    assert scan_texts(scanner, "x", before=("begin", "end well")) == []
+    assert scan_texts(scanner, "x", before=("limit 1",)) == []
 
 
-def test_a_cut_line_is_matched_as_a_whole(scan: RuleScanner) -> None:
-    word = RuleScanner([build_rule(r"needle (?P<at>\d+);", "tool.needle"), LIMIT])
+def test_a_split_line_is_matched_as_one(scanner: RuleScanner) -> None:
+    needle_scanner = RuleScanner([build_rule(r"needle (?P<at>\d+);", "tool.needle"), LIMIT])
     long = "x" * (MAX_LINE_CHARS - 4) + "need"
-    assert told(word, long, "le 7; and on") == [("tool.needle", 1, -4, 5)]
-    assert told(word, "x" * MAX_LINE_CHARS, "limit 3") == []
-    assert told(word, "le 7;", before=(long,)) == [("tool.needle", 0, -4, 5)]
+    assert scan_texts(needle_scanner, long, "le 7; and on") == [("tool.needle", 1, -4, 5)]
+    assert scan_texts(needle_scanner, "x" * MAX_LINE_CHARS, "limit 3") == []
+    assert scan_texts(needle_scanner, "le 7;", before=(long,)) == [("tool.needle", 0, -4, 5)]
 
 
-def test_a_very_long_text_is_read_in_stretches() -> None:
-    word = RuleScanner([build_rule(r"needle (?P<at>\d+);", "tool.needle")])
+def test_a_very_long_text_is_scanned_in_sections() -> None:
+    needle_scanner = RuleScanner([build_rule(r"needle (?P<at>\d+);", "tool.needle")])
     text = "".join("y" * 4000 + f"needle {number};" for number in range(5))
-    assert [match.captures["at"] for match in word.scan_lines([text])] == ["0", "1", "2", "3", "4"]
+    assert [match.captures["at"] for match in needle_scanner.scan_lines([text])] == ["0", "1", "2", "3", "4"]
 
 
-def test_a_row_of_a_screen_is_not_a_stream(scan: RuleScanner) -> None:
+def test_shell_stream_rules_do_not_match_screen_rows(scanner: RuleScanner) -> None:
     one = RuleScanner(
         [build_rule("^shell", "a.shell", scope="stream"), build_rule("^shell", "b.agent", scope="stream", agent="x")]
     )
     assert [match.rule.id for match in one.scan_lines(["shell"])] == ["a.shell", "b.agent"]
     assert [match.rule.id for match in one.scan_rows(["shell"])] == ["b.agent"]
     assert one.scan_row("shell") == []
-    assert [match.rule.id for match in scan.scan_row("limit 9")] == ["tool.limit"]
+    assert [match.rule.id for match in scanner.scan_row("limit 9")] == ["tool.limit"]
 
 
-def test_no_rules_and_no_lines_are_fine(scan: RuleScanner) -> None:
+def test_no_rules_or_no_lines_give_no_match(scanner: RuleScanner) -> None:
     assert RuleScanner([]).scan_lines(["a"]) == []
-    assert scan.scan_lines([]) == []
+    assert scanner.scan_lines([]) == []
 
 
-def test_lone_surrogates_are_scanned(scan: RuleScanner) -> None:
-    assert told(scan, "\ud800", "limit 3", "a\nb") == [("tool.limit", 1, 0, 7)]
+def test_lone_surrogates_are_scanned(scanner: RuleScanner) -> None:
+    assert scan_texts(scanner, "\ud800", "limit 3", "a\nb") == [("tool.limit", 1, 0, 7)]
 
 
-def test_many_hits_in_one_batch_are_all_found() -> None:
-    scan = RuleScanner([LIMIT])
+def test_all_of_many_matches_in_one_batch_are_found() -> None:
+    scanner = RuleScanner([LIMIT])
     texts = [f"limit {number}" if number % 3 == 0 else "x" for number in range(500)]
-    assert [match.line for match in scan.scan_lines(texts)] == list(range(0, 500, 3))
+    assert [match.line for match in scanner.scan_lines(texts)] == list(range(0, 500, 3))
 
 
 @pytest.mark.parametrize(
@@ -83,11 +85,11 @@ def test_many_hits_in_one_batch_are_all_found() -> None:
         (["a" * 90] * 100 + ["x" * MAX_LINE_CHARS] + ["b"] * 100, True),
     ],
 )
-def test_cut_lines_are_found(lines: list[str], is_cut: bool) -> None:
+def test_split_lines_are_found(lines: list[str], is_cut: bool) -> None:
     assert has_cut_line("\n".join(lines)) == is_cut
 
 
-def test_cut_lines_are_joined_and_offsets_are_located() -> None:
+def test_split_lines_are_joined_and_offsets_are_located() -> None:
     rows = join_lines(["a", "x" * MAX_LINE_CHARS, "y" * MAX_LINE_CHARS, "z", "b"])
     assert [len(text) for text in rows.texts] == [1, 2 * MAX_LINE_CHARS + 1, 1]
     assert list(rows.first_lines) == [0, 1, 4]

@@ -9,7 +9,7 @@ REQUEST = make_command_request("make && rm -rf build", actor=make_actor("robot",
 EXAMINED = analyze_text("make && rm -rf build")
 
 
-def rule(answer: str = "ask", **when: object) -> PolicyRule:
+def build_rule(answer: str = "ask", **when: object) -> PolicyRule:
     return PolicyRule(id="x", answer=answer, when=RuleCondition(**when))  # type: ignore[arg-type]
 
 
@@ -37,26 +37,26 @@ def rule(answer: str = "ask", **when: object) -> PolicyRule:
         ({"command": ("disk",)}, False),
     ],
 )
-def test_every_key_that_is_set_must_fit(when: dict[str, object], is_fit: bool) -> None:
-    assert matches_rule(rule(**when), REQUEST, EXAMINED) is is_fit
+def test_every_key_that_is_set_must_match(when: dict[str, object], is_fit: bool) -> None:
+    assert matches_rule(build_rule(**when), REQUEST, EXAMINED) is is_fit
 
 
 def test_allow_rule_must_match_every_program_and_class() -> None:
-    assert not matches_rule(rule("allow", program=("make",)), REQUEST, EXAMINED)
-    assert matches_rule(rule("allow", program=("make", "rm")), REQUEST, EXAMINED)
-    assert not matches_rule(rule("allow", command=("delete",)), REQUEST, EXAMINED)
-    assert matches_rule(rule("allow", command=("destructive_delete",)), REQUEST, EXAMINED)
+    assert not matches_rule(build_rule("allow", program=("make",)), REQUEST, EXAMINED)
+    assert matches_rule(build_rule("allow", program=("make", "rm")), REQUEST, EXAMINED)
+    assert not matches_rule(build_rule("allow", command=("delete",)), REQUEST, EXAMINED)
+    assert matches_rule(build_rule("allow", command=("destructive_delete",)), REQUEST, EXAMINED)
 
 
 def test_unknown_program_matches_no_allow_rule() -> None:
     assert not matches_rule(
-        rule("allow", program=("make",)), make_command_request("make; $X"), analyze_text("make; $X")
+        build_rule("allow", program=("make",)), make_command_request("make; $X"), analyze_text("make; $X")
     )
 
 
 def test_command_rule_does_not_match_other_text() -> None:
-    assert not matches_rule(rule(program=("*",)), REQUEST, None)
-    assert not matches_rule(rule("allow", command=("delete",)), REQUEST, analyze_text("ls"))
+    assert not matches_rule(build_rule(program=("*",)), REQUEST, None)
+    assert not matches_rule(build_rule("allow", command=("delete",)), REQUEST, analyze_text("ls"))
 
 
 @pytest.mark.parametrize(

@@ -142,11 +142,11 @@ def test_the_strictest_rule_wins_whatever_the_order() -> None:
 
 def test_hook_allow_overrides_nothing_and_missing_answer_denies() -> None:
     policy = parse_policy('[[hook]]\nid = "h"\nprogram = ["x"]\nkinds = ["send_text"]')
-    said = {
+    requests = {
         name: make_command_request("ls", hooks=(HookAnswer("h", name, "why"),))
         for name in ("allow", "deny", "modify", "failed")
     }
-    assert {name: answer(policy, request) for name, request in said.items()} == {
+    assert {name: answer(policy, request) for name, request in requests.items()} == {
         "allow": "ask",
         "deny": "deny",
         "modify": "deny",
@@ -174,7 +174,7 @@ def test_rate_limit_denies_until_a_token_is_available() -> None:
     assert take_tokens(policy, make_request(Attach(pane=PANE))) == {}
 
 
-def test_a_caller_that_is_limited_is_limited_over_all_panes() -> None:
+def test_a_caller_rate_limit_applies_over_all_panes() -> None:
     policy = parse_policy("[rates]\nactors = { robot = 1 }")
     spent = take_tokens(policy, make_command_request("ls"))
     elsewhere = make_request(Kill(pane=PaneId(9)), place=PaneContext(pane=PaneId(9)), spent=spent)
@@ -198,35 +198,38 @@ def test_every_reason_is_kept() -> None:
     assert {"never_written", "privilege", "destructive_delete", "remote_code", "network", "others.input"} <= found
 
 
-def plea(**fields) -> AnswerAgent:
+def build_permission_request(**fields) -> AnswerAgent:
     return AnswerAgent(agent="claude_code", tool="Bash", request="r", pane=PANE, **fields)
 
 
 @pytest.mark.parametrize(
-    ("wish", "expected"),
+    ("action", "expected"),
     [
-        (plea(command="ls"), "ask"),
-        (plea(command="rm -rf /"), "deny"),
-        (plea(writes=("/src/main.py",)), "ask"),
-        (plea(writes=("~/.ssh/authorized_keys",)), "deny"),
-        (plea(given='{"url":"https://example.org"}'), "ask"),
+        (build_permission_request(command="ls"), "ask"),
+        (build_permission_request(command="rm -rf /"), "deny"),
+        (build_permission_request(writes=("/src/main.py",)), "ask"),
+        (build_permission_request(writes=("~/.ssh/authorized_keys",)), "deny"),
+        (build_permission_request(given='{"url":"https://example.org"}'), "ask"),
     ],
     ids=["command", "dangerous", "file", "keys", "other tool"],
 )
-def test_permission_request_is_never_allowed_by_default(wish: AnswerAgent, expected: str) -> None:
-    assert answer(DEFAULT, make_request(wish, "agent")) == expected
+def test_permission_request_is_never_allowed_by_default(action: AnswerAgent, expected: str) -> None:
+    assert answer(DEFAULT, make_request(action, "agent")) == expected
 
 
 def test_rule_can_allow_a_permission_request_by_program() -> None:
     policy = parse_policy(f'{ALLOW}when = {{ kind = ["answer_agent"], program = ["make"] }}')
-    assert answer(policy, make_request(plea(command="make test"), "agent")) == "allow"
-    assert answer(policy, make_request(plea(command="make test; touch x"), "agent")) == "ask"
-    assert answer(policy, make_request(plea(given="{}"), "agent")) == "ask"
+    assert answer(policy, make_request(build_permission_request(command="make test"), "agent")) == "allow"
+    assert answer(policy, make_request(build_permission_request(command="make test; touch x"), "agent")) == "ask"
+    assert answer(policy, make_request(build_permission_request(given="{}"), "agent")) == "ask"
 
 
 def test_permission_request_in_a_protected_pane_requires_approval() -> None:
     policy = parse_policy('protected = ["session:prod"]')
-    assert answer(policy, make_request(plea(command="ls"), "agent", place=PaneContext(session="prod"))) == "ask"
+    assert (
+        answer(policy, make_request(build_permission_request(command="ls"), "agent", place=PaneContext(session="prod")))
+        == "ask"
+    )
     assert answer(policy, make_request(Activate(pane=PANE), "agent", place=PaneContext(session="prod"))) == "deny"
 
 

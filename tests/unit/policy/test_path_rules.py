@@ -62,7 +62,7 @@ def test_key_folders_and_own_files_are_never_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["~/.sshrc", "~/ssh/x", "~/.config/other", "~/*", "~/?ssh", "/tmp/x", "~/.config"])
-def test_their_neighbours_may_be_written(text: str) -> None:
+def test_similar_folders_may_be_written(text: str) -> None:
     assert find_never_written_folder(resolve_path(text, SCOPE), SCOPE) == ""
 
 

@@ -9,13 +9,13 @@ from termvisor.policy.policy_file import MAX_POLICY_CHARS, PathStep, check_polic
 RULE = '[[rule]]\nid = "a"\nanswer = "ask"\n'
 
 
-def complaint(text: str) -> ConfigError:
+def parse_and_catch_error(text: str) -> ConfigError:
     with pytest.raises(ConfigError) as caught:
         parse_policy(text)
     return caught.value
 
 
-def test_no_file_means_the_defaults() -> None:
+def test_without_a_file_the_default_policy_is_loaded() -> None:
     assert parse_policy("") == Policy()
     assert (parse_policy("").approval.default, parse_policy("").rates.per_minute, parse_policy("").unproven_prompt) == (
         "ask",
@@ -24,7 +24,7 @@ def test_no_file_means_the_defaults() -> None:
     )
 
 
-def test_the_example_of_the_reference_is_a_policy() -> None:
+def test_the_example_of_the_reference_is_a_valid_policy() -> None:
     policy = parse_policy(EXAMPLE_POLICY)
     assert [rule.id for rule in policy.rules] == ["ci_may_build", "two_for_production"]
     assert policy.quiet_hours[0].since == "22:00"
@@ -66,13 +66,13 @@ def test_the_example_of_the_reference_is_a_policy() -> None:
     ],
 )
 def test_error_names_line_key_and_hint(text: str, message: str, hint: str) -> None:
-    error = complaint(text)
+    error = parse_and_catch_error(text)
     assert message in error.message
     assert hint in error.hint
 
 
 def test_error_details_have_key_and_line() -> None:
-    assert complaint("\n[shel]").details == {"key": "shel", "line": 2}
+    assert parse_and_catch_error("\n[shel]").details == {"key": "shel", "line": 2}
 
 
 def test_valid_file_passes(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tests.unit.policy.policy_requests import HOME, make_command_request, make_r
 PANE = PaneId(7)
 
 
-def keys(*names: str, **given: object):
+def build_send_keys(*names: str, **given: object):
     return make_request(SendKeys(pane=PANE, keys=names), is_command=True, **given)
 
 
@@ -22,7 +22,7 @@ def test_text_already_at_the_prompt_is_part_of_the_command() -> None:
 
 
 def test_typed_keys_are_a_command() -> None:
-    assert get_command_text(keys("r", "m", "Space", "x", "Enter")) == "rm x\n"
+    assert get_command_text(build_send_keys("r", "m", "Space", "x", "Enter")) == "rm x\n"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_typed_keys_are_a_command() -> None:
     ],
 )
 def test_enter_on_an_unknown_or_edited_line_is_blind(names, standing, is_blind) -> None:
-    assert has_blind_enter(keys(*names, standing=standing)) is is_blind
+    assert has_blind_enter(build_send_keys(*names, standing=standing)) is is_blind
 
 
 def test_program_paths_are_relative_to_its_folder() -> None:

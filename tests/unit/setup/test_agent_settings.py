@@ -37,14 +37,14 @@ def test_every_agent_has_its_file(agent: HookedAgent, path: str, project: str) -
     assert (get_settings_path(agent, HOME), get_settings_path(agent, HOME, "/src")) == (path, project)
 
 
-def test_an_agent_whose_folder_was_moved_is_followed() -> None:
+def test_an_agent_with_a_moved_config_folder_is_found() -> None:
     moved = {**HOME, "CLAUDE_CONFIG_DIR": "/claude", "CODEX_HOME": "/codex", "XDG_CONFIG_HOME": "/etc/you"}
     assert get_settings_path("claude_code", moved) == "/claude/settings.json"
     assert get_settings_path("codex", moved) == "/codex/hooks.json"
     assert get_settings_path("opencode", moved) == "/etc/you/opencode/plugin/termvisor.js"
 
 
-def test_a_hook_names_the_script_and_ends_well_whatever_happens() -> None:
+def test_a_hook_command_runs_the_script_and_always_succeeds() -> None:
     hooks = json.loads(add_hooks(build_settings_file("claude_code", PLACES, HOME), None))["hooks"]
     command = hooks["Stop"][0]["hooks"][0]["command"]
     assert command == (
@@ -73,12 +73,12 @@ def test_each_agent_gets_its_own_shape() -> None:
         (b'{"hooks": {"Stop": {}}}', "hooks.Stop is not a list"),
     ],
 )
-def test_an_unusable_settings_file_is_refused(data: bytes, why: str) -> None:
+def test_an_unusable_settings_file_is_rejected(data: bytes, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         add_hooks(build_settings_file("claude_code", PLACES, HOME), data)
 
 
-def test_what_was_changed_or_broken_is_reported() -> None:
+def test_changed_and_unreadable_hooks_are_reported() -> None:
     file = build_settings_file("codex", PLACES, HOME)
     once = add_hooks(file, None)
     assert inspect_hooks(file, None).state == "absent"
@@ -86,7 +86,7 @@ def test_what_was_changed_or_broken_is_reported() -> None:
     assert inspect_hooks(file, b"{").state == "unreadable"
 
 
-def test_only_our_own_plugin_file_is_removed(tmp_path: Path) -> None:
+def test_only_the_visor_plugin_file_is_removed(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
     (tmp_path / ".config/opencode/node_modules/@opencode-ai/plugin").mkdir(parents=True)
     file = build_settings_file("opencode", PLACES, environ)
@@ -97,7 +97,7 @@ def test_only_our_own_plugin_file_is_removed(tmp_path: Path) -> None:
     assert remove_hooks(file, b"theirs", None) == b"theirs"
 
 
-def test_no_plugin_folder_is_made_where_opencode_would_hang_without_a_network(tmp_path: Path) -> None:
+def test_opencode_is_skipped_unless_its_plugin_folder_is_in_use(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
     assert "npm install --prefix" in build_settings_file("opencode", PLACES, environ).skip_reason
     (tmp_path / ".config/opencode/plugin").mkdir(parents=True)
@@ -120,7 +120,7 @@ def test_an_agent_is_installed_by_its_program_or_by_its_folder(tmp_path: Path) -
     assert list_installed_agents({"HOME": str(tmp_path), "PATH": ""}) == ["codex"]
 
 
-def test_what_is_missing_changed_broken_or_gone_is_found(tmp_path: Path, places: Paths) -> None:
+def test_missing_changed_and_unreadable_hooks_are_found(tmp_path: Path, places: Paths) -> None:
     environ = {"HOME": str(tmp_path), "PATH": ""}
     for name in (".claude", ".codex", ".gemini", ".copilot/hooks", ".config/opencode"):
         (tmp_path / name).mkdir(parents=True)

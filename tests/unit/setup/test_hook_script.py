@@ -84,13 +84,13 @@ async def test_a_payload_that_is_not_an_object_is_dropped(places: Paths, payload
     assert json.loads(record.text)["payload"] == {}
 
 
-async def test_no_payload_can_make_a_second_line(places: Paths) -> None:
+async def test_a_payload_cannot_forge_a_second_line(places: Paths) -> None:
     run(places, b'{"a": 1}}\n{"v":1,"agent":"codex","event":"Stop","payload":{}')
     run(places, b'{"b": 2}')
     assert [json.loads(record.text)["payload"] for record in await records(places)] == [{"b": 2}]
 
 
-async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_reported(places: Paths) -> None:
+async def test_a_too_long_payload_is_dropped_and_the_event_is_reported(places: Paths) -> None:
     run(places, b'{"text": "' + b"x" * (2 << 20) + b'"}')
     (record,) = await records(places)
     assert json.loads(record.text)["payload"] == {}
@@ -98,13 +98,13 @@ async def test_a_payload_that_is_too_long_is_left_out_and_the_event_is_reported(
 
 
 @pytest.mark.parametrize("name", ['/tmp/a"b,1,0', "/tmp/a\\b,1,0", "/tmp/a\nb,1,0"])
-async def test_a_socket_with_odd_signs_in_its_name_breaks_no_line(places: Paths, name: str) -> None:
+async def test_a_socket_name_with_special_characters_is_dropped(places: Paths, name: str) -> None:
     run(places, b"{}", env={"TMUX": name, "TMUX_PANE": "%1"})
     (record,) = await records(places)
     assert (record.hint.socket, record.hint.mux_pane) == ("", None)
 
 
-async def test_many_at_once_lose_nothing(places: Paths) -> None:
+async def test_concurrent_hooks_lose_no_event(places: Paths) -> None:
     command = hook_script.build_tell_command(places, "codex", "PreToolUse")
     payloads = [b'{"n": %d, "text": "%b"}' % (number, b"x" * (number * 60 % 4_000)) for number in range(60)]
     running = [subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE) for _ in payloads]
@@ -114,12 +114,12 @@ async def test_many_at_once_lose_nothing(places: Paths) -> None:
     assert sorted(result) == list(range(60))
 
 
-@pytest.mark.parametrize("trouble", ["script gone", "spool is a file", "spool cannot be written"])
-def test_no_problem_reaches_the_agent(places: Paths, trouble: str) -> None:
+@pytest.mark.parametrize("problem", ["script gone", "spool is a file", "spool cannot be written"])
+def test_any_problem_is_hidden_from_the_agent(places: Paths, problem: str) -> None:
     spool = Path(places.spool_dir)
-    if trouble == "script gone":
+    if problem == "script gone":
         Path(places.hook_file).unlink()
-    elif trouble == "spool is a file":
+    elif problem == "spool is a file":
         spool.rmdir()
         spool.touch()
     else:
@@ -127,14 +127,14 @@ def test_no_problem_reaches_the_agent(places: Paths, trouble: str) -> None:
     run(places, b"{}")
 
 
-def test_what_is_asked_without_a_daemon_gets_no_answer(places: Paths) -> None:
+def test_ask_without_a_daemon_prints_nothing(places: Paths) -> None:
     command = hook_script.build_ask_command(places, "claude_code")
     asked = subprocess.run(["/bin/sh", "-c", command], input=b"{}", capture_output=True, check=True, timeout=30)
     assert (asked.stdout, asked.stderr) == (b"", b"")
     assert not Path(places.runtime_dir).exists()
 
 
-def test_it_is_private_and_written_once(places: Paths) -> None:
+def test_the_script_is_private_and_written_once(places: Paths) -> None:
     found = os.stat(places.hook_file)
     assert stat.S_IMODE(found.st_mode) == 0o600
     hook_script.install(places)
@@ -144,13 +144,13 @@ def test_it_is_private_and_written_once(places: Paths) -> None:
     assert (modes, stat.S_IMODE(os.stat(places.spool_dir).st_mode)) == ({0o600}, 0o700)
 
 
-def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     with pytest.raises(Unavailable):
         hook_script.install(Paths(str(tmp_path), str(tmp_path / "data"), str(tmp_path / "run")))
 
 
-def test_how_long_an_agent_waits_is_reported(places: Paths, record_testsuite_property) -> None:
+def test_the_duration_of_a_hook_is_recorded(places: Paths, record_testsuite_property) -> None:
     took = []
     for _ in range(20):
         begun = time.perf_counter()

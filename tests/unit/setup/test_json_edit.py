@@ -38,13 +38,13 @@ def test_an_item_is_inserted_in_the_existing_style(text: str, expected: str) -> 
 @pytest.mark.parametrize(
     ("text", "why"), [('{"a": []}', "a is not an object"), ('{"a": {"b": {}}}', "a.b is not a list")]
 )
-def test_an_unexpected_structure_is_refused(text: str, why: str) -> None:
+def test_an_unexpected_structure_is_rejected(text: str, why: str) -> None:
     with pytest.raises(JsonShapeError, match=why):
         append_item(text, ("a", "b"), "1")
 
 
 @pytest.mark.parametrize("text", ["", "{", "{} x", '{"a": 01}', "[" * 100_000, "{'a': 1}", '{"a": 1,}', "// note\n{}"])
-def test_what_is_no_json_is_reported(text: str) -> None:
+def test_invalid_json_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         parse_tree(text)
 
@@ -64,17 +64,17 @@ def test_what_is_no_json_is_reported(text: str) -> None:
         (f'{{"other": [{OURS}]}}', f'{{"other": [{OURS}]}}'),
     ],
 )
-def test_our_items_and_emptied_containers_are_removed(text: str, expected: str) -> None:
+def test_visor_items_and_emptied_containers_are_removed(text: str, expected: str) -> None:
     assert remove_items(text, "h", is_ours) == expected
 
 
-def test_our_leaves_are_found_with_the_key_of_their_list() -> None:
+def test_visor_items_are_found_with_the_key_of_their_list() -> None:
     text = f'{{"h": {{"a": [{{"hooks": [{OURS}]}}, {{"run":"theirs"}}], "b": [{OURS}]}}}}'
     assert find_leaves(text, "h", is_ours) == [("a", OURS), ("b", OURS)]
     assert find_leaves("[]", "h", is_ours) == []
 
 
-def test_one_value_is_put_under_a_key_and_all_else_stays() -> None:
+def test_one_value_is_set_and_everything_else_is_kept() -> None:
     assert set_member('{ "a": 1 }', "b", "2") == '{ "a": 1, "b": 2 }'
     assert set_member('{\n\t"a": 1\n}', "b", "2") == '{\n\t"a": 1,\n\t"b": 2\n}'
     assert set_member('{"b" :  [1], "a": 1}', "b", "2") == '{"b" :  2, "a": 1}'

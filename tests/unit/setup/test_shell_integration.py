@@ -42,7 +42,7 @@ def test_the_users_shell_comes_from_the_environment() -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_path_of_the_nonce_is_in_it_quoted(shell: Shell) -> None:
+def test_the_script_contains_the_quoted_path_of_the_nonce(shell: Shell) -> None:
     text = build_snippet(shell, "/a b/it's\\here/nonce")
     assert b"@NONCE_FILE@" not in text
     assert {"bash": b"""'/a b/it'"'"'s\\here/nonce'""", "fish": b"'/a b/it\\'s\\\\here/nonce'"}.get(
@@ -53,12 +53,12 @@ def test_the_path_of_the_nonce_is_in_it_quoted(shell: Shell) -> None:
     )
 
 
-def test_bash_takes_it_as_code() -> None:
+def test_bash_parses_the_script() -> None:
     text = build_snippet("bash", "/a b/it's/nonce")
     subprocess.run([shutil.which("bash") or "bash", "-n"], input=text, check=True)
 
 
-def test_no_line_is_longer_than_a_terminal_shows() -> None:
+def test_no_line_of_the_script_is_too_long_for_a_terminal() -> None:
     lines = [line for shell in SHELLS for line in build_snippet(shell, "/nonce").decode().splitlines()]
     assert [line for line in lines if len(line) > 120] == []
 
@@ -100,7 +100,7 @@ def test_a_created_file_with_other_content_is_kept_on_removal() -> None:
     assert remove_block(add_block(None, BODY) + b"alias x=y\n") == b"alias x=y\n"
 
 
-def test_a_block_that_an_editor_gave_other_line_ends_is_found() -> None:
+def test_a_block_with_other_line_ends_is_found() -> None:
     assert remove_block(add_block(b"x\n", BODY).replace(b"\n", b"\r\n")) == b"x\r\n"
     assert remove_block(add_block(b"x\n", BODY).removesuffix(b"\n")) == b"x\n"
 
@@ -110,7 +110,7 @@ def test_a_block_that_an_editor_gave_other_line_ends_is_found() -> None:
     [BEGIN + b"\nx\n", b"x\n" + END + b"\n", END + b"\n" + BEGIN + b"\n", 2 * add_block(b"", BODY)],
     ids=["no end", "no begin", "the wrong way round", "twice"],
 )
-def test_damaged_markers_are_refused(data: bytes) -> None:
+def test_damaged_markers_are_rejected(data: bytes) -> None:
     for change in (lambda: add_block(data, BODY), lambda: remove_block(data)):
         with pytest.raises(ConfigError, match="damaged"):
             change()

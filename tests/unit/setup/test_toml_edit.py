@@ -49,7 +49,7 @@ def test_a_value_replaces_only_the_old_one(before: str, after: str) -> None:
         ("[table]\na = 3\n", "[table]\na = 3\n"),
     ],
 )
-def test_a_setting_goes_and_its_comments_stay(before: str, after: str) -> None:
+def test_a_removed_setting_keeps_its_comments(before: str, after: str) -> None:
     assert unset_value(before, "a") == after
 
 
@@ -60,7 +60,7 @@ def test_a_value_is_inserted_below_its_commented_out_line() -> None:
     assert unset_value(text, "log_level") == build_template()
 
 
-def test_an_absent_file_is_empty_and_a_broken_one_an_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_empty_and_an_invalid_one_an_error(tmp_path: Path) -> None:
     assert toml_edit.read_toml_file(str(tmp_path / "none")) == ""
     (tmp_path / "broken").write_text("a = = 1")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
@@ -91,7 +91,7 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
     assert real.read_text() == "a = 2\n"
 
 
-def test_what_cannot_be_written_is_reported_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_write_is_reported_and_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir(parents=True)
     with pytest.raises(Unavailable, match="cannot write"):
         toml_edit.replace_toml_file(str(tmp_path / "config.toml"), "a = 1\n")

@@ -13,7 +13,7 @@ from termvisor.setup.user_file import FileChange, format_diff
 TOKEN = "ghp_" + "a1B2" * 9
 
 
-def test_a_change_is_shown_line_by_line_and_a_secret_beside_it_is_not() -> None:
+def test_a_diff_shows_changed_lines_and_no_secret() -> None:
     shown = format_diff(
         FileChange("/f", f"export TOKEN={TOKEN}\nend".encode(), f"export TOKEN={TOKEN}\nnew\nend".encode())
     )
@@ -51,7 +51,7 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
     assert (tmp_path / ".bashrc.before-visor").read_bytes() == b"old"
 
 
-def test_a_link_to_nothing_becomes_a_link_to_a_file_and_back(tmp_path: Path) -> None:
+def test_a_dangling_link_is_written_through_and_restored(tmp_path: Path) -> None:
     link = tmp_path / ".bashrc"
     link.symlink_to("elsewhere")
     user_file.replace_user_file(str(link), b"new")

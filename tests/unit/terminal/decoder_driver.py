@@ -33,29 +33,29 @@ def build_delta(data: bytes, offset: int = 0, at: int = 0) -> Delta:
 
 def decode(data: bytes, cuts: Iterable[int] = ()) -> DecodedText:
     stage = TextDecoder()
-    heard = [stage.feed(build_delta(data[start:end], start)) for start, end in split_at(data, cuts)]
-    return join_decoded([*heard, stage.finish(0)])
+    outputs = [stage.feed(build_delta(data[start:end], start)) for start, end in split_at(data, cuts)]
+    return join_decoded([*outputs, stage.finish(0)])
 
 
 def decode_with_restarts(data: bytes, cuts: Iterable[int] = ()) -> DecodedText:
-    """At every cut the stage is lost, and another one goes on from its checkpoint."""
+    """Decode with a new decoder from the checkpoint at every cut."""
     offset, carry = 0, b""
-    heard = []
+    outputs = []
     for _, end in split_at(data, cuts):
         stage = TextDecoder(offset, carry)
-        heard.append(stage.feed(build_delta(data[offset:end], offset)))
+        outputs.append(stage.feed(build_delta(data[offset:end], offset)))
         offset, carry = stage.build_checkpoint()
     last = TextDecoder(offset, carry)
-    heard.append(last.feed(build_delta(data[offset:], offset)))
-    return join_decoded([*heard, last.finish(0)])
+    outputs.append(last.feed(build_delta(data[offset:], offset)))
+    return join_decoded([*outputs, last.finish(0)])
 
 
 def split_at(data: bytes, cuts: Iterable[int]) -> Iterable[tuple[int, int]]:
     return pairwise([0, *sorted(cuts), len(data)])
 
 
-def join_decoded(heard: Iterable[DecodedOutput]) -> DecodedText:
-    parts = list(heard)
+def join_decoded(outputs: Iterable[DecodedOutput]) -> DecodedText:
+    parts = list(outputs)
     return DecodedText(
         tuple((line.text, line.start, line.end) for part in parts for line in part.lines),
         tuple(mark for part in parts for mark in part.marks),

@@ -7,55 +7,55 @@ from termvisor.terminal.input_area import count_columns, find_cursor_row, find_i
 RULE = "─" * 40
 
 
-def typed(rows: list[str], cursor: int, *, has_cursor: bool = True) -> list[str]:
+def select_input_rows(rows: list[str], cursor: int, *, has_cursor: bool = True) -> list[str]:
     return [rows[number] for number in find_input_rows(rows, cursor, has_cursor=has_cursor)]
 
 
-def test_without_a_frame_it_is_the_row_of_the_cursor():
-    assert typed(["text", "› Ask anything", "status"], 1) == ["› Ask anything"]
+def test_without_a_frame_the_input_area_is_the_cursor_row():
+    assert select_input_rows(["text", "› Ask anything", "status"], 1) == ["› Ask anything"]
 
 
-def test_between_two_rules_it_is_everything_with_them():
+def test_between_two_rules_the_input_area_includes_the_rules():
     rows = ["● done", RULE, "❯ first", "  second", RULE, "? for shortcuts"]
-    assert typed(rows, 3) == rows[1:5]
+    assert select_input_rows(rows, 3) == rows[1:5]
 
 
-def test_in_a_box_it_is_the_box():
+def test_in_a_box_the_input_area_is_the_box():
     rows = ["● done", "╭─ Prompt ───────────╮", "│ > fix it           │", "╰────────────────────╯", "status"]
-    assert typed(rows, 2) == rows[1:4]
+    assert select_input_rows(rows, 2) == rows[1:4]
 
 
-def test_beside_a_short_bar_it_is_all_rows_of_the_bar():
+def test_beside_a_short_bar_the_input_area_is_all_rows_of_the_bar():
     rows = ["answer", "", "  ┃", "  ┃  Ask anything", "  ┃  Build", "  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀", "tab agents"]
-    assert typed(rows, 3) == rows[2:5]
+    assert select_input_rows(rows, 3) == rows[2:5]
 
 
 def test_a_dialog_is_not_input():
     rows = [RULE, "Which database?", "", "❯ 1. Postgres", "  2. SQLite", RULE]
-    assert typed(rows, 3) == ["❯ 1. Postgres"]
+    assert select_input_rows(rows, 3) == ["❯ 1. Postgres"]
     rows = ["╌" * 40, "Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
-    assert typed(rows, 2) == ["❯ 1. Yes"]
+    assert select_input_rows(rows, 2) == ["❯ 1. Yes"]
 
 
-def test_a_frame_around_the_whole_screen_is_no_input_box():
+def test_a_frame_around_the_whole_screen_is_not_an_input_area():
     rows = ["┌" + "─" * 30 + "┐", *(f"│ file {number:<23} │" for number in range(20)), "└" + "─" * 30 + "┘"]
-    assert typed(rows, 10) == [rows[10]]
+    assert select_input_rows(rows, 10) == [rows[10]]
 
 
 def test_a_cursor_on_the_frame_itself_takes_that_row_only():
     rows = ["│ Allow?             │", "╰────────────────────╯"]
-    assert typed(rows, 1) == [rows[1]]
+    assert select_input_rows(rows, 1) == [rows[1]]
 
 
 def test_a_hidden_cursor_counts_only_in_a_frame_or_after_a_prompt():
-    assert typed(["load 1.2", "  42 root zebrad"], 1, has_cursor=False) == []
-    assert typed(["answer", " >  Type your message"], 1, has_cursor=False) == [" >  Type your message"]
-    assert typed([RULE, "❯ fix it", RULE], 1, has_cursor=False) == [RULE, "❯ fix it", RULE]
+    assert select_input_rows(["load 1.2", "  42 root zebrad"], 1, has_cursor=False) == []
+    assert select_input_rows(["answer", " >  Type your message"], 1, has_cursor=False) == [" >  Type your message"]
+    assert select_input_rows([RULE, "❯ fix it", RULE], 1, has_cursor=False) == [RULE, "❯ fix it", RULE]
 
 
 @pytest.mark.parametrize("cursor", [-1, 2, 99])
 def test_a_cursor_outside_the_rows_takes_none(cursor):
-    assert typed(["a", "b"], cursor) == []
+    assert select_input_rows(["a", "b"], cursor) == []
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_wide_and_combining_characters_take_their_columns():
     assert find_cursor_row(["abc"], (0, 0), 0) == 0
 
 
-def test_where_no_row_was_joined_the_cursor_is_where_it_is():
+def test_without_joined_rows_the_cursor_row_is_unchanged():
     assert find_cursor_row(["x" * 25, "b"], (10, 2), 1) == 1

@@ -70,7 +70,7 @@ def test_a_row_jump_from_an_empty_line_settles_nothing() -> None:
     assert decode(b"\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[Gnew\n").texts == ["new"]
 
 
-def test_numbered_lines_come_out_as_they_went_in() -> None:
+def test_numbered_lines_are_unchanged() -> None:
     lines = [f"line {number}" for number in range(5000)]
     assert decode("".join(f"{line}\r\n" for line in lines).encode()).texts == lines
 
@@ -79,7 +79,7 @@ def test_blank_lines_are_lines() -> None:
     assert decode(b"\n\r\na\n\n").texts == ["", "", "a", ""]
 
 
-def test_a_line_knows_its_bytes() -> None:
+def test_a_line_has_its_byte_offsets() -> None:
     assert decode("ä\r\n\x1b[1mb\x1b[m\n\nc".encode()).rows == (("ä", 0, 4), ("b", 4, 13), ("", 13, 14), ("c", 14, 15))
 
 
@@ -107,7 +107,7 @@ def test_cargo_redraws_its_last_line_below_the_log() -> None:
     ]
 
 
-def test_apt_paints_its_bar_elsewhere_and_comes_back() -> None:
+def test_an_apt_progress_bar_does_not_change_the_lines() -> None:
     bar = b"\x1b7\x1b[24;0f\x1b[42m\x1b[30mProgress: [ 50%]\x1b[49m\x1b[39m [##..] \x1b8"
     assert decode(b"Unpacking x ...\r\n" + bar + b"Setting up x ...\r\n").texts == [
         "Unpacking x ...",
@@ -147,13 +147,13 @@ def test_invisible_output_does_not_delay_the_checkpoint(silence: bytes) -> None:
     assert len(data) - stage.build_checkpoint()[0] <= RAW_LIMIT
 
 
-def test_every_wide_character_may_be_wide() -> None:
-    """Both ends of every range of them, and every sixteenth within."""
+def test_an_overwritten_wide_character_takes_two_columns() -> None:
+    """Check both ends of every range and every sixteenth character within."""
     assigned = (chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) not in ("Cn", "Cs"))
     wide = [character for character in assigned if unicodedata.east_asian_width(character) in "WF"]
     inside = {chr(ord(character) + 1) for character in wide} & {chr(ord(character) - 1) for character in wide}
-    told = [character for character in wide if character not in inside or ord(character) % 16 == 0]
-    assert set(decode("".join(f"{character}\bX\n" for character in told).encode()).texts) == {" X"}
+    sample = [character for character in wide if character not in inside or ord(character) % 16 == 0]
+    assert set(decode("".join(f"{character}\bX\n" for character in sample).encode()).texts) == {" X"}
 
 
 def test_an_assembly_starts_empty() -> None:

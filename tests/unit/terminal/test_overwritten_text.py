@@ -9,7 +9,7 @@ from tests.unit.terminal.decoder_driver import build_delta
 RUN = "aB3dE5gH7jK9mN1pQ2rS4tU6"
 
 
-def covered(data: str) -> list[str]:
+def list_overwritten(data: str) -> list[str]:
     return [one.text for one in TextDecoder().feed(build_delta(data.encode())).overwritten]
 
 
@@ -26,11 +26,11 @@ def covered(data: str) -> list[str]:
     ],
 )
 def test_a_partly_overwritten_run_is_reported_as_it_was(over):
-    assert covered(RUN + over) == [RUN]
+    assert list_overwritten(RUN + over) == [RUN]
 
 
 @pytest.mark.parametrize(
-    ("data", "whole"),
+    ("data", "run"),
     [
         (f"{RUN}\r\x1b[2@ok", f"  {RUN}"),
         (f"{RUN}\r\x1b[2@o\x1b[Dok", f"o {RUN}"),
@@ -41,8 +41,8 @@ def test_a_partly_overwritten_run_is_reported_as_it_was(over):
         (f"{RUN}\r\x1b[{len(RUN)}Cok", RUN),
     ],
 )
-def test_a_run_joined_to_other_text_is_reported_as_it_was(data, whole):
-    assert covered(data) == [whole]
+def test_a_run_joined_to_other_text_is_reported_as_it_was(data, run):
+    assert list_overwritten(data) == [run]
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,15 @@ def test_a_run_joined_to_other_text_is_reported_as_it_was(data, whole):
     ],
 )
 def test_nothing_is_reported_if_all_is_erased_or_kept_or_little_remains(data):
-    assert covered(data) == []
+    assert list_overwritten(data) == []
 
 
 def test_a_run_joined_freed_and_joined_again_is_reported_free():
-    assert covered(f"ok{RUN}\r- \rok") == [f"ok{RUN}", f"- {RUN}"]
+    assert list_overwritten(f"ok{RUN}\r- \rok") == [f"ok{RUN}", f"- {RUN}"]
 
 
 def test_a_run_overwritten_character_by_character_is_reported_once():
-    assert covered(RUN + "\r" + "x y z " * 2) == [RUN]
+    assert list_overwritten(RUN + "\r" + "x y z " * 2) == [RUN]
 
 
 def test_each_line_is_named_by_its_start():

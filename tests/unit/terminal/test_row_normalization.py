@@ -23,7 +23,7 @@ LIFE = ScreenLifetime(PaneId(1), EpochId(1), True, 5)
         ("────────", "────"),
     ],
 )
-def test_rows_that_differ_in_counters_spinners_and_spacing_are_one(one, other):
+def test_rows_that_differ_in_counters_spinners_and_spacing_are_equal(one, other):
     assert normalize_row(one) == normalize_row(other)
     assert build_row_hasher(LIFE)(one) == build_row_hasher(LIFE)(other)
 
@@ -58,7 +58,7 @@ def test_the_same_row_has_another_hash_in_another_lifetime():
     assert len({build_row_hasher(life)("a row") for life in lives}) == 4
 
 
-def test_the_name_of_a_row_is_the_same_for_every_daemon_and_fits_the_database():
+def test_the_hash_of_a_row_is_stable_and_fits_the_database():
     number = build_row_hasher(LIFE)("lone surrogates \ud800 too")
     assert number == build_row_hasher(ScreenLifetime(PaneId(9), EpochId(1), True, 5))("lone surrogates \udfff too")
     assert -(1 << 63) <= number < 1 << 63

@@ -29,6 +29,6 @@ def test_each_row_begins_and_ends_without_colours(rows: list[str], alone: list[s
     assert make_rows_self_contained(rows) == alone
 
 
-def test_it_changes_nothing_that_is_alone_already() -> None:
+def test_self_contained_rows_are_unchanged() -> None:
     rows = make_rows_self_contained(["\x1b[1;31mone", "two\x1b[0m three", "\x1b[38;5;200mfour"])
     assert make_rows_self_contained(rows) == rows

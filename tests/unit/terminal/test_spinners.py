@@ -35,25 +35,25 @@ _WORDS = [
 spinning = st.lists(st.sampled_from(_WORDS) | st.sampled_from(_ERASERS), max_size=40).map(b"".join)
 
 
-def read_at(width: int, data: bytes, cuts: list[int]) -> DecodedText:
+def decode_at(width: int, data: bytes, cuts: list[int]) -> DecodedText:
     stage = TextDecoder()
     stage.assembler.width = width
-    heard = [stage.feed(build_delta(data[start:end], start)) for start, end in split_at(data, cuts)]
-    return join_decoded([*heard, stage.finish(0)])
+    outputs = [stage.feed(build_delta(data[start:end], start)) for start, end in split_at(data, cuts)]
+    return join_decoded([*outputs, stage.finish(0)])
 
 
 @given(spinning, st.sampled_from([0, 10, 40, 80]))
 def test_a_spinner_decodes_the_same_however_it_is_cut(data: bytes, width: int) -> None:
-    assert read_at(width, data, []) == read_at(width, data, list(range(1, len(data))))
+    assert decode_at(width, data, []) == decode_at(width, data, list(range(1, len(data))))
 
 
 @given(spinning, st.sampled_from([0, 10]))
-def test_nor_do_the_limits_matter(data: bytes, width: int) -> None:
+def test_a_spinner_decodes_the_same_with_small_limits(data: bytes, width: int) -> None:
     with small_limits():
-        assert read_at(width, data, []) == read_at(width, data, list(range(1, len(data))))
+        assert decode_at(width, data, []) == decode_at(width, data, list(range(1, len(data))))
 
 
-def test_only_what_a_spinner_showed_last_is_kept() -> None:
+def test_only_the_last_text_of_a_spinner_is_kept() -> None:
     assert decode(b"".join(b"\r\x1b[2K\x1b[36m%d\x1b[0m thinking" % n for n in range(9)) + b"\r\ndone\r\n").texts == [
         "8 thinking",
         "done",
@@ -67,10 +67,10 @@ def test_erased_rows_are_one_token() -> None:
     assert (erased and erased.kind, kept and kept.text) == ("erased", "three four")
 
 
-def test_a_row_longer_than_the_pane_is_read_with_care() -> None:
-    """Its end stands in the next row of the screen, which is the one that is erased."""
+def test_a_row_longer_than_the_pane_decodes_the_same_byte_by_byte() -> None:
+    """The end of the row is in the next row of the screen, which is the erased one."""
     data = b"x" * 100 + b" " * 60 + b"\r\x1b[2Knew\r\n"
-    assert read_at(80, data, []) == read_at(80, data, list(range(1, len(data))))
+    assert decode_at(80, data, []) == decode_at(80, data, list(range(1, len(data))))
 
 
 def test_a_spinner_that_never_ends_its_row_is_cut_between_two_turns() -> None:

@@ -1,3 +1,5 @@
+"""Decode bytes to lines and marks, for any chunk borders and restarts."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,19 +25,19 @@ KINDS = [
 ]
 
 
-def test_every_kind_of_mark_is_found_in_its_place() -> None:
-    story = decode(EVERY_MARK)
-    assert story.kinds == KINDS
-    assert story.texts == ["$ ls", "ab�z", "end", "upbye"]
+def test_every_kind_of_mark_is_decoded() -> None:
+    decoded = decode(EVERY_MARK)
+    assert decoded.kinds == KINDS
+    assert decoded.texts == ["$ ls", "ab�z", "end", "upbye"]
 
 
-def test_no_border_between_two_chunks_changes_anything() -> None:
-    whole = decode(EVERY_MARK)
+def test_chunk_borders_do_not_change_the_output() -> None:
+    expected = decode(EVERY_MARK)
     for cut in range(len(EVERY_MARK) + 1):
-        assert decode(EVERY_MARK, [cut]) == decode_with_restarts(EVERY_MARK, [cut]) == whole, cut
+        assert decode(EVERY_MARK, [cut]) == decode_with_restarts(EVERY_MARK, [cut]) == expected, cut
 
 
-def test_byte_by_byte_is_the_same_too() -> None:
+def test_decoding_byte_by_byte_gives_the_same_output() -> None:
     assert decode(EVERY_MARK, range(1, len(EVERY_MARK))) == decode(EVERY_MARK)
     assert decode_with_restarts(EVERY_MARK, range(1, len(EVERY_MARK))) == decode(EVERY_MARK)
 
@@ -47,9 +49,9 @@ def test_the_offset_of_a_mark_is_just_after_its_sequence() -> None:
 def test_the_alternate_screen_yields_no_lines() -> None:
     stage = TextDecoder()
     opening = b"before\x1b[?1049hinside\r\nmore\n\x1b]2;t\x07"
-    heard = stage.feed(build_delta(opening))
-    assert [line.text for line in heard.lines] == ["before"]
-    assert [mark.kind for mark in heard.marks] == ["alt_screen_on", "title"]
+    output = stage.feed(build_delta(opening))
+    assert [line.text for line in output.lines] == ["before"]
+    assert [mark.kind for mark in output.marks] == ["alt_screen_on", "title"]
     assert stage.is_alternate
     assert [line.text for line in stage.feed(build_delta(b"x\x1b[?1049lafter\n", len(opening))).lines] == ["after"]
     assert not stage.is_alternate
@@ -68,15 +70,15 @@ def test_a_reset_leaves_the_alternate_screen_but_a_soft_one_does_not() -> None:
     assert not stage.is_alternate
 
 
-def test_passthrough_gives_its_signs_but_neither_its_text_nor_its_modes() -> None:
+def test_passthrough_gives_marks_but_no_text_and_no_modes() -> None:
     stage = TextDecoder()
     wrapped = b"\x1bPtmux;text\x07\x1b\x1b[?1049h\x1b\x1b]9;hi\x1b\x1b\\\x1b\\"
-    heard = stage.feed(build_delta(wrapped + b"x\n"))
-    assert [(mark.kind, mark.offset) for mark in heard.marks] == [
+    output = stage.feed(build_delta(wrapped + b"x\n"))
+    assert [(mark.kind, mark.offset) for mark in output.marks] == [
         ("bell", len(wrapped)),
         ("notification", len(wrapped)),
     ]
-    assert [line.text for line in heard.lines] == ["x"]
+    assert [line.text for line in output.lines] == ["x"]
     assert not stage.is_alternate
 
 
@@ -110,15 +112,15 @@ def test_a_hundred_megabytes_of_title_are_not_kept() -> None:
     stage = TextDecoder()
     stage.feed(build_delta(b"seen\x1b]0;"))
     lump, offset = b"x" * 1_000_000, 8
-    heard = [stage.feed(build_delta(lump, offset + number * len(lump))) for number in range(100)]
+    output = [stage.feed(build_delta(lump, offset + number * len(lump))) for number in range(100)]
     offset += 100 * len(lump)
-    assert [line.text for part in heard for line in part.lines] == ["seen"]
+    assert [line.text for part in output for line in part.lines] == ["seen"]
     assert stage.build_checkpoint()[0] == offset
     after = stage.feed(build_delta(b"\x07after\n", offset))
     assert ([line.text for line in after.lines], after.marks) == (["after"], ())
 
 
-def test_a_quiet_stage_keeps_no_bytes() -> None:
+def test_a_decoder_keeps_only_an_unfinished_sequence() -> None:
     stage = TextDecoder()
     stage.feed(build_delta(b"line\n" * 10_000 + b"\x1b["))
     assert stage._tokenizer._data == b"\x1b["
@@ -141,7 +143,7 @@ def test_reported_marks_are_not_reported_again() -> None:
     assert again.feed(build_delta(b"\x07", len(data))).marks == (Mark(kind="bell", offset=len(data) + 1),)
 
 
-def test_a_stage_that_dies_while_catching_up_still_gives_nothing_twice() -> None:
+def test_a_decoder_restarted_while_catching_up_repeats_no_mark() -> None:
     stage = TextDecoder()
     stage.feed(build_delta(b"a\x07b\x07"))
     again = TextDecoder(*stage.build_checkpoint())
@@ -150,14 +152,14 @@ def test_a_stage_that_dies_while_catching_up_still_gives_nothing_twice() -> None
     assert third.feed(build_delta(b"a\x07b\x07c\x07")).marks == (Mark(kind="bell", offset=6),)
 
 
-def test_bells_in_a_row_are_one_mark_however_they_are_cut() -> None:
+def test_consecutive_bells_are_one_mark_for_any_chunk_borders() -> None:
     stage = TextDecoder()
     assert stage.feed(build_delta(b"a" + b"\x07" * 1000)).marks == (Mark(kind="bell", offset=2),)
     again = TextDecoder(*stage.build_checkpoint())
     assert again.feed(build_delta(b"a" + b"\x07" * 1001 + b"b\x07")).marks == (Mark(kind="bell", offset=1004),)
 
 
-def test_a_hole_between_two_deltas_is_our_bug() -> None:
+def test_a_hole_between_two_deltas_is_an_internal_error() -> None:
     stage = TextDecoder()
     stage.feed(build_delta(b"ab\x1b"))
     with pytest.raises(InternalError):
@@ -168,40 +170,40 @@ EPOCH = EpochId(3)
 SECOND = 1_000_000_000
 
 
-def settled(*times: int) -> list[SettledLine]:
+def build_lines(*times: int) -> list[SettledLine]:
     return [SettledLine(f"line {number}", number * 10, number * 10 + 9, at) for number, at in enumerate(times)]
 
 
-def texts(lines: list[SettledLine]) -> list[str]:
+def list_texts(lines: list[SettledLine]) -> list[str]:
     return [line.text for line in lines]
 
 
-def test_no_lines_are_no_block():
+def test_no_lines_give_no_block():
     assert list(build_blocks(EPOCH, [], [])) == []
 
 
 def test_a_block_spans_its_lines():
-    lines = settled(5, 6, 7)
+    lines = build_lines(5, 6, 7)
     (block,) = build_blocks(EPOCH, lines, ["a", "b", "c"])
     assert (block.epoch, block.start, block.end, block.at, block.until) == (EPOCH, 0, 29, 5, 7)
     assert block.lines == ("a", "b", "c")
 
 
 def test_lines_of_different_seconds_do_not_share_a_block():
-    lines = settled(0, SECOND // 2, 2 * SECOND)
-    assert [len(block.lines) for block in build_blocks(EPOCH, lines, texts(lines))] == [2, 1]
+    lines = build_lines(0, SECOND // 2, 2 * SECOND)
+    assert [len(block.lines) for block in build_blocks(EPOCH, lines, list_texts(lines))] == [2, 1]
 
 
 def test_a_block_holds_at_most_32_lines_and_about_two_kilobytes():
-    lines = settled(*[0] * 70)
-    assert [len(block.lines) for block in build_blocks(EPOCH, lines, texts(lines))] == [32, 32, 6]
+    lines = build_lines(*[0] * 70)
+    assert [len(block.lines) for block in build_blocks(EPOCH, lines, list_texts(lines))] == [32, 32, 6]
     assert [len(block.lines) for block in build_blocks(EPOCH, lines[:4], ["x" * 1500] * 4)] == [2, 2]
 
 
 @given(st.lists(st.tuples(st.text(max_size=900), st.integers(0, 5 * SECOND)), max_size=80))
-def test_no_line_is_lost_doubled_or_moved(said):
-    times = sorted(at for _, at in said)
-    lines = settled(*times)
-    made = list(build_blocks(EPOCH, lines, [text for text, _ in said]))
-    assert [text for block in made for text in block.lines] == [text for text, _ in said]
-    assert all(block.until - block.at <= SECOND for block in made)
+def test_blocks_contain_every_line_once_in_order(lines_with_times):
+    times = sorted(at for _, at in lines_with_times)
+    lines = build_lines(*times)
+    blocks = list(build_blocks(EPOCH, lines, [text for text, _ in lines_with_times]))
+    assert [text for block in blocks for text in block.lines] == [text for text, _ in lines_with_times]
+    assert all(block.until - block.at <= SECOND for block in blocks)

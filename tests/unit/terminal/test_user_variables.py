@@ -1,3 +1,5 @@
+"""Parse user variables and check their nonce."""
+
 import base64
 
 import pytest
@@ -55,24 +57,24 @@ def test_malformed_variables_are_ignored(name: str, value: str) -> None:
     assert parse_variable(name, value, NONCE) is None
 
 
-def test_our_nonce_proves_and_is_not_kept() -> None:
+def test_a_variable_with_the_nonce_is_proven_and_the_nonce_is_removed() -> None:
     assert parse_variable("visor-ready", f'{{"nonce": "{NONCE}", "port": 80}}', NONCE) == UserVariable(
         name="visor-ready", kind="ready", value='{"port":80}', is_proven=True
     )
 
 
 @pytest.mark.parametrize("value", ['{"nonce": "beef"}', '{"nonce": null}', "{}", "[]", '"text"', "7", "null"])
-def test_anything_else_proves_nothing(value: str) -> None:
+def test_a_variable_without_the_nonce_is_not_proven(value: str) -> None:
     variable = parse_variable("visor-ready", value, NONCE)
     assert variable is not None and not variable.is_proven and "beef" not in variable.value
 
 
-def test_without_a_nonce_of_ours_nothing_is_proven() -> None:
+def test_without_a_known_nonce_nothing_is_proven() -> None:
     variable = parse_variable("visor-ready", '{"nonce": null}', None)
     assert variable is not None and not variable.is_proven
 
 
-def test_a_nonce_in_the_wrong_place_is_not_kept_either() -> None:
+def test_a_nonce_in_the_wrong_place_is_removed() -> None:
     variable = parse_variable("visor-ready", f'["{NONCE}"]', NONCE)
     assert variable is not None and NONCE not in variable.value
 
@@ -100,7 +102,7 @@ def test_a_flood_is_counted_in_the_next_event() -> None:
 
 def test_an_event_has_all_fields_of_the_variable() -> None:
     variable = UserVariable(name="visor-ready", kind="ready", value="{}", is_proven=True)
-    told = build_event(PaneId(7), 5, variable, 0, "stream")
-    assert (told.kind, told.pane, told.at) == ("user_var", 7, 5)
-    assert told.data == {"name": "visor-ready", "kind": "ready", "value": "{}", "proven": True, "source": "stream"}
+    event = build_event(PaneId(7), 5, variable, 0, "stream")
+    assert (event.kind, event.pane, event.at) == ("user_var", 7, 5)
+    assert event.data == {"name": "visor-ready", "kind": "ready", "value": "{}", "proven": True, "source": "stream"}
     assert build_event(PaneId(7), 5, variable, 3, "call").data["dropped"] == 3

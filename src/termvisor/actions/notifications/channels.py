@@ -1,7 +1,7 @@
-"""The interface of notification channels, the text that may pass through them, and the channels that run a program.
+"""The notification channel interface, text sanitizing, and the channels that run a program.
 
-The text may come from a program in a pane, so it is untrusted. Control characters are removed first, because they may
-split a secret and hide it; then secrets are redacted; then the text is cut.
+The text may come from a program in a pane, so it is untrusted. Control characters are removed first, because they can
+split a secret and hide it. Then secrets are redacted, and the text is truncated.
 """
 
 import os
@@ -30,7 +30,7 @@ _APPLESCRIPT = (
 
 
 class NotificationResult(Struct, frozen=True):
-    """``why`` is a stable code; ``text`` is for a person."""
+    """``why`` is a stable code; ``text`` is human-readable."""
 
     status: Literal["done", "failed"]
     why: str = ""
@@ -56,8 +56,8 @@ async def send_to_desktop(notice: UserNotification, settings: NotificationSettin
 
 
 def build_argv(notice: UserNotification, platform: str) -> Sequence[str]:
-    """Return the command line for the desktop: `notify-send` on Linux; `osascript` on macOS, which is untested."""
-    # In both, `--` keeps a title or body from being parsed as an option.
+    """Return the desktop notification command: `notify-send` on Linux, `osascript` on macOS (untested)."""
+    # `--` keeps both programs from parsing a title or body as an option.
     if platform == "darwin":
         script = [word for line in _APPLESCRIPT for word in ("-e", line)]
         return ["osascript", *script, "--", notice.title, notice.body]
@@ -77,12 +77,12 @@ def build_program_result(program: str, status: int, errors: bytes) -> Notificati
 
 
 def sanitize_line(text: str, max_chars: int = MAX_TITLE_CHARS) -> str:
-    """Return the text as one line; any run of white space becomes one space."""
+    """Return the sanitized text as one line, with each run of white space reduced to a space."""
     return _truncate(redact(" ".join(_remove_controls(text).split())), max_chars)
 
 
 def sanitize_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
-    """Return the text with its line breaks."""
+    """Return the sanitized text, keeping its line breaks."""
     return _truncate(redact("\n".join(line.rstrip() for line in _remove_controls(text).split("\n")).strip()), max_chars)
 
 

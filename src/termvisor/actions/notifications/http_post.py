@@ -1,6 +1,6 @@
-"""Make one signed HTTP request, in a worker process: it loads TLS so that the daemon need not.
+"""Make one signed HTTP request. Runs in a worker process, so that the daemon does not have to load TLS.
 
-Redirects are not followed: the notice goes only to the configured address. The signature follows Standard Webhooks.
+Redirects are not followed, so the notice goes only to the configured address. Signed as in Standard Webhooks.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PostRequest(Struct, frozen=True, kw_only=True):
-    """``timestamp`` is in seconds; with an empty ``secret`` the request is not signed."""
+    """``timestamp`` is in seconds. The request is not signed if ``secret`` is empty."""
 
     url: str
     id: str
@@ -33,7 +33,7 @@ class PostResult(Struct, frozen=True, kw_only=True):
 
 
 def build_headers(request: PostRequest) -> dict[str, str]:
-    """Return the headers; the signature is the Base64 HMAC-SHA256 of ``<id>.<timestamp>.<body>``."""
+    """Return the headers. The signature is the Base64 HMAC-SHA256 of ``<id>.<timestamp>.<body>``."""
     headers = {
         "content-type": "application/json",
         "user-agent": "Termvisor",
@@ -67,7 +67,7 @@ def post_notice(request: PostRequest) -> PostResult:
     except TimeoutError:
         return PostResult(why="timeout", text=f"{host} timed out after {request.timeout:g} s", may_pass=True)
     except (OSError, ValueError) as error:
-        # An invalid certificate is both OSError and ValueError, and a retry cannot mend it.
+        # An invalid certificate is both OSError and ValueError, and a retry cannot fix it.
         return PostResult(why="not_reached", text=f"{host}: {error}", may_pass=not isinstance(error, ValueError))
     return classify_status(status, host)
 
@@ -104,7 +104,7 @@ def _open_connection(address: WebhookAddress, timeout: float) -> "HTTPConnection
 
 
 def _check_peer(address: WebhookAddress, connection: "HTTPConnection") -> None:
-    """Raise ``ValueError`` if an unencrypted request would leave this machine, whatever the name resolves to."""
+    """Raise ``ValueError`` if an unencrypted request would leave this machine. Checks the connected address."""
     from ipaddress import ip_address
 
     if not address.is_secure and not ip_address(connection.sock.getpeername()[0]).is_loopback:

@@ -1,11 +1,11 @@
-"""Send notifications, except repeated ones, too many, or those about a pane that a user is looking at.
+"""Send notifications; suppress duplicates, excess ones, and those about a pane that a user is looking at.
 
     Notify action → check settings → pane watched? → throttled? → sanitize → channel
 
-Invariant: every suppressed notification is counted, and the next one by the same channel reports the count.
+Invariant: every suppressed notification is counted, and the next one sent on the same channel reports the count.
 """
 
-from _blake2 import blake2b  # hashlib would load OpenSSL, 4 MB of memory
+from _blake2 import blake2b  # importing hashlib would load OpenSSL, which costs 4 MB of memory
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -34,9 +34,9 @@ _SUPPRESSION_TEXTS = {
     "too_many": "too many notifications in a minute (notify_rate)",
     "busy": "too many notifications are still being sent",
 }
-# Notifications being sent at once per channel: a receiver that hangs must not pile up child processes.
+# Maximum concurrent notifications per channel, so that a hung receiver does not pile up child processes.
 _MAX_IN_FLIGHT = 8
-# Sent notifications remembered for deduplication; beyond this the oldest are dropped early.
+# Maximum number of sent notifications remembered for deduplication; the oldest are dropped first.
 _MAX_REMEMBERED = 1000
 
 
@@ -74,42 +74,39 @@ class Notifier:
         count = self._throttle.take_suppressed_count(action.way)
         is_sent = False
         try:
-            notice = await self._build_notice(action, correlation, count)
+            notice = UserNotification(
+                id=build_notice_id(action, correlation),
+                correlation=correlation,
+                at=format_timestamp(self._clock.now()),
+                title=sanitize_line(action.title),
+                text=sanitize_text(action.text),
+                pane=action.pane,
+                place="" if action.pane is None else sanitize_line(await self._recipients.describe_pane(action.pane)),
+                held_back=count,
+            )
             result = await self._channels[action.way](notice, settings)
             is_sent = result.status == "done"
         finally:
-            # Also when cancelled: the throttle must free its slot and keep the suppressed count.
+            # Even when cancelled, the throttle must free its slot and keep the suppressed count.
             self._throttle.finish(action, is_sent=is_sent, count=count)
         return Outcome(status=result.status, why=result.why, text=redact(result.text), pane=action.pane)
 
-    async def _build_notice(self, action: Notify, correlation: str, count: int) -> UserNotification:
-        return UserNotification(
-            id=build_notice_id(action, correlation),
-            correlation=correlation,
-            at=format_timestamp(self._clock.now()),
-            title=sanitize_line(action.title),
-            text=sanitize_text(action.text),
-            pane=action.pane,
-            place="" if action.pane is None else sanitize_line(await self._recipients.describe_pane(action.pane)),
-            held_back=count,
-        )
-
     async def _is_pane_watched(self, action: Notify, settings: NotificationSettings) -> bool:
-        """Return True if a user who shows the pane typed a moment ago; False if tmux does not answer."""
+        """Return True if a client that shows the pane had a recent key press; False if tmux does not answer."""
         if action.pane is None or not settings.notify_looking:
             return False
         try:
-            # A key press is the only sign of a person: a client can stay attached for days.
+            # Only a key press shows that a person is there: a client can stay attached for days.
             viewers = await self._recipients.list_viewers(action.pane)
         except MuxError:
-            # A notification too many is better than one that is lost because tmux hangs.
+            # An unnecessary notification is better than one that is lost because tmux hangs.
             return False
         now = self._clock.now()
         return any((now - viewer.typed_at) / NS < settings.notify_looking for viewer in viewers)
 
 
 def build_notice_id(action: Notify, correlation: str) -> str:
-    """Return an id that is the same for the same text of the same action, so that receivers can deduplicate it."""
+    """Return an id derived from the action and its text, so that receivers can detect duplicates."""
     content = "\0".join((correlation, action.way, action.title, action.text))
     return blake2b(content.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
@@ -119,7 +116,7 @@ def _build_suppressed_outcome(action: Notify, why: str, text: str) -> Outcome:
 
 
 class NotificationThrottle:
-    """Suppress notifications that repeat, exceed the rate, or wait for a busy channel; each channel by itself."""
+    """Suppresses, per channel, notifications that repeat, exceed the rate, or meet a busy channel."""
 
     def __init__(self, clock: Clock):
         self._clock = clock
@@ -129,12 +126,12 @@ class NotificationThrottle:
         self._in_flight: Counter[NotificationWay] = Counter()
 
     def check_and_reserve(self, action: Notify, settings: NotificationSettings) -> str:
-        """Return the code why the notification is suppressed; empty if not: then the caller must call ``finish``."""
+        """Return the code of the reason to suppress the notification; if empty, the caller must call ``finish``."""
         now, key = int(self._clock.monotonic() * NS), hash_action(action, None)
         self._drop_old(now - int(settings.notify_window * NS))
         if key in self._sent_at:
             return self._count_suppressed(action.way, "repeated")
-        # Before the token is taken: a channel that hangs must not use up the rate.
+        # Checked before taking a token, so that a hung channel does not use up the rate.
         if self._in_flight[action.way] >= _MAX_IN_FLIGHT:
             return self._count_suppressed(action.way, "busy")
         taken = take_token(self._buckets.get(action.way, FULL_BUCKET), settings.notify_rate, now)
@@ -146,11 +143,11 @@ class NotificationThrottle:
         return ""
 
     def take_suppressed_count(self, way: NotificationWay) -> int:
-        """Return how many were suppressed since the last one, and reset the count."""
+        """Return how many notifications were suppressed since the last one sent, and reset the count."""
         return self._suppressed_counts.pop(way, 0)
 
     def finish(self, action: Notify, *, is_sent: bool, count: int) -> None:
-        """Free the slot; if it was not sent, allow a repetition and restore the count."""
+        """Free the slot. If the notification was not sent, allow it to be repeated and restore the count."""
         self._in_flight[action.way] -= 1
         if not is_sent:
             self._sent_at.pop(hash_action(action, None), None)

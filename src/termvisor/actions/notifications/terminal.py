@@ -1,7 +1,7 @@
 """Write a bell and a message (OSC 9) to the terminals of the attached tmux clients.
 
 Invariants: only terminals of this user are written to; a terminal that does not accept bytes never blocks; a message
-that was started is completed, because a terminal with half of one would swallow what its program draws next.
+that was started is completed, because after half a message a terminal would swallow its program's next output.
 """
 
 import os
@@ -18,7 +18,7 @@ from termvisor.model.settings.notifications import NotificationSettings
 
 _MAX_MESSAGE_CHARS = 200
 _BELL = b"\x07"
-# One second in total: a message that was started is completed, but a stopped terminal is given up.
+# One second in total to complete a message that was started, before giving up on a stopped terminal.
 _MAX_WRITE_TRIES, _WRITE_RETRY_DELAY_S = 20, 0.05
 
 
@@ -27,10 +27,10 @@ class NotificationRecipients(Protocol):
         """Return the clients attached to the watched servers. Raises ``MuxError`` if no server answers."""
 
     async def list_viewers(self, pane: PaneId) -> list[AttachedClient]:
-        """Return the clients that show this pane; none for a pane that is gone."""
+        """Return the clients that show this pane; empty if the pane is gone."""
 
     async def describe_pane(self, pane: PaneId) -> str:
-        """Return the pane's location for people; empty if it is gone."""
+        """Return the pane's location in readable form; empty if the pane is gone."""
 
 
 async def send_to_terminals(
@@ -52,7 +52,7 @@ async def send_to_terminals(
 
 
 async def _write_to_terminal(tty: str, data: bytes, clock: Clock) -> bool:
-    """Write all bytes, with retries once the first were accepted; give up if none were."""
+    """Write all bytes, retrying once the terminal has accepted some; return False if it accepts none."""
     descriptor = open_terminal(tty)
     if descriptor is None:
         return False
@@ -65,20 +65,20 @@ async def _write_to_terminal(tty: str, data: bytes, clock: Clock) -> bool:
             tries -= 1
         return not rest
     except OSError:
-        # The terminal was closed while we wrote: for this notification it does not exist any more.
+        # The terminal was closed during the write, so skip it.
         return False
     finally:
         os.close(descriptor)
 
 
 def open_terminal(tty: str) -> int | None:
-    """Return a non-blocking descriptor; None if the path is not a terminal of this user."""
+    """Return a non-blocking file descriptor, or None if the path is not a terminal of this user."""
     try:
         # O_NONBLOCK: a terminal stopped with Ctrl-S must not block the daemon. O_NOCTTY: it must not become ours.
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    # Checked on the open descriptor: the path comes from tmux and may name another file by now.
+    # Check the open descriptor, because the path comes from tmux and may by now name another file.
     status = os.fstat(descriptor)
     if stat.S_ISCHR(status.st_mode) and status.st_uid == os.getuid() and os.isatty(descriptor):
         return descriptor
@@ -87,11 +87,11 @@ def open_terminal(tty: str) -> int | None:
 
 
 def encode_notice(notice: UserNotification, settings: NotificationSettings, *, is_utf8: bool) -> bytes:
-    """Return the bell and the message as `notify_terminal` selects them.
+    """Return the escape sequences (bell, message, both or none) selected by the setting `notify_terminal`.
 
-    The bell comes first: it works where the message is not supported. The message begins with our name, because some
-    terminals take one that begins with a digit and a semicolon as a command. A terminal without UTF-8 gets only ASCII,
-    because a byte of an encoded character may be a control code there.
+    The bell comes first, since it works on terminals without messages. The message begins with our name, because some
+    terminals treat a leading digit and semicolon as a command. A terminal without UTF-8 gets only ASCII,
+    because there a byte of an encoded character may be a control code.
     """
     text = sanitize_line(": ".join(filter(None, ("Termvisor", notice.title, notice.body))), _MAX_MESSAGE_CHARS)
     message = b"\x1b]9;" + text.encode("utf-8" if is_utf8 else "ascii", "replace") + _BELL

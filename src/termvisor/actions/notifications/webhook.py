@@ -1,6 +1,6 @@
-"""Send a notification as a signed HTTP request, with a few retries under the same id.
+"""Send a notification as a signed HTTP request, and retry a few times with the same id.
 
-The request is made by a short-lived worker process, so that the daemon never loads TLS.
+A short-lived worker process makes the request, so that the daemon never loads TLS.
 """
 
 import os
@@ -19,7 +19,7 @@ from termvisor.system.worker import TIMED_OUT, run_isolated_worker
 
 # Seconds before the second and the third attempt; there is no fourth.
 _RETRY_DELAYS_S = (1.0, 4.0)
-# Seconds that the worker process may need in addition to the request's timeout.
+# Extra seconds for the worker process, in addition to the request's timeout.
 _WORKER_START_S = 5.0
 _MAX_SECRET_BYTES = 4096
 
@@ -51,9 +51,9 @@ class WebhookChannel:
         return NotificationResult("done", text=result.text)
 
     async def _run_worker(self, request: PostRequest) -> PostResult:
-        # A new time at each attempt, because receivers reject signatures that are too old.
+        # Use a new timestamp for each attempt, because receivers reject old signatures.
         stamped = msgspec.structs.replace(request, timestamp=self._clock.now() // NS)
-        # -I: the environment must not change which code gets the secret.
+        # -I: environment variables must not change which code receives the secret.
         done = await run_isolated_worker(
             "termvisor.actions.notifications.http_post:post_notice",
             (stamped,),
@@ -69,7 +69,7 @@ class WebhookChannel:
 
 
 def read_secret(reference: str) -> str:
-    """Return the secret; an empty string for an empty reference. Raises ``ConfigError``."""
+    """Return the secret that the reference names; empty for an empty reference. Raises ``ConfigError``."""
     kind, _, name = reference.partition(":")
     if kind == "file":
         return _read_secret_file(name)

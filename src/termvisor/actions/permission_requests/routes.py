@@ -1,7 +1,7 @@
-"""The three routes of permission requests: an agent's hook, its server, and the dialog on its screen.
+"""The three routes for permission requests: an agent's hook, its server, and the dialog on its screen.
 
-Invariants: a hook prints only an explicit allow or deny; any other result is raised, so that it prints nothing and the
-agent shows its own dialog. A server gets an answer to exactly its request. Keys are pressed only while exactly the
+Invariants: a hook prints only an explicit allow or deny. Any other result is raised, so that it prints nothing and the
+agent shows its own dialog. A server answer names the exact request. Keys are pressed only while exactly the
 dialog of the request is shown.
 """
 
@@ -30,18 +30,18 @@ from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.ids import PaneId
 
 RequestEnd = Literal["answered", "elsewhere", "lost"]
-"""Decided here; answered at the pane or by another client; or the connection was lost."""
-# Denials that do not judge the request itself: a rate limit, or a policy file that cannot be read.
+"""How a request ended: decided here, answered at the pane or by another client, or connection lost."""
+# Denials for reasons unrelated to the request: a rate limit, or an unreadable policy file.
 _NON_DECISION_PREFIXES = ("rate ", "default no_policy")
-# Seconds to wait until the server confirms an answer.
+# Seconds to wait for the server to confirm an answer.
 _CONFIRM_TIMEOUT_S = 5.0
 
 
 async def decide_request(gate: Gate, action: AnswerAgent, actor: Actor, preconditions: Preconditions) -> Outcome:
-    """Return an outcome whose ``why`` is `allow` or `deny` and whose ``text`` is what the agent's hook prints.
+    """Return an outcome whose ``why`` is `allow` or `deny` and whose ``text`` is the output for the agent's hook.
 
-    The gate sees the agent as the caller, whichever process forwarded the request.
-    Raises ``Refused`` if there was no decision, and whatever else the gate raises.
+    The gate treats the agent as the caller, no matter which process forwarded the request.
+    Raises ``Refused`` if there was no decision; other errors of the gate propagate.
     """
     agent = replace(actor, kind="agent", name=action.agent, pane=action.pane)
     try:
@@ -60,7 +60,7 @@ async def decide_request(gate: Gate, action: AnswerAgent, actor: Actor, precondi
 
 
 def _format_hook_answer(action: AnswerAgent, decision: Decision, message: str = "") -> str:
-    """Return the hook output for this agent, or an empty string if its hooks take no answer."""
+    """Return the hook output for this agent; empty if its hooks do not accept answers."""
     interaction = get_agent_interaction(action.agent)
     return (interaction.format_hook_answer(decision, message) if interaction is not None else None) or ""
 
@@ -88,7 +88,7 @@ class ServerRequest:
             cwd=request.cwd,
             session=session_control.session,
             pane=pane,
-            # The random part makes a repeated request a new action: an approval is valid for one request only.
+            # The random part makes a repeated request a new action, because an approval is valid for one request only.
             request=f"{request.id}:{os.urandom(8).hex()}",
         )
 
@@ -100,7 +100,7 @@ class ServerRequest:
             async with asyncio.timeout(_CONFIRM_TIMEOUT_S):
                 is_confirmed = await self._session_control.wait_until_answered(self._request)
         except (TimeoutError, TimedOut, Unavailable):
-            # The answer may have arrived all the same, so it is neither retried nor reported as failed.
+            # The answer may have arrived anyway, so it is neither retried nor reported as failed.
             is_confirmed = False
         return done if is_confirmed else replace(done, status="unknown", why="not_confirmed")
 
@@ -119,13 +119,13 @@ class ServerRequest:
 
 
 class PermissionDialog(Struct, frozen=True, kw_only=True):
-    """The rows of a dialog that keys can both allow and deny."""
+    """The rows of a dialog that can be both allowed and denied with keys."""
 
     pane: PaneId
     agent: str
     rows: tuple[str, ...]
     command: str = ""
-    """The command that the agent reported; used only if the dialog shows it too."""
+    """The command that the agent reported. Used only if the dialog shows it too."""
     session: str = ""
     cwd: str = ""
 
@@ -144,7 +144,7 @@ class PermissionDialog(Struct, frozen=True, kw_only=True):
 
 
 def find_dialog(snapshot: PaneSnapshot, agent_process: AgentProcess, command: str) -> PermissionDialog | None:
-    """Return the dialog that this agent shows; None if keys cannot surely allow and deny it."""
+    """Return the dialog that the agent shows; None unless keys are certain to allow and to deny it."""
     interaction, agent = snapshot.interaction, snapshot.agent
     if interaction is None or agent is None or agent.runtime != agent_process.id:
         return None
@@ -184,7 +184,7 @@ class DialogRequest:
         return await self._commander.build_keyboard(snapshot).pick_choice("allow", self._dialog.rows)
 
     async def deny(self, correlation: str) -> None:
-        # Denying presses keys in a pane, which is an action of its own: it goes through the gate and its pane lock.
+        # Denying presses keys in a pane, so it is an action too and goes through the gate and its pane lock.
         dialog = self._dialog
         action = AnswerDialog(pane=dialog.pane, agent=dialog.agent, choice="deny", rows=dialog.rows)
         await self._gate.run(action, self._actor, Preconditions(correlation=correlation))

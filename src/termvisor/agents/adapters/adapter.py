@@ -1,7 +1,7 @@
-"""The adapter contract: everything that is known about one agent program.
+"""The contract of adapters, each of which holds everything known about one agent program.
 
-Each adapter has its own package: how to recognize the process, what its signals mean, what its screens show. How to
-type to it is in its module `keyboard`, which only the gate may import.
+An adapter package defines how to recognize the process, what its signals mean and what its screens show. Typing to
+the agent is defined in its module `keyboard`, which only the gate may import.
 
 Invariant: an adapter is pure. It gets records and screens and returns values; it never opens files or sockets itself.
 """
@@ -18,10 +18,10 @@ from termvisor.model.event import Scalar
 from termvisor.model.terminal.screen import Screen
 
 CONTRACT_VERSION = (2, 0)
-"""Major and minor. A minor version keeps older adapters loading; a major one does not."""
+"""Major and minor version. Adapters for an older minor version still load; those for another major version do not."""
 
 Capability = Literal[
-    "recognise",  # its process is told apart from others
+    "recognise",  # its process can be recognized
     "signals",  # its own reports are parsed
     "look",  # its screens are classified
     "subtasks",  # sub-agents and background work are counted
@@ -29,8 +29,8 @@ Capability = Literal[
     "compaction",
     "auth",
     "resume",  # a session can be resumed
-    "event_driven",  # reports changes by itself
-    "polling_required",  # only its screen shows the state
+    "event_driven",  # reports changes on its own
+    "polling_required",  # its state is visible only on its screen
     "supports_waiting_approval",  # waiting for a permission is detected
     "supports_waiting_input",
     "supports_completed",
@@ -40,7 +40,7 @@ Capability = Literal[
 EVENT_DRIVEN_CAPABILITIES: frozenset[Capability] = frozenset(
     {"event_driven", "supports_waiting_approval", "supports_waiting_input", "supports_completed"}
 )
-"""Capabilities of an agent that reports every wait and every end of a turn."""
+"""Capabilities of an agent that reports whenever it waits and whenever a turn ends."""
 FULL_CAPABILITIES: frozenset[Capability] = EVENT_DRIVEN_CAPABILITIES | {
     "recognise",
     "signals",
@@ -69,21 +69,21 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
 class WatchedPath(Struct, frozen=True, kw_only=True):
     """Files that one process of the agent writes.
 
-    ``files``: when a matching file changes, its whole text is one record; when it is removed, an empty text is.
-    ``lines``: every line that is appended to a matching file is a record.
+    ``files``: a matching file gives a record with its whole text when it changes, and an empty one when it is removed.
+    ``lines``: every line appended to a matching file is a record.
     """
 
     source: str
     kind: Literal["files", "lines"]
     folder: str
     pattern: str
-    """Pattern of the file name, with ``*``."""
+    """Pattern of the file name; ``*`` is a wildcard."""
     is_deep: bool = False
     """Also watch files in subfolders."""
     required_sibling: str = ""
     """Watch a file only if its folder contains a file of this name, such as a lock file named after the process."""
     from_start: bool = False
-    """Also read the lines that exist when watching starts."""
+    """Also read the lines that already exist when watching starts."""
     hint: ProcessHint = ProcessHint()
     """What is known about the process; copied to every record."""
 
@@ -106,7 +106,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
 
 
 class ScreenReading(Struct, frozen=True, kw_only=True):
-    """The state that a screen shows and the rule that matched. Without a match it is `unknown`, never `idle`."""
+    """The state that a screen shows and the rule that matched. Without a match the state is `unknown`, never `idle`."""
 
     state: StateName = "unknown"
     rule: str = ""
@@ -114,7 +114,7 @@ class ScreenReading(Struct, frozen=True, kw_only=True):
     confidence: float = 0.0
     details: dict[str, Scalar] = {}
     tasks: int | None = None
-    """Number of sub-tasks on the screen; None if screens of this agent do not show it."""
+    """Number of sub-tasks shown on the screen; None if screens of this agent do not show any."""
 
     @property
     def rule_name(self) -> str:
@@ -123,7 +123,7 @@ class ScreenReading(Struct, frozen=True, kw_only=True):
 
 
 class Adapter(Protocol):
-    """One agent program. Optional methods are listed in docs/extend.md."""
+    """Adapter for one agent program. Optional methods are listed in docs/extend.md."""
 
     name: str
     contract_version: tuple[int, int]
@@ -134,10 +134,10 @@ class Adapter(Protocol):
     """Environment variables that determine where it keeps its files, such as ``HOME``."""
 
     def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-        """Return the process of a pane that is this agent; None if there is none."""
+        """Return the process of this agent among those of a pane; None if there is none."""
 
     def matches_title(self, title: str) -> bool:
-        """Return True if a pane title names this agent. That alone is no proof."""
+        """Return True if a pane title names this agent, which alone proves nothing."""
 
     def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
         """Return the files that this process writes."""
@@ -146,11 +146,11 @@ class Adapter(Protocol):
         """Parse one record of one of its sources.
 
         Returns a signal `unknown` with the reason `unsupported_signal` for a record of an unsupported format, and
-        nothing for one that is irrelevant.
+        nothing for an irrelevant record.
         """
 
     def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
-        """Return the state that a screen shows. ``version`` is that of the program; empty if unknown."""
+        """Return the state that a screen shows. ``version`` is the program's version; empty if unknown."""
 
     def build_resume_command(self, session: str) -> tuple[str, ...]:
         """Return the argv that resumes a session; empty if that is not possible."""

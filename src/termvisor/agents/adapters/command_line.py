@@ -16,13 +16,13 @@ _INFO_ARGUMENTS = frozenset({"-h", "--help", "-v", "-V", "--version", "help", "v
 
 
 class ProgramMatcher(Struct, frozen=True, kw_only=True):
-    """Recognize the process of an agent by its command line."""
+    """Matcher that recognizes an agent's process by its command line."""
 
     program_names: frozenset[str]
     script_pattern: str
-    """Pattern of the path of the script, if a runtime such as node runs the program."""
+    """Pattern of the script's path, for a program that a runtime such as node runs."""
     non_agent_commands: frozenset[str] = frozenset()
-    """Subcommands that start no conversation."""
+    """Subcommands that do not start a conversation."""
 
     def get_arguments(self, process: ProcessInfo) -> tuple[str, ...] | None:
         """Return the arguments of the program; None if the process is another program."""
@@ -40,13 +40,13 @@ class ProgramMatcher(Struct, frozen=True, kw_only=True):
         return next(iter(arguments), "") not in self.non_agent_commands
 
     def build_session_finder(self, session_resume: "SessionResume", *options: str) -> Callable[[ProcessInfo], str]:
-        """Return a function that finds the session which one of these options of the command line resumes."""
+        """Return a function that finds the session resumed by one of these command-line options."""
         return lambda process: session_resume.find_resumed_session(options, self.get_arguments(process) or ())
 
     def find_agent(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         """Return the innermost agent process: the outer ones are launchers that wait for it.
 
-        Of processes with the same command line it is the outer one: the inner one was just forked and has not called
+        Among processes with the same command line it is the outer one: the inner one was just forked and has not called
         exec yet.
         """
         agents = [process for process in processes if self.is_agent(process)]
@@ -65,7 +65,7 @@ class SessionResume(Struct, frozen=True):
         return re.fullmatch(self.session_pattern, text) is not None
 
     def find_resumed_session(self, options: Collection[str], arguments: Sequence[str]) -> str:
-        """Return the session that one of these options resumes; empty if none. A forked session gets a new id."""
+        """Return the session resumed by one of these options; empty if there is none. Forked sessions get a new id."""
         options_part = arguments[: arguments.index("--")] if "--" in arguments else arguments
         session = get_option_value(options, options_part)
         return session if self.is_session(session) and not _FORK_OPTIONS.intersection(options_part) else ""
@@ -76,7 +76,7 @@ class SessionResume(Struct, frozen=True):
 
 
 def get_script_arguments(process: ProcessInfo, script_pattern: str) -> tuple[str, ...] | None:
-    """Return the arguments of a script that a runtime executes; None if it is another script or no runtime."""
+    """Return the arguments of a script run by a runtime; None if it is another script or the process is no runtime."""
     argv = process.argv
     script_index = next((index for index, word in enumerate(argv[1:], 1) if not word.startswith("-")), 0)
     is_runtime = script_index > 0 and _get_program_name(process) in SCRIPT_RUNTIMES
@@ -98,5 +98,5 @@ def get_option_value(names: Collection[str], arguments: Sequence[str]) -> str:
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text as a set; tables of subcommands are easier to read and compare as text."""
+    """Return the words of a text as a set, because tables of subcommands are easier to read and compare as text."""
     return frozenset(text.split())

@@ -1,18 +1,11 @@
-"""An adapter composed of independent parts. All built-in adapters except `generic` are one."""
+"""An adapter composed of independent parts, used for all built-in adapters except `generic`."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import (
-    CONTRACT_VERSION,
-    Capability,
-    ProcessInfo,
-    ScreenReading,
-    SourceRecord,
-    WatchedPath,
-)
+from termvisor.agents.adapters import adapter
 from termvisor.agents.adapters.command_line import SessionResume
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRuleProvider
 from termvisor.agents.adapters.statements import RecordReader, build_signals
@@ -23,61 +16,61 @@ from termvisor.model.terminal.screen import Screen
 
 
 class ComposedAdapter(Struct, kw_only=True):  # not frozen: a Protocol cannot declare read-only attributes
-    """Implement the adapter contract (see `adapter.Adapter`) with the functions and values in its fields."""
+    """Implementation of the adapter contract (`adapter.Adapter`) by the functions and values in its fields."""
 
     name: str
-    contract_version: tuple[int, int] = CONTRACT_VERSION
-    capabilities: frozenset[Capability]
+    contract_version: tuple[int, int] = adapter.CONTRACT_VERSION
+    capabilities: frozenset[adapter.Capability]
     sources: tuple[EvidenceSource, ...]
     env_names: tuple[str, ...] = ()
-    process_finder: Callable[[Sequence[ProcessInfo]], ProcessInfo | None]
+    process_finder: Callable[[Sequence[adapter.ProcessInfo]], adapter.ProcessInfo | None]
     title_matcher: Callable[[str], bool]
-    path_lister: Callable[[ProcessInfo], Sequence[WatchedPath]] = lambda process: ()
+    path_lister: Callable[[adapter.ProcessInfo], Sequence[adapter.WatchedPath]] = lambda process: ()
     readers: Mapping[str, RecordReader]
     """Record readers by source name."""
     transcript_readers: Mapping[str, TranscriptReader] = {}
-    """Readers of conversation text by source name. At most one source, or every message would be stored twice."""
+    """Readers of conversation text by source name. At most one, or else every message would be stored twice."""
     screen_classifier: ScreenClassifier
     session_resume: SessionResume
-    resumed_session_finder: Callable[[ProcessInfo], str] = lambda process: ""
+    resumed_session_finder: Callable[[adapter.ProcessInfo], str] = lambda process: ""
     """Return the session that a command line resumes; empty if it names none."""
     package: str = ""
     """Package of its modules `keyboard` and `server_client`; required only for a plug-in."""
-    json_output_check: Callable[[ProcessInfo], bool] = lambda process: False
+    json_output_check: Callable[[adapter.ProcessInfo], bool] = lambda process: False
     """Return True if a process prints JSON lines for the reader of the source `printed`."""
 
     def with_rules(self, rule_provider: ScreenRuleProvider) -> "ComposedAdapter":
         """Return a copy with other screen rules."""
         return replace(self, screen_classifier=self.screen_classifier.with_rules(rule_provider))
 
-    def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
+    def find_process(self, processes: Sequence[adapter.ProcessInfo]) -> adapter.ProcessInfo | None:
         return self.process_finder(processes)
 
     def matches_title(self, title: str) -> bool:
         return self.title_matcher(title)
 
-    def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
+    def list_watched_paths(self, process: adapter.ProcessInfo) -> Sequence[adapter.WatchedPath]:
         return self.path_lister(process)
 
-    def read_record(self, record: SourceRecord) -> Sequence[Signal]:
+    def read_record(self, record: adapter.SourceRecord) -> Sequence[Signal]:
         reader = self.readers.get(record.source)
         if reader is None:
             return ()
         source = next(source for source in self.sources if source.name == record.source)
         return build_signals(self.name, source, record, reader(record))
 
-    def read_transcript(self, record: SourceRecord) -> Sequence[TranscriptText]:
+    def read_transcript(self, record: adapter.SourceRecord) -> Sequence[TranscriptText]:
         reader = self.transcript_readers.get(record.source)
         return () if reader is None else tuple(reader(record))
 
-    def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
+    def classify_screen(self, screen: Screen, version: str = "") -> adapter.ScreenReading:
         return self.screen_classifier.classify_screen(screen, version)
 
     def build_resume_command(self, session: str) -> tuple[str, ...]:
         return self.session_resume.build_command(session)
 
-    def find_resumed_session(self, process: ProcessInfo) -> str:
+    def find_resumed_session(self, process: adapter.ProcessInfo) -> str:
         return self.resumed_session_finder(process)
 
-    def is_printing_json(self, process: ProcessInfo) -> bool:
+    def is_printing_json(self, process: adapter.ProcessInfo) -> bool:
         return self.json_output_check(process)

@@ -21,7 +21,7 @@ _KIND_EXPRESSIONS = {
 _KIND_PATTERNS = {kind: re.compile(expression, re.IGNORECASE) for kind, expression in _KIND_EXPRESSIONS.items()}
 _RESET_SPAN = re.compile(r"\b(?:resets?|again|retry|available)\b.{0,20}?(\bin \d.{0,40})", re.IGNORECASE | re.DOTALL)
 _ZONE_EXPRESSION = r"\((?:[A-Z]{1,5}|[A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)[+-][\d:]+)\)"
-# A time of day with its zone; without a zone it is ambiguous.
+# A time of day with its zone, without which it would be ambiguous.
 _ZONED_RESET_TIME = re.compile(
     rf"\bresets? (?:at )?(.{{1,40}}{_ZONE_EXPRESSION}|\d{{1,2}}:\d\d [AP]M (?:UTC|GMT)\b(?![+-]))"
 )
@@ -29,7 +29,7 @@ _MAX_SCANNED_CHARS = 4000
 
 
 def classify_error(message: str, status: int | None = None) -> str:
-    """Return the kind of an error. The text comes before the HTTP status: a usage limit has status 429 as well."""
+    """Return the kind of an error. The text takes precedence over the HTTP status: usage limits have 429, too."""
     text = message[:_MAX_SCANNED_CHARS]
     kind = next((kind for kind, pattern in _KIND_PATTERNS.items() if pattern.search(text)), OTHER)
     if kind == OTHER and status in (401, 403):
@@ -54,13 +54,13 @@ def find_any_reset_time(message: str, now: int) -> int | None:
 
 
 def find_zoned_reset_time(message: str, now: int) -> int | None:
-    """Return when a limit ends, from ``resets 7:19am (UTC)``; None if the text is not certain."""
+    """Return when a limit ends, from a text such as ``resets 7:19am (UTC)``; None if it is ambiguous."""
     match = _ZONED_RESET_TIME.search(message)
     return parse_reset_time(match[1], ResetTimeContext(now, UTC, _load_zone)) if match else None
 
 
 def find_local_reset_time(message: str, now: int) -> int | None:
-    """Return when a limit ends, from ``try again at 11:02 PM`` in the time zone of this machine."""
+    """Return when a limit ends, from a text such as ``try again at 11:02 PM`` in this machine's time zone."""
     _, separator, text = message.partition("try again ")
     zone = datetime.fromtimestamp(now // NS_PER_SECOND).astimezone().tzinfo if separator else None
     if zone is None:
@@ -83,7 +83,7 @@ def build_error_statement(
     now: int,
     reset_time_finder: Callable[[str, int], int | None] = find_reset_time,
 ) -> AgentStatement:
-    """Return the statement that a turn has failed with an error of this kind."""
+    """Return the statement that a turn failed with an error of this kind."""
     return AgentStatement(
         state="error",
         flags=build_error_flags(kind, message, now, reset_time_finder),
@@ -92,7 +92,7 @@ def build_error_statement(
 
 
 def extract_message(error_text: str) -> str:
-    """Return the message of an error that is JSON; any other text unchanged."""
+    """Return the message in a JSON error; return any other text unchanged."""
     fields = _parse_embedded_json(error_text)
     inner = fields.get("error")
     for value in (fields, inner):

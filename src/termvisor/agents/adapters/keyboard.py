@@ -1,9 +1,9 @@
-"""The contract for typing to an agent, implemented by the module `keyboard` of its adapter, and what these share.
+"""Contract for typing to an agent, implemented by the module `keyboard` of its adapter, and code that these share.
 
 Every function of the contract is optional and pure: it gets a screen and returns the keys that perform the action
 there, or None if that is not certain. Only the gate imports such a module; it verifies the effect of the keys.
 
-An answer is never a bare Enter, because the option that is selected first differs. A KeyPress contains the rows of the
+An answer is never a bare Enter, because the preselected option varies. A KeyPress contains the rows of the
 dialog it was made for; it must not be sent if the screen no longer ends with them.
 """
 
@@ -19,7 +19,7 @@ from termvisor.agents.adapters.screen_classifier import find_bottom_box, trim_ro
 from termvisor.model.terminal.screen import Screen
 
 Decision = Literal["allow", "deny"]
-# Pause between the two keys that exit some agents: they accept both within a second, but not at once.
+# Pause between the two keys that exit some agents, which accept both within a second but not at once.
 EXIT_KEY_PAUSE_S = 0.4
 # States in which an agent waits for a prompt, so exiting it loses nothing.
 RESTING_STATES = ("idle", "completed", "error")
@@ -28,12 +28,12 @@ _NUMBERED_OPTION = re.compile(r"\s*(?P<pointer>[●❯›→] )?\s*(?P<number>\d
 
 
 class KeyPress(Struct, frozen=True, kw_only=True):
-    """Keys by their tmux names, to be sent only while the screen matches ``rule`` and shows ``rows``."""
+    """Keys (as tmux names) to send only while the screen matches ``rule`` and shows ``rows``."""
 
     keys: tuple[str, ...]
     rule: str
     rows: tuple[str, ...] = ()
-    """The rows of the dialog without blank ones; empty if they contain a spinner."""
+    """The non-blank rows of the dialog; empty if they contain a spinner."""
     pause_s: float = 0.0
     """Pause between two keys."""
 
@@ -42,10 +42,10 @@ class AgentKeymap(Protocol):
     """The functions of a module `keyboard`."""
 
     def format_hook_answer(self, decision: Decision, message: str = "") -> str:
-        """Return what the permission hook prints to answer instead of the dialog."""
+        """Return the output with which the permission hook answers instead of the dialog."""
 
     def find_answer_keys(self, screen: Screen, decision: Decision) -> KeyPress | None:
-        """Return the keys that allow once, or deny, the request in the dialog."""
+        """Return the keys that allow (once) or deny the request in the dialog."""
 
     def find_option_keys(self, screen: Screen, label: str) -> KeyPress | None:
         """Return the keys that choose the option with exactly this label."""
@@ -54,7 +54,7 @@ class AgentKeymap(Protocol):
         """Return the keys that interrupt a turn; None unless the screen shows that the agent is working."""
 
     def find_exit_keys(self, screen: Screen) -> KeyPress | None:
-        """Return the keys that exit the agent; None unless it is resting and its composer is shown."""
+        """Return the keys that exit the agent; None unless it is idle and shows its composer."""
 
     def read_composer(self, screen: Screen) -> str | None:
         """Return the text in the composer, or its placeholder; None if there is no composer."""
@@ -68,7 +68,7 @@ class DialogOption(Struct, frozen=True):
 
 
 def remove_pointer(rows: Sequence[str]) -> tuple[str, ...]:
-    """Return the rows without the pointer, so that they are equal whichever option is selected."""
+    """Return the rows without the pointer, so that they are the same whichever option is selected."""
     return tuple(_POINTER.sub(" ", row).rstrip() for row in rows)
 
 
@@ -80,7 +80,7 @@ def parse_numbered_options(rows: Sequence[str]) -> list[DialogOption]:
 
 
 def find_keys_to_option(label: str, options: Sequence[DialogOption]) -> tuple[str, ...] | None:
-    """Return the keys from the selected option to this one, then Enter; None if either is not unique."""
+    """Return the keys that move from the selected option to this one, and Enter; None if either is not unique."""
     selected = [index for index, option in enumerate(options) if option.is_selected]
     targets = [index for index, option in enumerate(options) if option.label == label]
     if len(selected) != 1 or len(targets) != 1:
@@ -110,9 +110,9 @@ def build_answer_press(
     allow_labels: Mapping[str, str],
     decision: Decision,
 ) -> KeyPress | None:
-    """Return the keys that allow once, or deny, the request of a dialog; None if they are not certain.
+    """Return the keys that allow (once) or deny the request of a dialog; None if they are uncertain.
 
-    ``allow_labels`` has, by rule name, the option that allows this once and nothing later.
+    ``allow_labels`` maps a rule name to the option that allows just this once.
     """
     if reading.state != "waiting_approval" or not rows:
         return None
@@ -128,9 +128,9 @@ def build_exit_press(reading: ScreenReading, composer_text: str | None, keys: tu
 
 
 def format_permission_hook_answer(decision: Decision, message: str = "") -> str:
-    """Return the output of the hook `PermissionRequest`, which Claude Code and Codex both have.
+    """Return the output of the hook `PermissionRequest`, which both Claude Code and Codex have.
 
-    An empty output would leave the answer to the dialog.
+    Empty output would leave the answer to the dialog.
     """
     fields = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
     answer = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": fields}}

@@ -58,7 +58,7 @@ def load_adapters(
 
 
 def apply_screen_rules(adapter: Adapter, rule_provider: ScreenRuleProvider | None) -> Adapter:
-    """Return the adapter with these screen rules; unchanged if it does not use screen rules."""
+    """Return the adapter with these screen rules, or unchanged if it uses none."""
     if rule_provider is None or not isinstance(adapter, ComposedAdapter):
         return adapter
     return adapter.with_rules(rule_provider)
@@ -71,7 +71,7 @@ def _import_builtin(name: str) -> Adapter:
 def import_adapter_module(adapter: Adapter, module_name: str) -> ModuleType | None:
     """Import a module of an adapter's package, such as ``keyboard``; None if the adapter has no such module.
 
-    The package of a built-in adapter has its name; a plug-in names it in ``package``, or it is that of its class.
+    A built-in adapter's package has the adapter's name. A plug-in's is its ``package``, or else the one of its class.
     """
     package = str(getattr(adapter, "package", "")) or type(adapter).__module__
     if adapter.name in BUILTIN_AGENTS:
@@ -86,7 +86,7 @@ def import_adapter_module(adapter: Adapter, module_name: str) -> ModuleType | No
 
 
 def load_server_provider(adapter: Adapter | None) -> "ServerProvider | None":
-    """Return the adapter's server client; None if it has none or its import fails, which is logged."""
+    """Return the adapter's server client; None if it has none or its import fails (which is logged)."""
     if adapter is None or "native_approve" not in adapter.capabilities:
         return None
     try:
@@ -97,7 +97,7 @@ def load_server_provider(adapter: Adapter | None) -> "ServerProvider | None":
 
 
 def _is_usable(candidate: object, name: str) -> TypeGuard[Adapter]:
-    """Return True for a usable adapter; log the problem of any other plug-in."""
+    """Return True for a usable adapter; otherwise log the problem."""
     if problem := find_adapter_problem(candidate):
         log.error("agent plug-in %s is not loaded: %s", name, problem)
     return not problem
@@ -117,7 +117,7 @@ _ADAPTERS_FOLDER = os.path.dirname(__file__)
 
 @cache
 def list_recorded_versions(agent: str) -> tuple[str, ...]:
-    """Return the recorded versions of an agent; empty if there are none. Detection of others is less certain."""
+    """Return the recorded versions of an agent; empty if there are none. Others are detected less reliably."""
     if not agent.isidentifier():
         return ()
     try:

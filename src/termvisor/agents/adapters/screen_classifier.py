@@ -1,4 +1,4 @@
-"""Classify agent screens by rules: an adapter splits its screen into named regions, and the first matching rule wins.
+"""Classify agent screens with rules: an adapter splits its screen into named regions, and the first matching rule wins.
 
 A rule matches only within its region, because an agent may print the text of a dialog without showing one. A screen
 that matches no rule is unknown, never idle. The rules are data (see `termvisor.detection.packs`).
@@ -18,21 +18,20 @@ from termvisor.model.detection.rule import Rule, ScreenCondition
 from termvisor.model.terminal.screen import Screen
 
 ScreenRegions = Mapping[str, Sequence[str]]
-"""Rows by region name; an absent region has none."""
+"""Rows by region name; an absent region has no rows."""
 ScreenRuleProvider = Callable[[str], Sequence[Rule]]
 """Return the screen rules of an agent, in the order in which they are tried."""
 # Name of the capture group that holds a number of sub-tasks.
 TASK_COUNT_GROUP = "tasks"
-# Bounds of a number read from the screen, which may show anything.
+# Limit for a number read from the screen, which may show anything.
 _MAX_TASKS, _MAX_COUNT_DIGITS = 99, 10
 _BOX_TOP, _BOX_BOTTOM, _BOX_SIDE = re.compile(r" ?╭─+╮"), re.compile(r" ?╰─+╯"), re.compile(r" ?│ ?(.*?)\s*│")
-
 
 _RegionPattern = tuple[str, re.Pattern[str]]
 
 
 class ScreenClassifier:
-    """Classify the screens of one agent. ``reset_time_finder`` parses when a usage limit ends from a message."""
+    """Classifier for one agent's screens. ``reset_time_finder`` parses from a message when a usage limit ends."""
 
     def __init__(
         self,
@@ -137,7 +136,7 @@ def trim_rows(rows: Sequence[str]) -> list[str]:
 
 
 def find_bottom_box(rows: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the rows of the box at the end of the screen that are not blank, each as shown and without its borders."""
+    """Return the non-blank rows of the box at the end of the screen, each as shown and without its borders."""
     if not rows or not _BOX_BOTTOM.fullmatch(rows[-1]):
         return []
     start = next((index for index in range(len(rows) - 1, -1, -1) if _BOX_TOP.fullmatch(rows[index])), len(rows))

@@ -1,9 +1,9 @@
-"""What the clients of agent servers have in common: a receiver task fills a queue, and the client processes it.
+"""Base of the clients of agent servers: a receiver task fills a queue, which the client processes.
 
 A subclass implements `AgentServer` of `server_contract`. It connects in `_connect`, reads the connection in `_receive`,
 and processes `_messages` in `_observe` until one of them raises.
 
-Invariant: the queue is bounded. A message that does not fit is dropped and sets ``_has_dropped_messages``, upon which
+Invariant: the queue is bounded. A message that does not fit is dropped and sets ``_has_dropped_messages``, after which
 the subclass must fetch the whole state of the server again.
 """
 
@@ -23,7 +23,7 @@ _MAX_QUEUED_MESSAGES = 2000
 
 
 class ObservingServer(ABC, Generic[MessageT]):
-    """One server, observed by one connection after the other."""
+    """A server that is observed through one connection after another."""
 
     def __init__(self, location: str, dependencies: ServerDependencies):
         self.location = location
@@ -33,7 +33,7 @@ class ObservingServer(ABC, Generic[MessageT]):
         self._connection_error: Exception | None = None
         self._lag_s: float | None = None
         self.is_connected = False
-        """The subclass sets it when the connection can be used for requests."""
+        """Set by the subclass when the connection can be used for requests."""
         self.state_changed = asyncio.Condition()
         """Notified after every message, and when the connection is lost."""
 
@@ -50,12 +50,12 @@ class ObservingServer(ABC, Generic[MessageT]):
                 receiver.cancel()
                 await self._disconnect()
         finally:
-            # Nothing waits for an answer any more: the server repeats its requests on the next connection.
+            # No request is pending any more, because the server repeats its requests on the next connection.
             self._forget_requests()
             await self._notify_change()
 
     async def _connect(self) -> None:
-        """Open what `_receive` reads, if it does not open that itself."""
+        """Open the connection that `_receive` reads, unless `_receive` opens it itself."""
 
     @abstractmethod
     async def _receive(self) -> None:
@@ -66,7 +66,7 @@ class ObservingServer(ABC, Generic[MessageT]):
         """Process `_messages` until the connection ends, and raise its error."""
 
     async def _disconnect(self) -> None:
-        """Close what `_connect` opened."""
+        """Close the connection that `_connect` opened."""
 
     @abstractmethod
     def _forget_requests(self) -> None:
@@ -75,7 +75,7 @@ class ObservingServer(ABC, Generic[MessageT]):
     async def _receive_until_error(self) -> None:
         try:
             await self._receive()
-        except Exception as error:  # a failed task would end the reconnect loop, and with it all servers
+        except Exception as error:  # a failed task would end the reconnect loop and thereby all servers
             self._connection_error = error
             if self._messages.full():
                 self._messages.get_nowait()
@@ -105,10 +105,10 @@ class ObservingServer(ABC, Generic[MessageT]):
 
 
 def build_not_connected_error(server: str) -> Unavailable:
-    """Return the error for a request of the gate without a connection."""
+    """Return the error for a request of the gate while there is no connection."""
     return Unavailable(f"the {server} is not connected", hint="Answer in the pane itself.")
 
 
 def filter_objects(value: object) -> list[JsonObject]:
-    """Return the objects in a list; empty if it is no list."""
+    """Return the objects in a list; empty if the value is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -24,12 +24,12 @@ ProcessKey = tuple[int, int]
 
 
 class ServedAgent(Struct, frozen=True):
-    """A running agent process and its start in nanoseconds since 1970."""
+    """A running agent process and its start time in nanoseconds since 1970."""
 
     process: ProcessInfo
     started_at: int
     is_unwatched: bool = False
-    """It runs in no observed pane."""
+    """True if it runs outside the observed panes."""
 
     @property
     def process_key(self) -> ProcessKey:
@@ -37,7 +37,7 @@ class ServedAgent(Struct, frozen=True):
 
 
 class PermissionRequest(Struct, frozen=True, kw_only=True):
-    """A permission that an agent waits for."""
+    """A permission request that an agent is waiting on."""
 
     id: str
     """The server's id, unique among pending requests."""
@@ -49,7 +49,7 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
 
 
 class SessionControl(Protocol):
-    """One session of one agent. Methods raise ``Unavailable`` or ``TimedOut`` if the outcome is unknown."""
+    """Control of one session of an agent. Methods raise ``Unavailable`` or ``TimedOut`` if the outcome is unknown."""
 
     session: str
     """The agent's session id; empty if it has none yet."""
@@ -64,7 +64,7 @@ class SessionControl(Protocol):
         """Answer exactly this request, once. Returns False if it is no longer pending or was answered before."""
 
     async def wait_until_answered(self, permission_request: PermissionRequest) -> bool:
-        """Return True when any client has answered the request; False if the connection is lost."""
+        """Wait and return True when any client has answered the request, or False if the connection is lost."""
 
     def can_prompt(self, pane_title: str) -> bool:
         """Return True if it is certain which session a pane with this title shows."""
@@ -99,7 +99,7 @@ class AgentServer(Protocol):
 
 
 class ServerDependencies(Struct, frozen=True, kw_only=True):
-    """What an AgentServer may use."""
+    """The services that an AgentServer may use."""
 
     clock: Clock
     store_records: Callable[[Sequence[SourceRecord]], Awaitable[None]]
@@ -109,19 +109,19 @@ class ServerDependencies(Struct, frozen=True, kw_only=True):
     list_agents: Callable[[], Sequence[ServedAgent]]
     """The processes in observed panes that use this server."""
     list_unwatched_agents: Callable[[], Awaitable[Sequence[ServedAgent]]]
-    """The processes outside of observed panes that use it."""
+    """The processes outside observed panes that use this server."""
     list_ports: Callable[[ProcessInfo], Awaitable[Sequence[int]]]
     """The local TCP ports on which exactly this process listens."""
 
 
 class ServerProvider(Protocol):
-    """Find and create the servers of one agent program."""
+    """Finds and creates the servers of one agent program."""
 
     source: str
     """Name of the adapter's evidence source that the server's records belong to."""
 
     def get_server_key(self, process: ProcessInfo) -> str:
-        """Return the key of the process's server; processes with the same key share one. Empty if it has none."""
+        """Return the key of the process's server; empty if it has none. Processes with the same key share a server."""
 
     def create_server(self, server_key: str, dependencies: ServerDependencies) -> AgentServer:
         """Create the server with this key without connecting to it."""

@@ -1,7 +1,7 @@
 """Turn records of evidence sources into signals.
 
 A record reader parses a record into statements; `build_signals` adds the source, process and time of the record unless
-a statement knows them better. Readers of JSON records have one shape: they find the interpreter of the event in a table
+a statement has more precise ones. Readers of JSON records all work alike: they find the event's interpreter in a table
 and leave the rest to `apply_interpreter`. Hooks of all agents come in one spool format, which is parsed here as well.
 """
 
@@ -45,11 +45,11 @@ class AgentStatement(Struct, frozen=True, kw_only=True):
     payload: dict[str, Scalar] = {}
     session: str = ""
     at: int = 0
-    """When it happened by the agent's clock; 0 if unknown."""
+    """Time of the event by the agent's clock; 0 if unknown."""
     hint: ProcessHint | None = None
-    """The process it is about, if known better than from the record."""
+    """The process it is about, if known more precisely than from the record."""
     key: str = ""
-    """Key that detects the same statement in another record; by default the record's id or text."""
+    """Key by which the same statement is recognized in another record; by default the record's id or text."""
 
 
 class HookEvent(Struct, frozen=True):
@@ -65,8 +65,8 @@ RecordReader = Callable[[SourceRecord], Iterable[AgentStatement]]
 EventInterpreter = Callable[[JsonObject, int], AgentStatement | None]
 """Interpret the fields of one event, given the time at which it was read."""
 EventTable = Mapping[str, EventInterpreter | AgentStatement]
-"""Interpreters by event name; a statement where the fields of the event do not matter."""
-# Set when the agent accepts a prompt, which it does only if nothing blocks it.
+"""Interpreters by event name, or a fixed statement if the fields of the event do not matter."""
+# Set when the agent accepts a prompt, which it only does if nothing blocks it.
 CLEARED_FLAGS = FlagUpdate(compacting=False, usage_limited=False, auth_needed=False)
 NO_CONTEXT = AgentStatement()
 PROMPT_ACCEPTED = AgentStatement(state="running", flags=CLEARED_FLAGS)
@@ -117,7 +117,7 @@ def add_context(
     hint: ProcessHint | None = None,
     key: str = "",
 ) -> list[AgentStatement]:
-    """Return the statements with these values, which apply to all of them."""
+    """Return the statements with these values set on all of them."""
     return [replace(statement, at=at, session=session, hint=hint, key=key) for statement in statements]
 
 
@@ -213,7 +213,7 @@ def build_payload(**fields: Scalar) -> dict[str, Scalar]:
 
 
 def redact_text(text: str) -> str:
-    """Redact and truncate a text. More is redacted than is kept, so that a secret at the cut is still recognized."""
+    """Redact and truncate a text. More is redacted than kept, so that a secret at the cut is still recognized."""
     return redact(text[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS].strip()
 
 
@@ -238,7 +238,7 @@ class _ToolHookLine(Struct, frozen=True):
 
 def parse_tool_end(record: SourceRecord) -> ToolFinished | None:
     """Return the tool call whose end a hook reports; None for any other record."""
-    # Most records report something else, and searching is much cheaper than parsing.
+    # Most records report something else, and a search is much cheaper than parsing.
     if record.source != "hook" or not any(f'"{name}"' in record.text for name in _TOOL_END_EVENTS):
         return None
     line = decode_json(record.text, _ToolHookLine)

@@ -1,4 +1,4 @@
-"""Extract the messages of a conversation, with their role and full text, from records of agents."""
+"""Extract messages, each with its role and full text, from the transcript records of agents."""
 
 from collections.abc import Callable, Iterable
 
@@ -26,7 +26,7 @@ HookTextField = tuple[str, MessageRole, str]
 
 
 def build_hook_transcript_reader(*text_fields: HookTextField) -> TranscriptReader:
-    """Return a reader for hooks that contain messages. The key of a message has the turn id, or else its time."""
+    """Return a reader for hooks that contain messages. The key of a message includes the turn id, or else its time."""
     fields_by_event = {event: (role, field) for event, role, field in text_fields}
 
     def read_transcript_text(record: SourceRecord) -> Iterable[TranscriptText]:

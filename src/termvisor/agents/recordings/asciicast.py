@@ -1,6 +1,6 @@
 """Read asciicast 3 recordings written by `visor export --cast`; only the sequences that it writes are supported.
 
-Such a cast paints whole rows at absolute positions, so no terminal emulator is needed to know the screen. A cast of
+Such a cast paints whole rows at absolute positions, so no terminal emulator is needed to get the screen. A cast of
 another program uses more sequences and is rejected. The agent is named in the markers.
 """
 

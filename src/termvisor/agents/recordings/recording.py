@@ -1,4 +1,4 @@
-"""A recording of one agent: moments in order, each with the records since the one before and the screen."""
+"""A recording of one agent: moments in order, each with its screen and the records since the previous moment."""
 
 import os
 from collections.abc import Iterator

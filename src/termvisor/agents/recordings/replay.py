@@ -35,7 +35,7 @@ _MAX_EXTRA_SCREENS = 300
 def replay_recording(
     recording: AgentRecording, at: int, registry: AdapterRegistry, config: TrackingConfig
 ) -> ReplayResult:
-    """Return the state at this instant; after the end of the recording its last screen is repeated.
+    """Return the state at this instant. After the end of the recording, its last screen is repeated.
 
     Raises BadRequest if ``at`` is before the start, AgentNotFound if the agent is unknown or had exited by then.
     """

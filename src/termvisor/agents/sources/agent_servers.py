@@ -8,14 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
+from termvisor.agents.adapters import server_contract
 from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
-from termvisor.agents.adapters.server_contract import (
-    AgentServer,
-    ServedAgent,
-    ServerDependencies,
-    ServerProvider,
-    SessionControl,
-)
 from termvisor.agents.sources.process_scanner import UnwatchedAgentFinder
 from termvisor.agents.sources.record_delivery import RecordDelivery, RecordHandler
 from termvisor.clock import Clock
@@ -27,7 +21,7 @@ from termvisor.system.listening_ports import find_listening_ports
 from termvisor.system.process_lifetime import compute_start_instant
 from termvisor.system.retry import Backoff
 
-# Seconds between two lookups of an absent server: at first, and at most while no agent starts or exits.
+# Seconds between lookups of an absent server: initially, and at most while no agent starts or exits.
 LOOKUP_INTERVAL_S, MAX_LOOKUP_INTERVAL_S = 2.0, 10.0
 _INTERVAL_GROWTH = 1.5
 ServerAddress = tuple[str, str]
@@ -36,24 +30,24 @@ log = get_logger("agents")
 
 
 class AgentServerConnection:
-    """``list_agents`` returns the agents that use the server in watched panes, ``list_unwatched_agents`` those outside;
+    """One server connection. ``list_agents`` returns its agents in watched panes, ``list_unwatched_agents`` others;
     ``on_records`` returns when the records are stored."""
 
     def __init__(
         self,
         agent: str,
         location: str,
-        provider: ServerProvider,
+        provider: server_contract.ServerProvider,
         *,
-        list_agents: Callable[[], Sequence[ServedAgent]],
-        list_unwatched_agents: Callable[[], Awaitable[Sequence[ServedAgent]]],
+        list_agents: Callable[[], Sequence[server_contract.ServedAgent]],
+        list_unwatched_agents: Callable[[], Awaitable[Sequence[server_contract.ServedAgent]]],
         on_records: RecordHandler,
         clock: Clock,
     ):
         self._clock = clock
         self._backoff, self._lookup_interval_s = Backoff(), LOOKUP_INTERVAL_S
         self._lag_s: float | None = None
-        dependencies = ServerDependencies(
+        dependencies = server_contract.ServerDependencies(
             clock=clock,
             store_records=self._deliver_records,
             report_health=self._handle_connected,
@@ -61,7 +55,7 @@ class AgentServerConnection:
             list_unwatched_agents=list_unwatched_agents,
             list_ports=_find_listening_ports,
         )
-        self.server: AgentServer = provider.create_server(location, dependencies)
+        self.server: server_contract.AgentServer = provider.create_server(location, dependencies)
         self._delivery = RecordDelivery(agent, provider.source, self.server.location, on_records, clock)
 
     @property
@@ -69,18 +63,18 @@ class AgentServerConnection:
         return replace(self._delivery.health, lag=self._lag_s)
 
     def refresh(self) -> None:
-        """Look for the server again soon: an agent that uses it started or exited."""
+        """Look for the server again soon, because an agent that uses it started or exited."""
         self._lookup_interval_s = LOOKUP_INTERVAL_S
         self.server.refresh()
 
     async def run(self) -> None:
-        """Keep the connection until cancelled."""
+        """Maintain the connection until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._clock.sleep(await self._connect_once(group))
 
     async def _connect_once(self, group: asyncio.TaskGroup) -> float:
-        """Run one connection to its end and return the seconds to wait before the next."""
+        """Run one connection until it ends, and return the seconds to wait before the next."""
         try:
             if reason := await self.server.find_absence_reason():
                 self._delivery.record_scan(is_absent=True, detail=reason)
@@ -109,18 +103,18 @@ class AgentServerConnection:
 
 
 class AgentServers:
-    """``on_records`` returns when the records are stored; ``find_provider`` returns None if an agent has no server."""
+    """All connections. ``on_records`` returns when records are stored; ``find_provider`` may return None."""
 
     def __init__(
         self,
         on_records: RecordHandler,
         clock: Clock,
-        find_provider: Callable[[str], ServerProvider | None],
+        find_provider: Callable[[str], server_contract.ServerProvider | None],
         unwatched_agents: UnwatchedAgentFinder | None = None,
     ):
         self._on_records, self._clock = on_records, clock
         self._find_provider, self._unwatched_agents = find_provider, unwatched_agents
-        self._served_processes: dict[RuntimeId, tuple[ServerAddress, ServedAgent]] = {}
+        self._served_processes: dict[RuntimeId, tuple[ServerAddress, server_contract.ServedAgent]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._tasks: dict[ServerAddress, asyncio.Task[None]] = {}
         self.connections: dict[ServerAddress, AgentServerConnection] = {}
@@ -137,7 +131,7 @@ class AgentServers:
         provider = self._find_provider(agent_process.agent) if address is not None else None
         if address is None or provider is None:
             return
-        served = ServedAgent(process, agent_process.started_at)
+        served = server_contract.ServedAgent(process, agent_process.started_at)
         self._served_processes[agent_process.id] = address, served
         if address not in self.connections:
             self.connections[address] = AgentServerConnection(
@@ -166,7 +160,7 @@ class AgentServers:
         """Return True if the agent has a server, even if it is not connected yet."""
         return agent_process.id in self._served_processes
 
-    def find_session_control(self, agent_process: AgentProcess) -> SessionControl | None:
+    def find_session_control(self, agent_process: AgentProcess) -> server_contract.SessionControl | None:
         """Return control of the session that this agent shows; None if the server does not prove which one it is."""
         if agent_process.id not in self._served_processes:
             return None
@@ -189,19 +183,19 @@ class AgentServers:
             return None
         return (agent, key) if key else None
 
-    async def _list_unwatched_agents(self, address: ServerAddress) -> Sequence[ServedAgent]:
-        """Return the agents of the same server that run outside of watched panes."""
+    async def _list_unwatched_agents(self, address: ServerAddress) -> Sequence[server_contract.ServedAgent]:
+        """Return the agents that use this server outside watched panes."""
         if self._unwatched_agents is None:
             return []
         agent, now = address[0], self._clock.now()
         watched_pids = [served.process.pid for _, served in self._served_processes.values()]
         return [
-            ServedAgent(process, compute_start_instant(process.pid_started, now), is_unwatched=True)
+            server_contract.ServedAgent(process, compute_start_instant(process.pid_started, now), is_unwatched=True)
             for process in await self._unwatched_agents.find_unwatched(agent, watched_pids)
             if self._find_address(agent, process) == address
         ]
 
-    def _list_served_agents(self, address: ServerAddress) -> list[ServedAgent]:
+    def _list_served_agents(self, address: ServerAddress) -> list[server_contract.ServedAgent]:
         return [served for used, served in self._served_processes.values() if used == address]
 
 

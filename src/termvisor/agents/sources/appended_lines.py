@@ -42,11 +42,11 @@ class AppendedLinesReader(WatchedFilesReader):
         return super().is_relevant_path(path) or path in self._renamed_paths
 
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
-        # Unread data may be in any file, so everything is scanned until there is none.
+        # Any file may have unread data, so everything is scanned until there is none left.
         files = None if changed_paths is None or self._has_unread_data else self._find_known_files(changed_paths)
         if files is not None:
             return self._attach_read_position(self._read_files(SourceScanResult(is_full_scan=False), files))
-        # Taken before the scan: a file that changes during it counts as changed since.
+        # Taken before the scan, so that a file that changes during it counts as changed since.
         began_at = self._clock.now()
         folder_scan = scan_folder(self._watch)
         result = folder_scan.result
@@ -99,7 +99,7 @@ class AppendedLinesReader(WatchedFilesReader):
         return FileTail(0 if self._watch.from_start else fingerprint.size)
 
     def _read_files(self, result: SourceScanResult, files: Iterable[tuple[str, FileFingerprint]]) -> SourceScanResult:
-        """Read the files, oldest change first, up to a budget: a long file must not delay the others."""
+        """Read the files, oldest change first, up to a budget, because a long file must not delay the others."""
         budget = 4 * READ_CHUNK_BYTES
         self._has_unread_data = False
         for path, fingerprint in sorted(files, key=lambda file: file[1].changed_at):
@@ -117,7 +117,7 @@ class AppendedLinesReader(WatchedFilesReader):
             try:
                 descriptor = stack.enter_context(open_for_reading(path))
             except OSError as error:
-                # One unreadable file does not stop the source; an error while reading does, and is retried.
+                # One unreadable file does not stop the source. An error while reading does, and is retried.
                 result.detail = f"cannot read {path}: {error.strerror or error}"
                 return 0
             lines = tail.read_lines(descriptor)

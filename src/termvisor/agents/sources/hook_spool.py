@@ -1,4 +1,4 @@
-"""Read the hook spool, a file to which agent hooks append one line per event, also while no daemon runs.
+"""Read the hook spool, a file to which agent hooks append one line per event, even while no daemon is running.
 
 No line is lost or read twice: reading resumes at the position stored with the last record. A full spool is rotated (its
 file is renamed), and the new file is read once no process can append to the old one. Rotated spools and payload files
@@ -32,9 +32,9 @@ MAX_PAYLOAD_BYTES = 1 << 20
 _FORMAT_VERSION = 1
 # How long the new spool waits for a hook that still has the rotated one open.
 _MAX_WRITER_WAIT_NS = 5 * NS
-# How long a rotated spool is read if the kernel cannot report its writers.
+# How long to read a rotated spool if the kernel cannot report whether it has writers.
 _MAX_LATE_READ_NS = 60 * NS
-# An older payload file was left by a hook that was killed.
+# A payload file older than this was left by a hook that was killed.
 _MAX_PAYLOAD_AGE_NS = 86_400 * NS
 _ROTATED_NAME = re.compile(r"hooks\.(\d+)\.jsonl")
 
@@ -59,14 +59,14 @@ class HookRecord(Struct, frozen=True):
 
 
 class SpoolPosition(Struct, frozen=True, order=True):
-    """How far the spool is read: `life` and `seq` of the last stored record."""
+    """How far the spool has been read: `life` and `seq` of the last stored record."""
 
     life: int = 0
     offset: int = 0
 
 
 class HookSpool:
-    """``folder`` is private to the user; it and the spool are created if they are missing."""
+    """Reader of the spool in ``folder``, which is private to the user. Both are created if missing."""
 
     source = HOOK_SOURCE
 
@@ -83,7 +83,7 @@ class HookSpool:
         """Files to remove when the records of this scan are stored."""
 
     def is_relevant_path(self, path: str) -> bool:
-        """Return True for spools; a payload file is complete before the line that names it."""
+        """Return True only for spools, because a payload file is complete before the line that names it is written."""
         return os.path.basename(path).startswith("hooks.")
 
     def scan(self, changed_paths: Collection[str] | None) -> SourceScanResult:
@@ -103,7 +103,7 @@ class HookSpool:
 
     def confirm_stored(self) -> None:
         for path in self._files_to_remove:
-            # A user may have emptied the folder; what cannot be removed is tried again by the next daemon.
+            # A user may have emptied the folder. The next daemon tries again to remove what is left.
             with contextlib.suppress(OSError):
                 os.remove(path)
         self._files_to_remove = []
@@ -141,7 +141,7 @@ class HookSpool:
                 os.remove(path)
 
     def _read_current(self, result: SourceScanResult, descriptor: int) -> None:
-        # Checked before the read: a line written in between would be lost if this read were taken as the last.
+        # Checked before the read: a line written in between would be lost if this were treated as the last read.
         has_writer = _has_writer(descriptor) if self._is_reading_rotated else True
         lines = self._read_lines(result, self._tail, descriptor)
         for line in lines:
@@ -179,7 +179,7 @@ class HookSpool:
         result.rescan_after_s = 0.0
 
     def _read_late_spool(self, result: SourceScanResult, path: str) -> None:
-        """Read late lines of a rotated spool; they carry the current position, so that positions never go back."""
+        """Read late lines of a rotated spool. They carry the current position, so that positions never go back."""
         try:
             with _open_private(path) as descriptor:
                 has_writer = _has_writer(descriptor)
@@ -220,7 +220,7 @@ class HookSpool:
         result.records.append(record)
 
     def _read_record_text(self, result: SourceScanResult, data: bytes, hook_record: HookRecord) -> str:
-        """Return the line with its payload; with an empty one if that is missing, so that the event is not lost."""
+        """Return the line with its payload, or an empty payload if that is missing, so that the event is not lost."""
         name = find_payload_name(self._folder, hook_record.file)
         path = f"{self._folder}/{name}"
         self._files_to_remove += [path] if name else []  # also an unreadable one: it would be left behind
@@ -252,14 +252,14 @@ def _open_private(path: str) -> Iterator[int]:
         status = os.fstat(descriptor)
         if status.st_uid != os.getuid():
             raise Unavailable(f"{path} is owned by another user and is not read", hint="Remove the file.")
-        # A hook creates the file with the umask of its agent; the payloads are not for other users.
+        # A hook creates the file with the umask of its agent, but other users must not read the payloads.
         if status.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
         yield descriptor
 
 
 def _has_writer(descriptor: int) -> bool | None:
-    """Return True if a process has the file open for writing; None if the kernel does not tell.
+    """Return True if a process has the file open for writing; None if the kernel cannot tell.
 
     Linux grants a read lease only on a file without writers.
     """

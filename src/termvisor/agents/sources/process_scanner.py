@@ -19,8 +19,8 @@ Pane = TypeVar("Pane", bound=Hashable)
 
 
 class PaneProcessScanner:
-    """``env_names`` are the environment variables that adapters need; ``get_root_pids`` returns the first processes of
-    all panes: a process below one belongs to that pane only, also if that pane runs inside another one."""
+    """Process scanner. ``env_names`` are variables that adapters need; ``get_root_pids`` returns the first processes of
+    all panes: their descendants belong only to that pane, even if it runs inside another."""
 
     def __init__(self, env_names: Iterable[str] = (), get_root_pids: Callable[[], Collection[int]] = tuple):
         self._env_names, self.get_root_pids = tuple(env_names), get_root_pids
@@ -28,7 +28,7 @@ class PaneProcessScanner:
 
     async def scan(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[ProcessInfo, ...]]:
         """Return the processes of each pane, parents before children; ``panes`` maps a pane to its first pid."""
-        # In a thread: reading /proc blocks while the process is being swapped in.
+        # In a thread, because reading /proc blocks while the process is being swapped in.
         return await asyncio.to_thread(self.scan_sync, panes)
 
     def scan_sync(self, panes: Mapping[Pane, int]) -> dict[Pane, tuple[ProcessInfo, ...]]:
@@ -63,7 +63,7 @@ class ProcessTree:
             self._sessions.setdefault(entry.session_id, []).append(entry)
 
     def list_descendants(self, pid: int, other_roots: frozenset[int] = frozenset()) -> list[ProcessEntry]:
-        """Return the process and its descendants without the trees of ``other_roots``; empty if all are gone."""
+        """Return the process and its descendants, excluding the trees of ``other_roots``; empty if all are gone."""
         roots = [self._entries[pid]] if pid in self._entries else []
         members = self._sessions.get(pid, []) if pid > 0 else []
         excluded = other_roots - {pid}
@@ -82,12 +82,12 @@ class ProcessTree:
 
 
 ProcessRecognizer = Callable[[str, Sequence[ProcessInfo]], ProcessInfo | None]
-# A burst of records of one folder needs one pass over /proc.
+# Lets a burst of records about one folder share one pass over /proc.
 _COUNT_CACHE_S = 1.0
 
 
 class UnwatchedAgentFinder:
-    """``env_names`` returns the variables that adapters need. Processes of other users may not be readable."""
+    """Finder of agents outside watched panes; ``env_names`` returns the variables that adapters need."""
 
     def __init__(self, recognise: ProcessRecognizer, clock: Clock, env_names: Callable[[], Iterable[str]] = tuple):
         self._recognise, self._clock, self._env_names = recognise, clock, env_names
@@ -104,7 +104,7 @@ class UnwatchedAgentFinder:
         return cached[1]
 
     async def find_unwatched(self, agent: str, watched_pids: Iterable[int]) -> list[ProcessInfo]:
-        """Return the processes of this agent without those of ``watched_pids``."""
+        """Return the processes of this agent except those in ``watched_pids``."""
         watched = set(watched_pids)
         groups = await asyncio.to_thread(self.find_process_groups, agent)
         return [group[-1] for group in groups if not any(process.pid in watched for process in group)]

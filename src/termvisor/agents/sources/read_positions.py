@@ -1,6 +1,6 @@
-"""Store how far the files of one watch are read, so that the next daemon resumes there.
+"""Store how far the files of a watch have been read, so that the next daemon resumes there.
 
-Bounded: the offsets of the last 64 files are stored; of any other file only whether it changed since the last scan.
+The offsets of the last 64 files are stored. For any other file, only a change since the last scan can be detected.
 """
 
 import os
@@ -53,7 +53,7 @@ class ReadPositions:
             return FileTail(
                 position.offset, lambda descriptor: _compute_checksum(descriptor, position.offset) == position.checksum
             )
-        # One second earlier: a file that changed just before the scan may have changed again with the same mtime.
+        # One second earlier, because a file that changed just before the scan may change again with the same mtime.
         is_new = fingerprint.changed_at > self._positions.full_scan_at - NS
         return FileTail(0 if from_start or is_new else fingerprint.size)
 
@@ -73,7 +73,7 @@ class ReadPositions:
         self._positions.full_scan_at = at
 
     def take_snapshot(self) -> ReadPosition | None:
-        """Return the current position to store; None if it is stored already."""
+        """Return the current position to store; None if it is already stored."""
         if not self._has_unsaved_changes:
             return None
         self._has_unsaved_changes = False

@@ -1,4 +1,4 @@
-"""What every source reader has in common: the contract, the result of a scan, and the listing of a watched folder.
+"""Code shared by all source readers: the contract, the result of a scan, and the listing of a watched folder.
 
 `SourceReader` is the contract of `source_watcher`; `WatchedFilesReader` is the base of the readers of an adapter's
 `WatchedPath`. Files are listed with their fingerprints and only opened if they changed.
@@ -20,7 +20,7 @@ from termvisor.system.files import open_regular_file
 
 # Delay before a source that is being written is scanned again.
 RESCAN_DELAY_S = 0.02
-# Limit of a recursive watch; files in further folders are ignored, and the source's health says so.
+# Maximum number of folders in a recursive watch. Files in others are ignored, which the source's health reports.
 _MAX_FOLDERS = 2000
 
 
@@ -54,11 +54,11 @@ class SourceReader(Protocol):
         """Read what changed at these paths, or everywhere if None."""
 
     def confirm_stored(self) -> None:
-        """Note that the records of the last scan are stored."""
+        """Confirm that the records of the last scan are stored."""
 
 
 class FileFingerprint(Struct, frozen=True):
-    """Identity, size and mtime of a file: if one differs, the file changed."""
+    """Identity, size and mtime of a file. If any of them differs, the file has changed."""
 
     inode: int
     size: int
@@ -80,7 +80,7 @@ class WatchedFilesReader:
         """Do nothing: most readers have no read position."""
 
     def _can_change_unnoticed(self, fingerprint: FileFingerprint) -> bool:
-        """Return True if the file changed within the last second: it may change again with the same size and mtime."""
+        """Return True if the file changed within the last second and may change again with the same size and mtime."""
         return self._clock.now() - fingerprint.changed_at <= NS
 
     def _build_record(self, path: str, data: bytes, event_id: str) -> SourceRecord:

@@ -26,17 +26,18 @@ from termvisor.system.inotify import ARRIVAL_EVENTS, CHANGE_EVENTS, FolderChange
 from termvisor.system.retry import Backoff
 
 _POLL_INTERVAL_S = 1.0
-# Scan everything this often even without events: inotify does not report a symlink that points elsewhere now.
+# Scan everything this often even without events, because inotify does not report a redirected symlink.
 _FULL_SCAN_INTERVAL_S = 60.0
 log = get_logger("agents")
-_WatchKey = tuple[RuntimeId, WatchedPath | None]
-_SPOOL_KEY: _WatchKey = (RuntimeId(0), None)
+_WatchKey = tuple[RuntimeId | None, WatchedPath | None]
+# No runtime has the id None, so that `watch` never removes the spool.
+_SPOOL_KEY: _WatchKey = (None, None)
 ReadPositionsFactory = Callable[[RuntimeId, str], ReadPositions | None]
 """Return the stored read positions of a watch, by its key and name; None if they are not stored."""
 
 
 class SourceWatcher:
-    """``on_records`` returns when the records are stored; until then no more of the same source are delivered."""
+    """Watcher of all sources. ``on_records`` returns when records are stored; until then a source delivers no more."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class SourceWatcher:
         self._inotify: Inotify | None = None
 
     def watch(self, key: RuntimeId, watches: Sequence[WatchedPath], agent: str = "") -> None:
-        """Replace the watches of this key; those it already has continue undisturbed."""
+        """Replace the watches of this key. Existing ones that are in the new list continue undisturbed."""
         watches_by_key: dict[_WatchKey, WatchedPath] = {(key, watch): watch for watch in watches}
         for watch_key in {one for one in self._file_watchers if one[0] == key} - watches_by_key.keys():
             del self._file_watchers[watch_key]
@@ -158,7 +159,7 @@ class FileWatcher:
 
     async def _scan(self) -> float:
         now = self._clock.monotonic()
-        # Taken before the scan: a change during it must trigger the next one.
+        # Taken before the scan, because a change during the scan must trigger the next one.
         changed, self._changed_paths = self._changed_paths, set()
         if now - self._last_full_scan_at >= self._max_scan_interval_s:
             changed = None
@@ -210,7 +211,7 @@ class FileWatcher:
             self._delivery.polling_reason = ""
 
     def _add_inotify_watch(self, folder: str, mask: int) -> None:
-        """Watch a folder, also if it is watched already: another folder may have replaced it."""
+        """Watch a folder, even if it is already watched, because another folder may have replaced it."""
         if self._inotify is None:
             raise OSError(errno.ENOSYS, "")
         old = self._inotify_watches.get((folder, mask))
@@ -229,7 +230,7 @@ class FileWatcher:
 
     def _handle_inotify_event(self, folder: str, mask: int, event: FolderChange) -> None:
         path = f"{folder}/{event.name}"
-        # The parent of a missing folder reports all its entries; only the way to that folder matters.
+        # The parent of a missing folder reports all its entries, but only the path to that folder matters.
         if mask == ARRIVAL_EVENTS and event.name and not self._reader.where.startswith(f"{path}/"):
             return
         if not event.name or event.is_folder or mask == ARRIVAL_EVENTS:

@@ -23,7 +23,7 @@ class TailLine(Struct, frozen=True):
 
 
 class FileTail:
-    """``is_same_file`` returns True if the open file is the one that ``offset`` was stored for."""
+    """Reader of one growing file; ``is_same_file`` returns True if ``offset`` was stored for the open file."""
 
     def __init__(self, offset: int = 0, is_same_file: Callable[[int], bool] | None = None):
         self.offset = offset
@@ -44,7 +44,7 @@ class FileTail:
 
     @property
     def line_start_offset(self) -> int:
-        """The offset at which the unfinished line begins; of a line that is too long, the next byte to read."""
+        """The offset at which the unfinished line begins or, if it is too long, of the next byte to read."""
         return self.offset - len(self._partial_line)
 
     def read_lines(self, descriptor: int) -> list[TailLine]:

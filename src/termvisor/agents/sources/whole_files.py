@@ -104,7 +104,7 @@ class WholeFilesReader(WatchedFilesReader):
         else:
             self._settled_files[path] = fingerprint
         checksum = compute_checksum(path, data)
-        # An agent may write the same content again; that is no news.
+        # An agent may write the same content again, which is not a change.
         if self._reported_ids.get(path, "").partition("@")[0] != checksum:
             self._reported_ids[path] = f"{checksum}@{fingerprint.changed_at}"
             result.records.append(self._build_record(path, data, self._reported_ids[path]))

@@ -1,7 +1,7 @@
 """Detect that the system clock was set, and shift all known instants so that ages and order stay the same.
 
 Without this, a clock that is set back by an hour would make all new signals look older than the known ones for an hour,
-and no deadline would pass meanwhile. Times of day reported by an agent (the end of a limit) are not shifted.
+and no deadline would pass in the meantime. Times of day reported by an agent (the end of a limit) are not shifted.
 
 Timestamps of sources are only moved back: their clock may not have been set ahead, and their next signals must not look
 late.
@@ -19,12 +19,12 @@ from termvisor.clock import NS
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import RuntimeId
 
-# A smaller difference is clock slewing (NTP).
+# A smaller difference is attributed to clock slewing (NTP).
 _MAX_SLEW_NS = 2 * NS
 
 
 class ClockJumpDetector:
-    """Compare the system clock with the monotonic clock."""
+    """Detects changes of the system clock by comparing it with the monotonic clock."""
 
     def __init__(self, now: int, monotonic: float):
         self._offset_ns = now - int(monotonic * NS)
@@ -32,7 +32,7 @@ class ClockJumpDetector:
     def detect_jump(self, now: int, monotonic: float) -> int:
         """Return by how many nanoseconds the clock was set since the last call; 0 if it was not."""
         jump_ns = now - int(monotonic * NS) - self._offset_ns
-        # The offset stays: a clock that is slewed for long is corrected once it is two seconds off.
+        # The offset is kept, so that a clock that is slewed for long is corrected once it is two seconds off.
         if abs(jump_ns) < _MAX_SLEW_NS:
             return 0
         self._offset_ns += jump_ns
@@ -116,5 +116,5 @@ def _shift_source_time(at: int, offset_ns: int) -> int:
 
 
 def _shift_time(at: int, offset_ns: int) -> int:
-    """Shift an instant; 0 and less mean never."""
+    """Shift an instant. Values of 0 or less mean never and are not shifted."""
     return at + offset_ns if at > 0 else at

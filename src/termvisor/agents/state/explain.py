@@ -3,7 +3,7 @@
 from termvisor.agents.state.published_state import build_state, resolve_agent
 from termvisor.agents.state.reducer import AgentKnowledge
 from termvisor.agents.state.resolver import StateResolution
-from termvisor.agents.state.source_reading import SourceReading, is_compatible_state
+from termvisor.agents.state.source_slots import SourceReading, is_compatible_state
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.evidence import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation

@@ -1,10 +1,10 @@
-"""Track what a source reports beside the state: flags (usage limit, compaction, missing login) and running sub-tasks.
+"""Track what a source reports besides the state: flags (usage limit, compaction, missing login) and running sub-tasks.
 
 The newest report of a flag counts. A screen reports what it shows now: a flag that it no longer shows is dropped, not
 cleared, and a text that is still on the screen is as old as its first capture.
 
 Signals of sub-agents and background tasks arrive in any order. Each task has its own cursor, so that its end counts
-although another signal arrived first. A list of all running tasks replaces all earlier reports.
+even if another signal arrived first. A list of all running tasks replaces all earlier reports.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ def apply_flag_signal(reports: FlagReports, signal: Signal) -> FlagReports:
     if signal.tier == "heuristic":
         if signal.kind not in ("state", "no_agent"):
             return reports
-        # A flag that was shown before keeps its age: an old text on the screen must not undo a turn that ended well.
+        # A flag that was shown before keeps its age: old text on the screen must not undo a turn that ended well.
         return {name: reports.get(name, new) for name, new in _build_reports(signal).items() if new.is_set}
     if signal.state == "completed":
         reports = dict.fromkeys(FLAG_NAMES, FlagReport(signal.ingested_at, False))
@@ -54,7 +54,7 @@ def _build_reports(signal: Signal) -> FlagReports:
 
 
 def resolve_flags(value: StateName, sources: Iterable[FlagReports], now: int) -> AgentFlags:
-    """Return the flags beside this state. A compaction lasts only while the agent is running.
+    """Return the flags that accompany this state. A compaction lasts only while the agent is running.
 
     A usage limit ends at its reset time, rounded up to the minute, whatever was reported last.
     """
@@ -64,7 +64,7 @@ def resolve_flags(value: StateName, sources: Iterable[FlagReports], now: int) ->
             if name not in newest or flag.since > newest[name].since:
                 newest[name] = flag
     limit = newest.get("usage_limited", _NO_REPORT)
-    # An agent shows its limit with minutes only, and the text stays on the screen after the reset.
+    # Agents show the end of a limit only to the minute, and the text stays on the screen after the reset.
     is_limited = limit.is_set and (limit.resets_at is None or now < round_up_to_minute(limit.resets_at))
     return AgentFlags(
         usage_limited=is_limited,
@@ -104,7 +104,7 @@ def is_late_report(subtasks: Subtasks, task: str, position: SignalPosition) -> b
 def apply_subtask_signal(
     subtasks: Subtasks, signal: Signal, position: SignalPosition, thresholds: Thresholds
 ) -> Subtasks:
-    """Apply the start or end of one task; the signal is not late."""
+    """Apply the start or end of one task, reported by a signal that is not late."""
     oldest = signal.ingested_at - thresholds.remembered_for
     reports = {name: report for name, report in subtasks.reports.items() if report.is_open or report.at >= oldest}
     reports[signal.task] = SubtaskReport(position, signal.ingested_at, signal.kind == "task_began")
@@ -121,5 +121,5 @@ def apply_subtask_list(subtasks: Subtasks, signal: Signal, position: SignalPosit
 
 
 def count_running(subtasks: Subtasks, now: int, thresholds: Thresholds) -> int:
-    """Return how many tasks run, without those that were last reported too long ago."""
+    """Return the number of running tasks, excluding those last reported too long ago."""
     return sum(one.is_open and now - one.at <= thresholds.task_trusted_for for one in subtasks.reports.values())

@@ -1,7 +1,7 @@
-"""Decide when a state on the screen is believed (hysteresis).
+"""Decide when to believe a state shown on the screen (hysteresis).
 
 A dialog or an error is believed at once, work only if the pane also changes. Rest is believed after a delay, because
-agents pause while they work; and an unknown screen does not end work as long as the pane changes.
+agents pause while they work. An unknown screen does not end work as long as the pane changes.
 """
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
 
 
 class SourceStatement(Struct, frozen=True, kw_only=True):
-    """A state reported by a source: since when without a break, and when last (our clock)."""
+    """A state reported by a source: since when without interruption, and when last (by our clock)."""
 
     state: StateName
     reason: UnknownReason | None = None
@@ -23,18 +23,18 @@ class SourceStatement(Struct, frozen=True, kw_only=True):
     at: int
     signal: SignalId
     is_moving: bool = False
-    """For a screen that shows work: the pane changed at that time."""
+    """For a screen that shows work: whether the pane changed at that time."""
 
 
 class ScreenHistory(Struct, frozen=True, kw_only=True):
-    """What is remembered of the earlier screens."""
+    """The state kept from earlier screens."""
 
     before: SourceStatement | None = None
     """The last believed statement before the current one."""
     moved_at: int | None = None
     interval: int = 0
     is_confirmed: bool = False
-    """The current statement was believed before: typing at the prompt does not make it doubtful again."""
+    """The current statement was believed before, so typing at the prompt does not put it in doubt again."""
 
 
 def is_settled(statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds) -> bool:
@@ -49,7 +49,7 @@ def is_settled(statement: SourceStatement, history: ScreenHistory, now: int, thr
 
 
 def _is_resting(statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds) -> bool:
-    """Return True after the rest delay; a pane that keeps changing (a clock, a status line) needs ``demoted_after``."""
+    """Return True after the rest delay, or ``demoted_after`` if the pane keeps changing (a clock, a status line)."""
     delay = compute_rest_delay(history, thresholds)
     held_for = now - statement.since
     is_quiet = history.moved_at is None or now - history.moved_at >= delay

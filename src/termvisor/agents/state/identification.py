@@ -1,18 +1,18 @@
 """Identify the agent of a pane from weighted traces (process, command, screen, title) without a native signal.
 
-A title alone proves nothing, also under a wrapper such as `node`: it remains when its program has exited. At a shell
+A title alone proves nothing, even under a wrapper such as `node`: it remains after its program exits. At a shell
 prompt the screen proves nothing either, because any program can print a copy of an agent's screen.
 """
 
 from termvisor.model.agent.agent_process import AgentSignature, SignatureInputs, SignatureReason
 
 SHELL_NAMES = frozenset(("sh", "bash", "zsh", "fish", "dash", "nu", "pwsh", "tcsh", "csh", "ksh", "ash"))
-# The confidence of each trace. A title (0.66) adds nothing to another trace and is not enough alone.
+# The confidence of each trace. A title (0.66) adds nothing to another trace and is not enough on its own.
 TRACE_WEIGHTS: dict[SignatureReason, float] = {"provider_hint": 1.00, "cmd_match": 0.86, "poller_match": 0.78}
 
 
 def is_shell(command: str) -> bool:
-    """Return True if the command is a shell, by its base name; a login shell starts with a dash."""
+    """Return True if the base name of the command is a shell's. The name of a login shell starts with a dash."""
     return command.rsplit("/", 1)[-1].lower().removesuffix(".exe").removeprefix("-") in SHELL_NAMES
 
 
@@ -38,7 +38,7 @@ def identify_agent(inputs: SignatureInputs, command: str) -> AgentSignature:
 
 
 def build_handshake_signature(agent: str, inputs: SignatureInputs) -> AgentSignature:
-    """Return the signature of an agent that sent a signal itself."""
+    """Return the signature of an agent that identified itself by a signal."""
     return AgentSignature(
         agent=agent,
         signature_class="deterministic",

@@ -1,6 +1,6 @@
 """Build the published state of an agent, and the change to publish.
 
-Invariant: losing evidence never changes the presence: while the process is alive, the pane stays managed.
+Invariant: losing evidence does not affect presence. While the process is alive, the pane stays managed.
 """
 
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from termvisor.agents.state import resolver
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS, AgentKnowledge
 from termvisor.agents.state.resolver import StateResolution
 from termvisor.agents.state.signal_binding import is_ambiguous
-from termvisor.agents.state.source_reading import SourceReading
+from termvisor.agents.state.source_slots import SourceReading
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.state import AgentState, Binding, Confidence, StateChange, StateProjection
@@ -92,7 +92,7 @@ def _is_agent_missing(readings: tuple[SourceReading, ...], thresholds: Threshold
 
 
 def _strip_volatile_fields(state: AgentState) -> AgentState:
-    """Remove the fields that every signal changes: a repeated state is no change."""
+    """Remove the fields that every signal changes, because a repeated state is not a change."""
     return replace(state, last_event=None, evidence=None)
 
 

@@ -1,6 +1,6 @@
 """Fold stored facts into the knowledge about all agents (`AgentKnowledge`).
 
-Invariant: the result depends only on the facts and their order. So live knowledge equals what is rebuilt from the
+Invariant: the result depends only on the facts and their order. So live knowledge equals knowledge rebuilt from the
 store, and a stored snapshot can be continued with later facts.
 """
 
@@ -14,15 +14,7 @@ from termvisor.agents.state.signal_admission import find_rejection_reason
 from termvisor.agents.state.signal_binding import AgentRoster, UnboundSignal
 from termvisor.agents.state.source_slots import SourceSlots, apply_signal
 from termvisor.agents.state.thresholds import Thresholds
-from termvisor.model.agent.agent_process import (
-    AgentExited,
-    AgentStarted,
-    ClockSet,
-    Fact,
-    OutputMissed,
-    PaneClosed,
-    TargetReachability,
-)
+from termvisor.model.agent import agent_process
 from termvisor.model.agent.signal import DropReason, Signal
 from termvisor.model.ids import RuntimeId, TargetName
 
@@ -40,37 +32,39 @@ class AgentKnowledge(Struct, frozen=True, kw_only=True):
 EMPTY_SOURCE_SLOTS = SourceSlots()
 
 
-def apply_facts(knowledge: AgentKnowledge, facts: Iterable[Fact], thresholds: Thresholds) -> AgentKnowledge:
+def apply_facts(
+    knowledge: AgentKnowledge, facts: Iterable[agent_process.Fact], thresholds: Thresholds
+) -> AgentKnowledge:
     for fact in facts:
         knowledge = apply_fact(knowledge, fact, thresholds)
     return knowledge
 
 
-def apply_fact(knowledge: AgentKnowledge, fact: Fact, thresholds: Thresholds) -> AgentKnowledge:
+def apply_fact(knowledge: AgentKnowledge, fact: agent_process.Fact, thresholds: Thresholds) -> AgentKnowledge:
     """Return the knowledge after one more fact."""
     if isinstance(fact, Signal):
         return _apply_signal(_drop_expired_signals(knowledge, fact.ingested_at, thresholds), fact, thresholds)
-    if isinstance(fact, ClockSet):
+    if isinstance(fact, agent_process.ClockSet):
         return _shift_clock(knowledge, fact.by)
     knowledge = _drop_expired_signals(knowledge, fact.at, thresholds)
     match fact:
-        case AgentStarted():
+        case agent_process.AgentStarted():
             roster = signal_binding.add_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
             return _retry_pending_signals(_drop_ended_agents(knowledge, roster), thresholds)
-        case AgentExited():
+        case agent_process.AgentExited():
             roster = signal_binding.remove_agent(knowledge.roster, fact.runtime, fact.at, thresholds)
             return _drop_ended_agents(knowledge, roster)
-        case PaneClosed():
+        case agent_process.PaneClosed():
             roster = signal_binding.remove_pane(knowledge.roster, fact.pane, fact.at, thresholds)
             return _drop_ended_agents(knowledge, roster)
-        case OutputMissed():
+        case agent_process.OutputMissed():
             agents = knowledge.roster.agents
             slots_by_agent = {
                 number: replace(slots, output_missed_at=fact.at) if agents[number].runtime.pane == fact.pane else slots
                 for number, slots in knowledge.source_slots.items()
             }
             return replace(knowledge, source_slots=slots_by_agent)
-        case TargetReachability():
+        case agent_process.TargetReachability():
             others = tuple(name for name in knowledge.unreachable if name != fact.target)
             return replace(knowledge, unreachable=others if fact.is_reachable else (*others, fact.target))
 
@@ -134,14 +128,14 @@ def _retry_pending_signals(knowledge: AgentKnowledge, thresholds: Thresholds) ->
 
 
 def _drop_expired_signals(knowledge: AgentKnowledge, now: int, thresholds: Thresholds) -> AgentKnowledge:
-    """Drop and count the signals that are pending for too long."""
+    """Drop and count the signals that have been pending too long."""
     expired = [signal for signal in knowledge.pending if now - signal.ingested_at > thresholds.pending_for]
     if not expired:
         return knowledge
     pending = tuple(signal for signal in knowledge.pending if now - signal.ingested_at <= thresholds.pending_for)
     knowledge = replace(knowledge, pending=pending)
     for signal in expired:
-        # Bound once more to learn the reason: agents may have started or exited meanwhile.
+        # Bind once more to find the reason, because agents may have started or exited in the meantime.
         owner = signal_binding.bind_signal(knowledge.roster, signal, thresholds)
         knowledge = _count_dropped(knowledge, owner.why if isinstance(owner, UnboundSignal) else "dropped_unbound")
     return knowledge

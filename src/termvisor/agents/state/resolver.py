@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from termvisor.agents.state.flags_and_subtasks import count_running, keep_lasting_flags, resolve_flags
 from termvisor.agents.state.hysteresis import REST_STATES, WAITING_STATES
-from termvisor.agents.state.source_reading import (
+from termvisor.agents.state.source_slots import (
     SourceReading,
+    SourceSlots,
     is_compatible_state,
     list_source_deadlines,
     read_sources,
 )
-from termvisor.agents.state.source_slots import SourceSlots
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.state import AgentFlags, StateContradiction, StateName, UnknownReason, get_precedence
 
@@ -33,7 +33,7 @@ class StateResolution(Struct, frozen=True, kw_only=True):
     flags: AgentFlags = AgentFlags()
     readings: tuple[SourceReading, ...] = ()
     overtaken_sources: tuple[str, ...] = ()
-    """Sources that missed an event, as the screen or an equal source shows."""
+    """Sources that missed an event, according to the screen or an equal source."""
 
 
 def resolve_state(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> StateResolution:
@@ -48,7 +48,7 @@ def resolve_state(source_slots: SourceSlots, agent: str, now: int, thresholds: T
         if any(_is_superseded(reading, other) for other in native)
         or (screen is not None and _is_overtaken(reading, screen, thresholds))
     ]
-    # A usable native source wins whatever the screen shows: screens change with every release of an agent.
+    # A usable native source wins whatever the screen shows, because screens change with every release of an agent.
     candidates = [reading for reading in native if reading not in overtaken]
     leader = _select_settled_leader(candidates, now, thresholds) or screen
     running_subtasks = _count_subtasks(readings, now, thresholds)
@@ -95,7 +95,7 @@ def _select_settled_leader(
     """Select the native reading to believe.
 
     Several sources report the end of a turn, and the start of the next, at about the same time. Until ``settled_after``
-    has passed, an `idle` of a source that cannot report errors or ends is not believed, but the state before it.
+    has passed, an `idle` from a source that cannot report errors or ends is ignored and its previous state is used.
     """
     leader = _select_most_specific(candidates, thresholds)
     if leader is None or leader.state != "idle" or not leader.source.blind_to:
@@ -105,7 +105,7 @@ def _select_settled_leader(
 
 
 def _select_most_specific(candidates: Sequence[SourceReading], thresholds: Thresholds) -> SourceReading | None:
-    """Return the best reading, or one that reports what the best cannot: an error or an end that it shows as idle."""
+    """Return the best reading, or one with an error or end that the best source can only report as idle."""
     if not candidates:
         return None
     best = candidates[0]
@@ -121,7 +121,7 @@ def _select_most_specific(candidates: Sequence[SourceReading], thresholds: Thres
 
 
 def _is_from_earlier_turn(end: SourceReading, other: SourceReading) -> bool:
-    """Return True if a better, complete source that can report this end says `idle` later: a new turn began."""
+    """Return True if a better, complete source that could report this end later reports `idle`: a new turn began."""
     source = other.source
     is_better = source.rank < end.source.rank and not source.has_holes and end.state not in source.blind_to
     return is_better and other.state == "idle" and other.since > end.since
@@ -130,10 +130,10 @@ def _is_from_earlier_turn(end: SourceReading, other: SourceReading) -> bool:
 def _derive_value(
     leader: SourceReading | None, running_subtasks: int, now: int, thresholds: Thresholds
 ) -> tuple[StateName, int | None]:
-    """Return the state and its start: running sub-tasks count as running, an old `completed` becomes `idle`."""
+    """Return the state and its start. Running sub-tasks count as running, and an old `completed` becomes `idle`."""
     if leader is None:
         return "unknown", None
-    # An agent that waits for its sub-agents or background shells starts a new turn by itself.
+    # An agent that waits for its sub-agents or background shells starts a new turn on its own.
     if running_subtasks and leader.state in REST_STATES:
         return "running", leader.since
     if leader.state == "completed" and now - leader.since >= thresholds.completed_for:
@@ -142,24 +142,24 @@ def _derive_value(
 
 
 def _count_subtasks(readings: Sequence[SourceReading], now: int, thresholds: Thresholds) -> int:
-    """Return the count of the best source that reports sub-tasks; a sum over sources would count some twice."""
+    """Return the count of the best source that reports sub-tasks. A sum over sources would count some twice."""
     best = next((one for one in readings if one.freshness == "fresh" and one.slot.subtasks.has_spoken), None)
     return count_running(best.slot.subtasks, now, thresholds) if best is not None else 0
 
 
 def _is_overtaken(native: SourceReading, screen: SourceReading, thresholds: Thresholds) -> bool:
-    """Return True if an incomplete source missed an end: it is silent and the screen disagrees for long."""
+    """Return True if an incomplete source missed an end: it is silent, and the screen has disagreed for long."""
     if _is_end_refined_by_screen(native, screen) or _is_dialog_missed(native, screen):
         return True
-    # An interrupt or a refused dialog fires no hook, so work that such a source reported may have ended unnoticed. An
-    # end that it reported is not taken back.
+    # An interrupt or a denied dialog fires no hook, so work reported by such a source may have ended unnoticed. An
+    # end that it reported is never revoked.
     if not native.source.has_holes or native.statement is None or native.state in (*REST_STATES, "error"):
         return False
     return _measure_disagreement(native.statement.at, native, screen) >= thresholds.recovered_after
 
 
 def _is_superseded(native: SourceReading, other: SourceReading) -> bool:
-    """Return True if an incomplete source missed an end: a source of the same rank reported another state since."""
+    """Return True if an incomplete source missed an end: a source of the same rank has since reported another state."""
     return (
         native.source.has_holes
         and native.source.rank == other.source.rank
@@ -170,14 +170,14 @@ def _is_superseded(native: SourceReading, other: SourceReading) -> bool:
 
 
 def _is_end_refined_by_screen(native: SourceReading, screen: SourceReading) -> bool:
-    """Return True if the source reports all ends alike and the screen shows since which kind of end it was."""
+    """Return True if the source reports all ends alike and the screen has since shown which kind of end it was."""
     is_end = native.source.blurs_ends and native.state in REST_STATES
     is_other_end = screen.state != native.state and is_compatible_state(screen.state, native.state)
     return is_end and is_other_end and screen.since >= native.since
 
 
 def _is_dialog_missed(native: SourceReading, screen: SourceReading) -> bool:
-    """Return True if the screen shows a dialog since that the source does not report, or reports as another kind."""
+    """Return True if the screen has since shown a dialog that the source does not report or reports as another kind."""
     if screen.state not in WAITING_STATES or screen.statement is None:
         return False
     if is_compatible_state(screen.state, native.state):
@@ -196,7 +196,7 @@ def _find_contradiction(
 
 
 def _measure_disagreement(since: int, native: SourceReading, screen: SourceReading) -> int:
-    """Return how long (ns) the screen disagrees with the source, up to its last sample; -1 if it does not."""
+    """Return how long (ns) the screen has disagreed with the source, up to its last sample; -1 if it does not."""
     shown = screen.slot.statement
     if shown is None or shown != screen.statement or is_compatible_state(native.state, screen.state):
         return -1

@@ -1,9 +1,9 @@
-"""Decide which signals count: reject inadmissible ones, order those of one source, and remember which were seen.
+"""Decide which signals count: reject inadmissible ones, order those of a source, and remember which were seen.
 
 Order: life of the source, its own sequence number, its time, our time, our number. A source time ahead of our clock is
-capped: it would make all later signals look late. A source that numbers its signals numbers all of them.
+capped, because it would make all later signals look late. A source that numbers its signals must number all of them.
 
-Invariant: a signal that was seen once is never new again, also after its key was evicted.
+Invariant: a signal that was seen once is never treated as new, even after its key was evicted.
 """
 
 from msgspec import Struct
@@ -41,7 +41,7 @@ def remember_signal(
 ) -> SeenSignals:
     """Add a key, and evict those that are too old or too many."""
     seen, forgotten = {**seen_signals.seen, key: position}, seen_signals.forgotten
-    # [3] is our own time: the clock of a source may be wrong.
+    # [3] is our own time, because the clock of a source may be wrong.
     oldest = position[3] - thresholds.remembered_for
     while (first := next(iter(seen))) != key and (len(seen) > thresholds.max_seen_signals or seen[first][3] < oldest):
         forgotten = max(forgotten, seen.pop(first)[:3])

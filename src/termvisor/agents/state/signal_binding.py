@@ -1,7 +1,7 @@
 """Bind signals to agent processes: a roster of running processes, and tombstones of those that exited.
 
-A signal is bound only if everything it says about its process matches exactly one. While a pane has a tombstone, the
-right pane is not proof enough: it may be a late signal of the process that ran there before.
+A signal is bound only if everything it states about its process matches exactly one. While a pane has a tombstone, the
+right pane is not enough proof, because it may be a late signal from the process that ran there before.
 """
 
 from typing import Literal
@@ -33,7 +33,7 @@ class Tombstone(Struct, frozen=True, kw_only=True):
 
 
 class UnattributedSession(Struct, frozen=True):
-    """A session of an agent in a folder, where several agent processes could be its owner."""
+    """An agent's session in a folder where several agent processes could own it."""
 
     agent: str
     cwd: str
@@ -51,17 +51,17 @@ class AgentRoster(Struct, frozen=True, kw_only=True):
     agents: dict[RuntimeId, BoundAgent] = field(default_factory=dict, name="tenants")
     tombstones: tuple[Tombstone, ...] = ()
     unattributed_sessions: tuple[UnattributedSession, ...] = field(default=(), name="doubts")
-    """Kept after other agents left the folder: that does not prove whose session it was."""
+    """Kept after other agents left the folder, because that does not prove whose session it was."""
 
 
 class UnboundSignal(Struct, frozen=True):
-    """No agent process matches yet, or more than one does."""
+    """Result for a signal that no agent process, or more than one, matches."""
 
     why: Literal["dropped_unbound", "binding_conflict"]
 
 
 def add_agent(roster: AgentRoster, agent_process: AgentProcess, at: int, thresholds: Thresholds) -> AgentRoster:
-    """Add an agent process; it ends any other one in its pane or location."""
+    """Add an agent process, ending any other one in the same pane or location."""
     for bound_agent in list(roster.agents.values()):
         old = bound_agent.runtime
         if old.id != agent_process.id and (old.pane == agent_process.pane or old.place == agent_process.place):
@@ -92,7 +92,7 @@ def remove_pane(roster: AgentRoster, pane: PaneId, at: int, thresholds: Threshol
 
 
 def add_session(roster: AgentRoster, agent_process_id: RuntimeId, session: str) -> AgentRoster:
-    """Note a session that a signal of this agent process named."""
+    """Record a session named by a signal of this agent process."""
     bound_agent = roster.agents[agent_process_id]
     if not session or session in bound_agent.sessions:
         return roster
@@ -101,7 +101,7 @@ def add_session(roster: AgentRoster, agent_process_id: RuntimeId, session: str) 
 
 
 def add_unattributed_session(roster: AgentRoster, signal: Signal) -> AgentRoster:
-    """Note a session whose agent process cannot be determined."""
+    """Record a session whose agent process cannot be determined."""
     if not signal.session or is_unattributed(roster, signal):
         return roster
     session = UnattributedSession(signal.agent, signal.hint.cwd, signal.session, signal.ingested_at)
@@ -114,8 +114,8 @@ def is_unattributed(roster: AgentRoster, signal: Signal) -> bool:
 
 
 def is_ambiguous(roster: AgentRoster, agent_process: AgentProcess) -> bool:
-    """Return True if an unattributed session of its folder and lifetime may be its own."""
-    # A session that an agent reported itself since is no longer doubtful.
+    """Return True if an unattributed session from its folder and lifetime may belong to this process."""
+    # A session that an agent has reported itself in the meantime is no longer in doubt.
     attributed = {session for bound_agent in roster.agents.values() for session in bound_agent.sessions}
     return any(
         (session.agent, session.cwd) == (agent_process.agent, agent_process.cwd)
@@ -126,7 +126,7 @@ def is_ambiguous(roster: AgentRoster, agent_process: AgentProcess) -> bool:
 
 
 def bind_signal(roster: AgentRoster, signal: Signal, thresholds: Thresholds) -> RuntimeId | UnboundSignal | DropReason:
-    """Return the agent process of a signal, `UnboundSignal` if none is found yet, or why it can have none."""
+    """Return the agent process of a signal, `UnboundSignal` if none is found yet, or why there can be none."""
     if signal.runtime is not None:
         if signal.runtime in roster.agents:
             return signal.runtime
@@ -176,9 +176,9 @@ def _is_match(bound_agent: BoundAgent, signal: Signal) -> bool:
 def _check_tombstones(
     roster: AgentRoster, bound_agent: BoundAgent, signal: Signal, thresholds: Thresholds
 ) -> DropReason | None:
-    """Return why a signal from this pane belongs to an earlier agent process; None if it does not."""
+    """Return why a signal from this pane may belong to an earlier agent process; None if it does not."""
     runtime, at = bound_agent.runtime, signal.ingested_at
-    # A pid with its start time names one process only; a pid alone may have been reused.
+    # A pid with its start time identifies one process; a pid alone may have been reused.
     if signal.hint.pid and signal.hint.pid_started:
         return None
     if signal.event_at < runtime.started_at:

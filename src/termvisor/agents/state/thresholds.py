@@ -9,7 +9,7 @@ SECOND_NS = 10**9
 
 class Thresholds(Struct, frozen=True, kw_only=True):
     sources: dict[str, tuple[EvidenceSource, ...]] = field(default_factory=lambda: {"": DEFAULT_SOURCES})
-    """By agent, as its adapter declares them; under the empty name those of all other agents."""
+    """By agent, as declared by its adapter; the empty name has those of all other agents."""
     fresh_for: int = 3 * SECOND_NS
     """How long a source with heartbeats may be silent."""
     down_after: int = 15 * SECOND_NS
@@ -17,9 +17,9 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     recovered_after: int = 15 * SECOND_NS
     """An incomplete source that is silent and contradicted by the screen for this long is no longer believed."""
     refined_within: int = 2 * SECOND_NS
-    """How much earlier than the `idle` of one source another may have reported the end that the first cannot."""
+    """How long before the `idle` of one source another may have reported the end that the first cannot report."""
     settled_after: int = SECOND_NS // 4
-    """How long an `idle` must last if its source cannot report errors or ends: another source reports those soon."""
+    """How long an `idle` must last if its source cannot report errors or ends, which another source soon reports."""
     completed_for: int = 120 * SECOND_NS
     tombstone_for: int = 120 * SECOND_NS
     pending_for: int = 10 * SECOND_NS
@@ -30,9 +30,9 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     """A screen that shows work is believed if the pane changed within this time."""
     demoted_after: int = 45 * SECOND_NS
     max_misses: int = 2
-    """After this many consecutive screens without an agent there is none."""
+    """Number of consecutive screens without an agent after which the agent counts as gone."""
     remembered_for: int = 720 * SECOND_NS
-    """How long the key of a signal is remembered: the longest rewind of a source (10 min), and two minutes."""
+    """How long the key of a signal is remembered: the longest rewind of a source (10 min) plus two minutes."""
     max_seen_signals: int = 1024
     """Per source; older signals are rejected by the cursor."""
     task_trusted_for: int = 3600 * SECOND_NS

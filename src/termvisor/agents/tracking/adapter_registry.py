@@ -1,6 +1,6 @@
 """Load the enabled adapters on first use, and isolate their errors (`AdapterRegistry`).
 
-Adapters may be third-party plug-ins: an exception of an adapter is logged once and treated as an empty result.
+Adapters may be third-party plug-ins, so an exception from an adapter is logged once and treated as an empty result.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class AdapterRegistry:
 
     @property
     def sources(self) -> dict[str, tuple[EvidenceSource, ...]]:
-        """The sources of each agent; under the empty name those of all other agents."""
+        """The sources of each agent; the empty name has those of all other agents."""
         return {"": DEFAULT_SOURCES} | {name: one.sources for name, one in self.adapters.items()}
 
     @property
@@ -100,7 +100,7 @@ class AdapterRegistry:
         try:
             return call(adapter)
         except Exception as error:  # plug-in boundary: third-party code reads untrusted input
-            # Once: an adapter that fails is called for every record and screen.
+            # Logged only once, because a failing adapter is called for every record and screen.
             if not self.failure_counts.get(agent):
                 log.error("agent adapter %s failed: %s: %s", agent, type(error).__name__, error)
             self.failure_counts[agent] = self.failure_counts.get(agent, 0) + 1

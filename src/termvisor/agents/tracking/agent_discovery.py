@@ -1,6 +1,6 @@
-"""Find agents among the processes of panes, and submit facts when they start and exit (`AgentDiscovery`).
+"""Find agents among the processes of panes, and submit facts when they start or exit (`AgentDiscovery`).
 
-In: panes with output, pane events, process exits. Out: facts. A quiet pane costs nothing: a pane is scanned when it
+In: panes with output, pane events, process exits. Out: facts. A quiet pane costs nothing: a pane is scanned if it
 printed and its foreground program changed, less and less often while it keeps printing, and with all others once a
 minute.
 """
@@ -31,14 +31,13 @@ from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.system.process_lifetime import ProcessExitWatcher, compute_start_instant
 from termvisor.system.tty import filter_group_members, find_foreground_group
 
-# Delay from the first output to the scan: the program that prints has started by then.
+# Delay from the first output to the scan, by which time the printing program has started.
 _FIRST_SCAN_DELAY_S = 0.1
 _MIN_SCAN_INTERVAL_S = 1.0
 _MAX_SCAN_INTERVAL_S = 30.0
 _FULL_SCAN_INTERVAL_S = 60.0
-# Compare the commands of panes this often although nothing was printed.
+# Compare the commands of panes this often even if nothing was printed.
 _QUIET_TIMEOUT_S = 10.0
-
 
 ProcessRecognizer = Callable[[str, Sequence[ProcessInfo]], ProcessInfo | None]
 
@@ -53,7 +52,7 @@ class PaneInfo(Struct, frozen=True, kw_only=True):
     place: PaneLocation
     generation: int = 0
     shows_watched_panes: bool = False
-    """It shows panes of another watched multiplexer server: its screen belongs to those panes."""
+    """It shows panes of another watched multiplexer server, to which its screen belongs."""
 
 
 class AgentCandidate(Struct, frozen=True):
@@ -67,7 +66,7 @@ class AgentCandidate(Struct, frozen=True):
 
 
 class AgentFollower(Protocol):
-    """Reads what an agent process reports, while it runs."""
+    """Reader of what an agent process reports while it runs."""
 
     def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None: ...
 
@@ -84,7 +83,7 @@ class _PaneScanState(Struct):
     interval_s: float = _MIN_SCAN_INTERVAL_S
 
     def postpone(self, now: float) -> bool:
-        """Double the interval and return True: the pane is scanned now."""
+        """Double the interval and return True, because the pane is scanned now."""
         self.interval_s = min(_MAX_SCAN_INTERVAL_S, 2 * self.interval_s)
         self.due_at = now + self.interval_s
         return True
@@ -98,7 +97,7 @@ class AgentDiscovery:
         self.list_panes: Callable[[], Iterable[PaneInfo]] = lambda: ()
         self.followers: Sequence[AgentFollower] = ()
         self.exit_watcher: ProcessExitWatcher | None = None
-        """Calls `handle_process_exit`; without it, the next scan finds that a process has exited."""
+        """Calls `handle_process_exit`. Without it, the next scan notices that a process has exited."""
         self.flush_output: Callable[[PaneId], None] = lambda pane: None
         """Called before an exit is submitted, so that the output before it is read first."""
         self._scan_states: dict[PaneId, _PaneScanState] = {}
@@ -124,7 +123,7 @@ class AgentDiscovery:
                 continue
             if event.kind == "pane_gone":
                 self._scan_states.pop(event.pane, None)
-                # The agent may have exited just before: its session then ended because the pane was closed.
+                # The agent may have exited just before, in which case its session ended because the pane was closed.
                 if event.pane in self._tracker.agents_by_pane or event.pane in self._tracker.state.sessions.abrupt_ends:
                     await self._submit_facts([PaneClosed(at=event.at, pane=event.pane)])
             elif event.kind == "gap_recorded" and event.pane in self._tracker.agents_by_pane:
@@ -143,7 +142,7 @@ class AgentDiscovery:
             self._urgent_panes.add(agent.pane)
 
     async def scan(self, active_panes: set[PaneId] | None = None) -> None:
-        """Scan the panes that printed if their foreground may have changed; all panes if None."""
+        """Scan the active panes whose foreground program may have changed, or all panes if None."""
         async with self._scan_lock:  # pane events and output trigger scans concurrently
             panes = list(self.list_panes())
             now = self._last_scan_at = self._clock.monotonic()
@@ -157,7 +156,7 @@ class AgentDiscovery:
             self._urgent_panes.clear()
 
     async def end_agents_of_gone_panes(self, existing_panes: Iterable[PaneId]) -> None:
-        """End the agents whose pane was closed while no daemon ran."""
+        """End the agents whose pane was closed while no daemon was running."""
         gone = self._tracker.agents_by_pane.keys() - set(existing_panes)
         await self._submit_facts([PaneClosed(at=self._clock.now(), pane=pane) for pane in sorted(gone)])
 
@@ -187,7 +186,7 @@ class AgentDiscovery:
         return now >= last.due_at and last.postpone(now)
 
     def _is_almost_due(self, pane_info: PaneInfo, now: float) -> bool:
-        """Return True if the pane would be due soon: it joins a scan that is made anyway, so that there are fewer."""
+        """Return True if the pane would be due soon, so that it joins the current scan and saves another one."""
         last = self._scan_states[pane_info.pane]
         return last.due_at > now >= last.due_at - last.interval_s / 2 and last.postpone(now)
 
@@ -247,7 +246,7 @@ class AgentDiscovery:
             self.exit_watcher.unwatch_process(agent_process.pid, agent_process.pid_started)
 
     async def _submit_facts(self, facts: list[Fact]) -> None:
-        """Submit facts and wait until they are stored; refused facts are found again by the next scan."""
+        """Submit facts and wait until they are stored. The next scan finds refused facts again."""
         if facts and self._tracker.submit_facts(facts):
             await self._tracker.wait_stored()
             self._unfollow_exited()
@@ -270,7 +269,7 @@ class AgentDiscovery:
 def find_candidates(
     agents: Iterable[str], tree: Sequence[ProcessInfo], foreground_pids: frozenset[int], recognise: ProcessRecognizer
 ) -> list[AgentCandidate]:
-    """Return every identified agent, outermost first; a process claimed by two adapters goes to the first."""
+    """Return every identified agent, outermost first. A process claimed by two adapters goes to the first."""
     foreground = [process for process in tree if process.pid in foreground_pids]
     found: dict[int, AgentCandidate] = {}
     for agent in agents:
@@ -285,7 +284,7 @@ def find_candidates(
 def choose_candidate(
     candidates: Sequence[AgentCandidate], current_process_key: tuple[int, int] | None
 ) -> AgentCandidate | None:
-    """Choose one; ``current_process_key`` is the pid and start time of the pane's agent until now."""
+    """Choose the pane's agent; ``current_process_key`` is the pid and start time of its agent until now."""
     return min(
         candidates, key=lambda one: (not one.is_foreground, one.process_key != current_process_key), default=None
     )

@@ -1,6 +1,6 @@
 """Classify the screens of agents, and submit what they show as signals (`AgentScreenReader`).
 
-In: screens from `capture.screen_sampler`, which also asks here which panes have an agent. Out: signals, but only for a
+In: screens from `capture.screen_sampler`, which also asks here for the panes with an agent. Out: signals, only for a
 change or an occasional repeat, because most screens are equal. A screen of a pane without an agent may show a remote
 one.
 """
@@ -23,7 +23,7 @@ from termvisor.model.terminal.screen import Screen
 from termvisor.redaction import Redactor, SeenSecrets
 
 _REPEAT_AFTER_NS = 5 * NS
-# The interval between samples of a changing pane; the rest delay is measured by it.
+# The interval between samples of a changing pane, on which the rest delay is based.
 _ACTIVE_SAMPLE_INTERVAL_NS = 2 * NS
 
 
@@ -45,7 +45,7 @@ class AgentScreenReader:
         self._last_screens: dict[RuntimeId, ClassifiedScreen] = {}
 
     def list_panes(self) -> dict[PaneId, int | None]:
-        """Return the panes with an agent, and when each of them printed last; end remote agents that are gone."""
+        """Return the panes with an agent and the time of their last output; end remote agents that are gone."""
         agents = self._tracker.agents_by_pane
         for pane in [pane for pane, agent_process in agents.items() if not agent_process.pid]:
             if pane_info := self.get_pane_info(pane):
@@ -55,7 +55,7 @@ class AgentScreenReader:
         return {pane: self.get_moved_at(pane) for pane in agents}
 
     def read_screen(self, pane: PaneId, capture: PaneCapture, at: int, interval_s: float | None) -> None:
-        """Read a captured screen; the next follows after ``interval_s``. None: the pane had no agent until now."""
+        """Read a captured screen; ``interval_s`` is the time until the next, None if the pane had no agent so far."""
         agent_process = self._tracker.find_agent_in_pane(pane)
         if interval_s is not None and agent_process is not None:
             self._read_agent_screen(agent_process, self._build_screen(pane, capture, at), int(interval_s * NS))
@@ -86,14 +86,14 @@ class AgentScreenReader:
         self._last_screens[agent_process.id] = classified
 
     def get_agent_on_screen(self, agent_process: AgentProcess) -> str:
-        """Return the agent that its screen shows; an agent without a known process was found by its screen."""
+        """Return the agent on the screen; without a known process, it was recognized by the screen alone."""
         last = self._last_screens.get(agent_process.id)
         is_known = last is not None and bool(last.reading.rule) and last.reading.state != "unknown"
         return agent_process.agent if is_known or not agent_process.pid else ""
 
 
 def is_news(last: ClassifiedScreen | None, now: ClassifiedScreen, interval_ns: int) -> bool:
-    """Return True if the reading changed, or is due to be repeated; the next sample follows after ``interval_ns``."""
+    """Return True if the reading changed or is due to be repeated. The next sample follows after ``interval_ns``."""
     if last is None or _get_comparable_fields(last.reading) != _get_comparable_fields(now.reading):
         return True
     # abs: the clock may have been set back.
@@ -103,7 +103,7 @@ def is_news(last: ClassifiedScreen | None, now: ClassifiedScreen, interval_ns: i
 def build_screen_signal(
     agent_process: AgentProcess, classified_screen: ClassifiedScreen, moved_at: int | None
 ) -> Signal:
-    """Build the signal of a screen; an unknown screen of a remote agent means that it may be gone."""
+    """Build the signal of a screen. An unknown screen of a remote agent means that the agent may be gone."""
     reading = classified_screen.reading
     is_absent = not agent_process.pid and reading.state == "unknown"
     return Signal(

@@ -1,7 +1,7 @@
 """Turn JSON lines that an agent prints for other programs (`codex exec --json`) into signals.
 
 In: JSON lines of panes. Out: signals. Any program can print such a line, so it counts only while the agent's process is
-in the foreground and was started to print JSON; not if it names another session than the first line; and not after the
+in the foreground and was started to print JSON. It is ignored if its session is not the first line's, or after the
 line that ended the turn, because such a run has a single turn.
 """
 
@@ -25,7 +25,7 @@ from termvisor.pipeline.json_lines import PrintedLine
 
 _MAX_EARLY_LINES = 32
 _MAX_EARLY_PANES = 32
-# The first lines arrive before the agent is identified: this many are buffered per pane, for this long.
+# The first lines arrive before the agent is identified, so this many are buffered per pane, for this long.
 _MAX_EARLY_AGE_NS = 10 * NS
 _MAX_EARLY_LINE_CHARS = 1024
 # The precision of a process start time (10 ms). No such program prints its first line sooner.
@@ -52,7 +52,7 @@ class PrintedJsonReader:
     def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, clock: Clock):
         self._tracker, self._registry, self._clock = tracker, registry, clock
         self.has_terminal: Callable[[AgentProcess], bool | None] = lambda runtime: False
-        """Return True if its process prints in the foreground of its pane; None if it has exited."""
+        """Return True if the process prints in the foreground of its pane; None if it has exited."""
         self._runs_by_agent: dict[RuntimeId, _PrintedRun] = {}
         self._early_lines: dict[PaneId, deque[tuple[EpochId, PrintedLine]]] = {}
 
@@ -86,7 +86,7 @@ class PrintedJsonReader:
             self._early_lines.pop(next(iter(self._early_lines)))
 
     def _find_known_session(self, agent_process: AgentProcess) -> str:
-        """Return the session that it reported to an earlier daemon, but not one from its command line."""
+        """Return the session that the agent reported to an earlier daemon, but not one from its command line."""
         session = self._tracker.get_session(agent_process.id)
         is_presumed = agent_process.id in self._tracker.state.sessions.presumed
         return session.external_id if session is not None and not is_presumed else ""
@@ -95,7 +95,7 @@ class PrintedJsonReader:
         self, agent_process: AgentProcess, printed_run: _PrintedRun, lines: Iterable[tuple[EpochId, PrintedLine]]
     ) -> None:
         has_terminal = self.has_terminal(agent_process)
-        # None: the process has exited, and its last lines are read with what was known before.
+        # None means that the process has exited; its last lines are read with the previous value.
         if has_terminal is not None:
             printed_run.has_terminal = has_terminal
         if not printed_run.has_terminal:

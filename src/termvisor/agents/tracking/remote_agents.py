@@ -1,7 +1,7 @@
 """Detect remote agents by their screen: behind ssh, in a container, in another multiplexer.
 
 Their process is not below the pane, so only the screen and the title can identify them. That is weak evidence: it
-counts only in a pane whose program carries other terminals, and if two consecutive screens show the same agent. A pane
+counts only in a pane whose program shows other terminals, and if two consecutive screens show the same agent. A pane
 that shows another watched multiplexer server has no agent of its own: the inner pane has it.
 """
 
@@ -14,7 +14,7 @@ from termvisor.model.agent.agent_process import AgentExited, AgentProcess, Agent
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 
-# Programs that show a terminal that runs elsewhere.
+# Programs that show a terminal running elsewhere.
 CARRIER_PROGRAMS = frozenset((
     "ssh", "autossh", "mosh", "mosh-client", "et", "docker", "podman", "nerdctl", "kubectl", "lxc", "incus",
     "machinectl", "distrobox", "toolbox", "tmux", "screen", "zellij", "dtach", "abduco", "wsl",
@@ -42,7 +42,7 @@ class RemoteAgentDetector:
         before = self._candidates.get(pane_info.pane)
         agent = self._identify_agent(pane_info, screen)
         self._candidates[pane_info.pane] = agent, self._clock.monotonic()
-        # One screen proves nothing: any program can print a copy of an agent's screen.
+        # One screen proves nothing, because any program can print a copy of an agent's screen.
         if agent and before is not None and before[0] == agent:
             now = self._clock.now()
             agent_process = AgentProcess(

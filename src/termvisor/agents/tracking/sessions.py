@@ -1,7 +1,7 @@
-"""Track the sessions (conversations) of agent processes: fold the signals bound to each process. Pure.
+"""Track the sessions (conversations) of agent processes by folding the signals bound to each process. Pure.
 
-An agent process always has one open session. A new session id reported by the agent starts the next session; an id that
-it reported before resumes that one. An id taken from the command line is replaced by the first one the agent reports.
+An agent process always has one open session. A new session id from the agent starts the next session, and an id that
+it reported before resumes that session. An id from the command line is replaced by the first one the agent reports.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from termvisor.model.ids import PaneId, RuntimeId, SessionId
 _END_REASONS: dict[str, EndReason] = {reason: reason for reason in get_args(EndReason)}
 # The source of signals that are read from a command line.
 ARGV_SOURCE = "process"
-# A pane and its program end within this time, whichever is noticed first.
+# A pane and its program end within this time of each other, in either order.
 _PANE_CLOSE_WINDOW_NS = 5 * 10**9
 
 ResumeCommandBuilder = Callable[[str, str], tuple[str, ...]]
@@ -91,7 +91,7 @@ def end_session(sessions: AgentSessions, agent_process_id: RuntimeId, at: int, r
     abrupt_ends = {
         pane: one for pane, one in sessions.abrupt_ends.items() if at - (one.ended_at or 0) <= _PANE_CLOSE_WINDOW_NS
     }
-    # A closing pane ends its program first: keep the session so that its end reason can be corrected.
+    # A closing pane ends its program first, so keep the session to correct its end reason.
     if session.end_reason is None and reason == "manual":
         abrupt_ends[session.pane] = closed
     presumed = sessions.presumed - {agent_process_id}

@@ -1,7 +1,7 @@
-"""Turn records and status marks of agents into signals, with the agent's adapter.
+"""Turn records and status marks of agents into signals, using the agent's adapter.
 
 In: records of files, hooks and servers; marks in the pane's output. Out: signals, submitted to the tracker. Marks
-belong to the agent in their pane. A record says itself which process it is about, and `find_record_owner` says whose
+belong to the agent in their pane. A record itself states which process it is about, and `find_record_owner` finds whose
 adapter reads it.
 """
 
@@ -38,12 +38,12 @@ SOURCE_BY_MARK: dict[MarkKind, str] = {
     "bell": "bell",
 }
 _MAX_EARLY_MARKS = 16
-# A mark may arrive before its agent is identified: this many per pane are buffered for this long.
+# A mark may arrive before its agent is identified, so this many per pane are buffered for this long.
 _MAX_EARLY_AGE_NS = 10 * NS
 
 
 class SignalReader:
-    """``count_agents`` returns how many processes of an agent work in a folder, anywhere on this machine."""
+    """Reader of records and marks; ``count_agents`` counts the processes of an agent in a folder, machine-wide."""
 
     def __init__(
         self,
@@ -82,11 +82,11 @@ class SignalReader:
         for _, record in read:
             if (finished := parse_tool_end(record)) is not None:
                 self.finished_tools.publish(finished)
-        if self._record_transcripts is not None:  # after the signals: their sessions must be known by then
+        if self._record_transcripts is not None:  # after the signals, because their sessions must be known by then
             await self._record_transcripts(read)
 
     async def _mark_if_ambiguous(self, signal: Signal) -> Signal:
-        """Mark a signal that names only a folder as doubtful if several processes of the agent work there."""
+        """Mark a signal that names only a folder as ambiguous if several processes of the agent work there."""
         hint, roster = signal.hint, self._tracker.state.knowledge.roster
         if self._count_agents is None or signal.runtime is not None or not is_folder_only(hint) or hint.is_doubtful:
             return signal
@@ -96,7 +96,7 @@ class SignalReader:
         return replace(signal, hint=replace(hint, is_doubtful=True))
 
     def read_marks(self, epoch: Epoch, marks: Sequence[tuple[int, Mark]]) -> None:
-        """Read the marks that a pane printed, in order. Called for all panes, so it is cheap without an agent."""
+        """Read the marks that a pane printed, in order. Called for all panes, so it must be cheap without an agent."""
         agent_process = self._tracker.find_agent_in_pane(epoch.pane)
         if agent_process is not None:
             for at, mark in marks:
@@ -117,7 +117,7 @@ class SignalReader:
                 self._read_mark(agent_process, epoch, at, mark)
 
     def _adopt_argv_session(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
-        """Use the session id of the command line until the agent reports one itself."""
+        """Use the session id from the command line until the agent reports one itself."""
         session = self._tracker.get_session(agent_process.id)
         if session is None or session.external_id:
             return
@@ -189,7 +189,7 @@ def find_record_owner(
     watched: Iterable[tuple[str, WatchedPath]],
     agent_processes: Iterable[AgentProcess],
 ) -> str:
-    """Return the agent that the hook names, that watches the file, or whose process it is; empty if unknown."""
+    """Return the agent that the hook names, that watches the file or whose process it is; empty if unknown."""
     if record.source == HOOK_SOURCE:
         return _parse_hook_agent(record.text)
     if len(agents_with_source) == 1:

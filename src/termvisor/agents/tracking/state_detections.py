@@ -1,4 +1,4 @@
-"""Build detections from state changes, session ends and screen rules, like those that rules find in text. Pure.
+"""Build detections, like those that rules find in text, from state changes, session ends and screen rules. Pure.
 
 A usage limit, a missing login, and the end of a compaction or session are detected when the published state changes, so
 folding the same facts again detects nothing twice.
@@ -40,7 +40,7 @@ SIGNAL_RULES = (_USAGE_LIMITED, _COMPACTED, _AUTH_NEEDED, _SESSION_ENDED)
 
 
 def detect_flag_changes(change: StateChange) -> Iterator[Detection]:
-    """Yield a detection for each flag that changed, of an agent that is still running."""
+    """Yield a detection for each changed flag of an agent that is still running."""
     before = change.before.flags if change.before is not None else _NO_FLAGS
     now = change.after.flags
     evidence: dict[str, Scalar] = {"signal": change.after.evidence, "source": change.after.source}

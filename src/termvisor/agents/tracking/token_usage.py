@@ -12,7 +12,7 @@ from termvisor.model.agent.session import AgentSession, MessageUsage, TokenCount
 from termvisor.model.event import Scalar
 
 _COUNT_NAMES = ("total", "input", "output", "cached", "reasoning")
-# Remembered messages. The records of one message come together; those of sub-agents may come between.
+# Number of remembered messages. The records of a message arrive together, possibly mixed with those of sub-agents.
 _MAX_MESSAGES = 24
 _NO_TOKENS = TokenCounts()
 
@@ -26,9 +26,9 @@ def apply_usage(session: AgentSession, payload: dict[str, Scalar]) -> AgentSessi
 
 
 def _compute_usage(session: AgentSession) -> TokenUsage:
-    """Return the larger of the reported totals and the sum of messages: each may have missed something.
+    """Return the larger of the reported totals and the sum of messages, because either may have missed something.
 
-    A cost reported for a smaller total is outdated; the last shown cost is used instead.
+    A cost reported for a smaller total is outdated, so the last shown cost is used instead.
     """
     reported, spent = session.reported_usage, list(session.by_model.values())
     input_tokens, output_tokens = sum(one.input for one in spent), sum(one.output for one in spent)
@@ -59,7 +59,7 @@ def _apply_message(session: AgentSession, payload: dict[str, Scalar]) -> AgentSe
 
 
 def _get_model(session: AgentSession, payload: dict[str, Scalar]) -> str:
-    """Return the model of a message; a sub-agent may use another one than the session."""
+    """Return the model of a message. A sub-agent may use another model than the session."""
     model = payload.get("message_model") or payload.get("model") or session.model
     return model if isinstance(model, str) else ""
 
@@ -111,7 +111,7 @@ def _parse_count(payload: dict[str, Scalar], name: str) -> int:
 
 
 def _combine_tokens(one: TokenCounts, other: TokenCounts, combine: Callable[[int, int], int]) -> TokenCounts:
-    """Combine the counts of both, one by one."""
+    """Combine the two sets of counts, one count at a time."""
     return TokenCounts(
         **{name: combine(getattr(one, name), getattr(other, name)) for name in TokenCounts.__struct_fields__}
     )

@@ -37,7 +37,7 @@ from termvisor.pipeline.rule_matcher import AgentPresence
 from termvisor.store import Store
 from termvisor.store.tables.agent_facts import FactCheckpoint, SourcePosition, StoredAgentState
 
-# Limit of the buffer of unstored facts; further facts are refused.
+# Maximum number of unstored facts in the buffer. Further facts are refused.
 _MAX_PENDING_FACTS = 10_000
 _MAX_FACTS_PER_BATCH = 256
 # A restart folds at most about this many facts again.
@@ -60,7 +60,7 @@ class AgentTracker:
         """Every stored batch, for monitors."""
         self.state = TrackerState()
         self.source_positions: dict[str, SourcePosition] = {}
-        """How far each source is read, up to the facts that are stored."""
+        """How far each source has been read, as of the stored facts."""
         self._read_positions: dict[tuple[RuntimeId, str], bytes] = {}
         self.next_agent_process_id = 1
         self.refused_fact_count = 0
@@ -74,7 +74,7 @@ class AgentTracker:
         self._wake_event, self._all_stored = asyncio.Event(), asyncio.Event()
         self._all_stored.set()
         self.on_agent_arrived: Callable[[PaneId], None] = lambda pane: None
-        """Called for every pane in which a new agent is known."""
+        """Called for every pane in which a new agent was found."""
         self.agents_by_pane: dict[PaneId, AgentProcess] = {}
         self._last_agents_by_pane: dict[PaneId, AgentPresence] = {}
         """The previous agent of each pane."""
@@ -103,7 +103,7 @@ class AgentTracker:
         self._set_state(
             TrackerState(knowledge=knowledge, projections=projections, sessions=sessions, last_fact=stored.last_fact)
         )
-        # An instant in the future means that the clock was set while no daemon ran: shift all known instants back.
+        # An instant in the future means that the clock was set while no daemon ran, so shift all known instants back.
         now, latest_at = self._clock.now(), find_latest_time(knowledge.roster, knowledge.source_slots)
         if latest_at > now + _MAX_FUTURE_NS:
             self.submit_facts([ClockSet(at=now, by=now - latest_at)])
@@ -111,9 +111,9 @@ class AgentTracker:
     def submit_facts(
         self, facts: Iterable[Fact], *, position: tuple[str, SourcePosition] | ReadPosition | None = None
     ) -> bool:
-        """Buffer facts to be stored in this order; return False, and take none, if the buffer is full.
+        """Buffer facts to be stored in this order; return False without accepting any if the buffer is full.
 
-        ``position`` is how far a source, or a watch of an agent, is read once these facts are stored.
+        ``position`` is how far a source, or a watch of an agent, has been read once these facts are stored.
         """
         new = [redact_fact(fact) for fact in facts]
         if len(self._pending_facts) + len(new) > _MAX_PENDING_FACTS:
@@ -130,7 +130,7 @@ class AgentTracker:
         return True
 
     def take_read_position(self, agent_process_id: RuntimeId, watch: str) -> bytes:
-        """Return, once, how far the last daemon had read a watch of this agent; the caller resumes there."""
+        """Return, only once, how far the last daemon had read a watch of this agent. The caller resumes there."""
         return self._read_positions.pop((agent_process_id, watch), b"")
 
     def find_agent_in_pane(self, pane: PaneId) -> AgentProcess | None:
@@ -172,7 +172,7 @@ class AgentTracker:
         await self._all_stored.wait()
 
     async def run(self) -> None:
-        """Store facts until `stop`. Must not be cancelled: facts that are being stored have their numbers already."""
+        """Store facts until `stop`. Must not be cancelled, because facts being stored already have their numbers."""
         await self._reconcile()
         while not self._is_stopping or self._pending_facts or self._pending_marks:
             await self._wait_for_facts()
@@ -180,12 +180,12 @@ class AgentTracker:
         await self._store_snapshot()
 
     async def _reconcile(self) -> None:
-        """Publish what changed by time alone while no daemon ran."""
+        """Publish what changed merely with time while no daemon was running."""
         while not self._is_stopping:
             try:
                 await self._store_outcome(reconcile_state(self.state, self._clock.now(), self.config), {})
             except StorageError as error:
-                # The disk may be full for now: no fact is stored before the states are up to date.
+                # The disk may be full for now. No fact is stored before the states are up to date.
                 await self._handle_storage_error(error)
             else:
                 return
@@ -197,7 +197,7 @@ class AgentTracker:
     async def _store_snapshot(self) -> None:
         """Store a snapshot of the knowledge, so that the next daemon has few facts to fold."""
         if self._snapshot_fact < self.state.last_fact:
-            # Without a snapshot the next daemon folds more facts, that is all.
+            # Without a snapshot, the next daemon merely has more facts to fold.
             with suppress(StorageError):
                 await self._store_outcome(
                     compute_transition(self.state, (), self._clock.now(), self.config), {}, with_snapshot=True
@@ -221,7 +221,7 @@ class AgentTracker:
         try:
             await self._store_outcome(compute_transition(self.state, facts, self._clock.now(), self.config), marks)
         except StorageError as error:
-            # Put back in order: their numbers were not stored, so the retry allocates them again.
+            # Put them back in order. Their numbers were not stored, so the retry allocates them again.
             self._pending_facts.extendleft(reversed(facts))
             self._pending_marks = marks | self._pending_marks
             await self._handle_storage_error(error)

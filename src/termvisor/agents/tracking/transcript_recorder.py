@@ -1,6 +1,6 @@
 """Store the transcript messages of agents in panes, so that they can be searched.
 
-In: records, each with its agent. Out: messages and their detections, to the store. A message of a session that no agent
+In: records, each with its agent. Out: stored messages and their detections. A message of a session that no agent
 in a pane has reported belongs to another agent in the same folder and is ignored.
 """
 
@@ -24,7 +24,7 @@ log = get_logger("agents")
 
 
 class TranscriptRecorder:
-    """``find_detections`` returns what rules find in a message; both are stored together, so each once."""
+    """Recorder of messages; ``find_detections`` returns a message's detections, which are stored with it, each once."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class TranscriptRecorder:
         self.stored_count = 0
 
     async def record_messages(self, records: Iterable[tuple[str, SourceRecord]]) -> None:
-        """Store the messages of these records; a storage error is only logged, the transcript file still has them."""
+        """Store the messages of these records. A storage error is only logged: the transcript file still has them."""
         if not self.is_enabled:
             return
         messages = [message for agent, record in records for message in self._read_messages(agent, record)]
@@ -50,7 +50,7 @@ class TranscriptRecorder:
         try:
             await self._store_messages([(message, self.find_detections(message)) for message in messages])
         except StorageError as error:
-            # Not retried: the signals of these records are stored, and the transcript file still has the text.
+            # Not retried, because the signals of these records are stored and the transcript file still has the text.
             log.warning("%d transcript messages were not stored: %s", len(messages), error)
 
     async def _store_messages(self, messages: list[tuple[TranscriptMessage, Sequence[Detection]]]) -> None:

@@ -46,13 +46,13 @@ def build_tracking_config(registry: AdapterRegistry, settings: Settings) -> Trac
 
 
 class TrackerState(Struct, frozen=True, kw_only=True):
-    """The knowledge about agents, and what was published of it."""
+    """The knowledge about agents, and the part of it that was published."""
 
     knowledge: AgentKnowledge = AgentKnowledge()
     projections: dict[RuntimeId, StateProjection] = {}
     """The last published state of every running agent process."""
     deadlines: dict[RuntimeId, int] = {}
-    """When each state may change by time alone."""
+    """When each state may change merely with time."""
     sessions: AgentSessions = AgentSessions()
     last_fact: int = 0
 
@@ -68,7 +68,7 @@ class TrackingOutcome(Struct, frozen=True, kw_only=True):
 def compute_transition(
     tracker_state: TrackerState, facts: Iterable[Fact], now: int, config: TrackingConfig
 ) -> TrackingOutcome:
-    """Apply facts, and what changes by time alone, at this instant."""
+    """Apply facts, and changes due to the passage of time, at this instant."""
     transition = _start_transition(tracker_state, config)
     for fact in facts:
         transition.add_fact(fact)
@@ -98,7 +98,7 @@ class _Transition(Struct):
     changed_agents: set[RuntimeId] = field(default_factory=set)
     bound_signals: list[tuple[RuntimeId, Signal]] = field(default_factory=list)
     screen_detections: list[Detection] = field(default_factory=list)
-    """Detections of screen rules that did not match the screen before."""
+    """Detections of screen rules that did not match the previous screen."""
 
     def add_fact(self, fact: Fact) -> None:
         number = self.state.last_fact + 1
@@ -107,7 +107,7 @@ class _Transition(Struct):
         after = apply_fact(before, fact, self.config.thresholds)
         self.numbered_facts.append((number, fact))
         self.state = replace(self.state, knowledge=after, last_fact=number)
-        # In this order: a signal may belong to a session that starts with the same fact, and an end comes last.
+        # The order matters: a signal may belong to a session that starts with the same fact, and an end comes last.
         self._record_started(before, after)
         self._record_signals(before, after, fact)
         self._record_ended(before, after, fact)
@@ -128,7 +128,7 @@ class _Transition(Struct):
                 self.update_sessions(sessions.start_session(self.state.sessions, bound_agent.runtime))
 
     def _record_signals(self, before: AgentKnowledge, after: AgentKnowledge, fact: Fact) -> None:
-        """Record the applied signals: this one, and pending ones that found their agent process now."""
+        """Record the applied signals: this one, and pending ones whose agent process is now known."""
         if before.source_slots is after.source_slots:
             return
         changed = [number for number, one in after.source_slots.items() if before.source_slots.get(number) is not one]
@@ -195,7 +195,7 @@ class _Transition(Struct):
         return compute_change(self.state.projections.get(agent_process_id), state, now)
 
     def _build_end_change(self, agent_process_id: RuntimeId, at: int) -> StateChange:
-        """Build the final change of an agent process: its pane has no agent any more."""
+        """Build the final change of an agent process, after which its pane has no agent."""
         current = self.state.projections.get(agent_process_id)
         if current is not None:
             last = current.state
@@ -219,7 +219,7 @@ class _Transition(Struct):
         return StateChange(at=at, version=version, before=current.state if current is not None else None, after=final)
 
     def _find_deadline(self, agent_process_id: RuntimeId, now: int) -> int:
-        """Return when time alone may change the state; 0 if it cannot."""
+        """Return when the state may change merely with time; 0 if it cannot."""
         slots = self.state.knowledge.source_slots.get(agent_process_id, EMPTY_SOURCE_SLOTS)
         return find_next_change(slots, self.agents[agent_process_id].agent, now, self.config.thresholds) or 0
 
@@ -250,7 +250,7 @@ class _Transition(Struct):
         ]
 
     def _find_proven_end_reason(self, ended_session: AgentSession) -> EndReason | None:
-        """Return the end reason; None while it is unproven because the pane may be closing as well."""
+        """Return the end reason; None while it is unproven, because the pane may be closing as well."""
         abrupt_end = self.state.sessions.abrupt_ends.get(ended_session.pane)
         return None if abrupt_end is not None and abrupt_end.id == ended_session.id else ended_session.end_reason
 
@@ -263,7 +263,7 @@ def _start_transition(tracker_state: TrackerState, config: TrackingConfig) -> _T
 def _is_signal_applied(
     before: AgentKnowledge, after: AgentKnowledge, agent_process_id: RuntimeId, signal: Signal
 ) -> bool:
-    """Return True if the source slots of this agent process took the signal with the last fact."""
+    """Return True if the last fact applied the signal to this agent process's source slots."""
     slot_before = before.source_slots.get(agent_process_id, EMPTY_SOURCE_SLOTS).slots.get(signal.source)
     slot_after = after.source_slots[agent_process_id].slots.get(signal.source)
     if slot_after is None or slot_after is slot_before or signal.dedupe_key not in slot_after.seen_signals.seen:
@@ -280,7 +280,7 @@ def build_ended_event(change: StateChange, reason: EndReason | None) -> Event:
 
 
 def build_changed_event(change: StateChange) -> Event | None:
-    """Return None if no visible field changed, for example if another source reports the same state."""
+    """Build the event for a change; None if no visible field changed, as when another source reports the same state."""
     before, after = change.before, change.after
     if before is not None and _get_visible_fields(before) == _get_visible_fields(after):
         return None

@@ -1,7 +1,7 @@
-"""Send commands to one tmux server: through a control client, or one tmux call for each request.
+"""Send commands to one tmux server, through a control client or by running tmux once for each request.
 
-Both clients take command lists in tmux syntax and return a ControlReply. A request may have one command with untrusted
-output (pane text, paths), its body; a line with the request's token announces it.
+Both clients accept command lists in tmux syntax and return a ControlReply. A request may include one command with
+untrusted output (pane text, paths), called its body, which follows a line with the request's token.
 """
 
 import asyncio
@@ -28,15 +28,15 @@ log = get_logger("tmux")
 
 
 def generate_token() -> str:
-    """Return a token no pane can guess. Not from `secrets`, which loads OpenSSL: four megabytes."""
+    """Return a token that no pane can guess. Avoids `secrets`, which loads OpenSSL (four megabytes)."""
     return "tv" + os.urandom(12).hex()
 
 
 def build_control_argv(program: str, socket: str, session_name: str = PRIVATE_SESSION) -> list[str]:
-    """Return the command of a control client on a private session; it changes no window size and no environment.
+    """Return the argv of a control client on a private session. It affects no window size and no environment.
 
-    A hook ends the session with its last client. Not destroy-unattached: with it tmux 3.3a destroys the session while
-    an exiting client still points to it, and crashed with every pane in 25 of 150 runs (with the hook: none).
+    A hook kills the session when its last client leaves. With destroy-unattached, tmux 3.3a destroys the session while
+    an exiting client still points to it, and crashed with all its panes in 25 of 150 runs (with the hook: in none).
     """
     session = f"={session_name}:"
     end_if_unattached = f"if-shell -F -t {session} '#{{==:#{{session_attached}},0}}' 'kill-session -t ={session_name}'"
@@ -54,17 +54,17 @@ def build_control_argv(program: str, socket: str, session_name: str = PRIVATE_SE
 
 
 def build_output_argv(program: str, socket: str, session_id: str) -> list[str]:
-    """Return the command of a client that receives the output of one session's panes, bounded by pause-after."""
-    # Without pause-after the server buffers without limit for a slow reader. With it tmux drops the queue after ten
-    # seconds and says so. -E keeps the session's environment, such as SSH_AUTH_SOCK.
+    """Return the argv of a client that receives the output of one session's panes, buffered only up to pause-after."""
+    # Without pause-after the server buffers without limit for a slow reader. With it tmux drops its queue after ten
+    # seconds and reports that. -E keeps the session's environment, such as SSH_AUTH_SOCK.
     flags = "pause-after=10,ignore-size"
     return [program, "-N", "-S", socket, "-C", "attach-session", "-E", "-t", session_id, "-f", flags]
 
 
 class ControlClient:
-    """A `tmux -C` process, read by its own thread so that a busy daemon never makes tmux wait.
+    """A `tmux -C` process, read by a dedicated thread so that a busy daemon never makes tmux wait.
 
-    ``on_notice`` runs on the event loop and gets one final ``exit`` notice, whatever ended the process; ``on_item``
+    ``on_notice`` runs on the event loop and always gets a final ``exit`` notice, however the process ended; ``on_item``
     runs in the reader thread and gets everything.
     """
 
@@ -86,7 +86,7 @@ class ControlClient:
         self.is_open = True
         stdin, self._stdin = os.pipe()
         self._stdout, stdout = os.pipe()
-        # macOS has no such call, and the user's limit may be lower: then the buffer stays as it is.
+        # macOS has no such call, and the user's limit may be lower. Either way the buffer keeps its default size.
         with contextlib.suppress(OSError, AttributeError):
             fcntl.fcntl(stdout, fcntl.F_SETPIPE_SZ, _PIPE_BUFFER_BYTES)
         os.set_blocking(self._stdin, False)
@@ -121,7 +121,7 @@ class ControlClient:
             raise MuxError("the tmux control client could not attach")
 
     async def request(self, commands: str, body: str = "") -> ControlReply:
-        """Run commands, and ``body`` (untrusted output) at the end or in place of ``{body}``.
+        """Run commands, with the ``body`` command (untrusted output) inserted at ``{body}`` or appended.
 
         Raises MuxError if the server does not answer.
         """
@@ -130,7 +130,7 @@ class ControlClient:
         token = generate_token()
         future: asyncio.Future[ControlReply] = self._loop.create_future()
         self._pending_replies[token] = future
-        # Before the request is written: the reader thread may see the reply at once.
+        # Must precede the write, because the reader thread may see the reply at once.
         self._parser.expect_reply(token)
         self._send(f"{compose_request(commands, body, token)}\ndisplay-message -p {token}\n".encode())
         try:
@@ -170,7 +170,7 @@ class ControlClient:
         self._flush_unsent()
 
     def _read_output(self) -> None:
-        """Read in the reader thread. On any exception the client is ended: unread output would block the server."""
+        """Read output in the reader thread. Kill the client on any exception: unread output would block the server."""
         try:
             while (data := os.read(self._stdout, 1 << 16)) and self._process_output(data):
                 pass
@@ -179,7 +179,7 @@ class ControlClient:
             self._call_in_event_loop(self._handle_exit)
 
     def _process_output(self, data: bytes) -> bool:
-        """Pass items to on_item, and all but output to the event loop; return False if the loop is closed."""
+        """Pass all items to on_item, and all except output to the event loop; return False if the loop is closed."""
         items = []
         for item in self._parser.feed(data):
             if self._on_item is not None:
@@ -223,7 +223,7 @@ class ControlClient:
 
 
 class PlainClient:
-    """Run one tmux process for each request, for servers that exit with their last attached client.
+    """A client that runs tmux once for each request, for servers that exit with their last attached client.
 
     Once ``server_pid`` is set, a request raises MuxError if another server listens on the socket.
     """
@@ -252,14 +252,14 @@ class PlainClient:
         return ControlReply(token, tuple(printed.splitlines()), lines, errors.decode("utf-8", "replace").strip())
 
     def close(self) -> None:
-        """Do nothing: no process is kept."""
+        """Do nothing, because no process is kept running."""
 
 
 TmuxClient = ControlClient | PlainClient
 
 
 def compose_request(commands: str, body: str, token: str) -> str:
-    """Insert the announced body at ``{body}`` in the commands, else append it."""
+    """Insert the body, preceded by its token, at ``{body}`` in the commands, or append it."""
     if not body:
         return commands
     announced = f"display-message -p {token}:body ; {body}"

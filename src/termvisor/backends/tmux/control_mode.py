@@ -1,8 +1,8 @@
-"""Parse tmux control mode: bytes in; notices, pane output and replies out.
+"""Parse tmux control mode: bytes to notices, pane output and replies.
 
 Text inside a ``%begin … %end`` block is not escaped, so a pane could print a line that looks like the end of a block.
-Therefore every request is followed by an unguessable token, and untrusted text is only in a request's last block, its
-*body*, which ends at the last matching ``%end`` before that token.
+Therefore every request is followed by an unguessable token, and untrusted text occurs only in its last block, the
+*body*, which ends at the last matching ``%end`` before the token.
 """
 
 import codecs
@@ -43,7 +43,7 @@ ControlItem = ControlNotice | ControlOutput | ControlReply
 
 
 def unescape(data: bytes) -> bytes:
-    """Undo control mode's octal escapes: exactly three digits for bytes below space and for the backslash.
+    """Decode control mode's octal escapes: exactly three digits, for bytes below space and for the backslash.
 
     Sequences that tmux never writes are left unchanged.
     """
@@ -59,7 +59,7 @@ def _unescape_by_pattern(data: bytes) -> bytes:
 
 
 def _choose_unescape() -> Callable[[bytes], bytes]:
-    """Return `codecs.escape_decode`, 20 times faster but undocumented, if it passes a test, else the pattern."""
+    """Return `codecs.escape_decode` (20 times faster but undocumented) if it passes a test, else the regex version."""
     sample = bytes(range(0x20)) + b"\\ plain \xff"
     escaped = b"".join(b"\\%03o" % byte if byte < 0x20 or byte == 0x5C else bytes([byte]) for byte in sample)
     try:
@@ -73,18 +73,17 @@ def _choose_unescape() -> Callable[[bytes], bytes]:
 
 _unescape_fast = _choose_unescape()
 
-
 _UNESCAPED_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-")
 _ESCAPES_BY_BYTE = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _UNESCAPED_BYTES}
 
 
 def quote_word(text: str) -> str:
-    """Quote a text as one tmux word; a command that expands formats still expands those inside it."""
+    """Quote text as one tmux word. A command that expands formats still expands those inside it."""
     return '"' + text.encode().decode("latin-1").translate(_ESCAPES_BY_BYTE) + '"'
 
 
 class ControlParser:
-    """Parse the output of a control client; expect_reply() announces the token of each request."""
+    """Parser for the output of a control client. Register each request's token with expect_reply()."""
 
     def __init__(self) -> None:
         self._partial_line = b""
@@ -94,7 +93,7 @@ class ControlParser:
         self._skipped_block: bytes | None = None
 
     def expect_reply(self, token: str) -> None:
-        """Announce the token of a request; must be called before the request is written."""
+        """Register the token of a request. Call this before writing the request."""
         self._expected_tokens.append(token)
 
     def feed(self, data: bytes) -> Iterator[ControlItem]:
@@ -135,7 +134,7 @@ def _parse_notification(line: bytes) -> Iterator[ControlNotice | ControlOutput]:
 
 
 def _parse_reply(lines: list[bytes], token: str) -> Iterator[ControlItem]:
-    """Parse the lines from the first ``%begin`` to the token; notices keep their place before or after the body."""
+    """Parse the lines from the first ``%begin`` to the token, keeping notices in order before or after the body."""
     mark = f"{token}:body".encode()
     before: list[ControlItem] = []
     after: list[ControlItem] = []

@@ -1,4 +1,4 @@
-"""Validate key names for tmux send-keys, which types an unknown name as text, letter by letter."""
+"""Validate key names for tmux send-keys, which would type an unknown name letter by letter."""
 
 import re
 
@@ -10,7 +10,7 @@ _MODIFIED_KEY = re.compile(r"(?:[CMS]-){0,3}(.+)", re.DOTALL)
 
 
 def is_key_name(name: str) -> bool:
-    """Return True for a key name or one printable character, with or without modifiers: ``C-c``, ``Up``, ``é``."""
+    """Return True for a key name or a single printable character, with or without modifiers: ``C-c``, ``Up``, ``é``."""
     if len(name) == 1:
         return name.isprintable()
     match = _MODIFIED_KEY.fullmatch(name)

@@ -1,8 +1,8 @@
-"""Build the formats of tmux listings and parse their output.
+"""Build formats for tmux listings and parse their output.
 
-Free text (paths, titles, names) may contain anything, even newlines, and must not forge a pane: fields and records are
-separated by random words made at start, which no pane can guess. They are printable, because some versions of tmux
-(3.5a) escape control characters.
+Free text (paths, titles, names) may contain anything, even newlines, but must not forge a pane. Fields and records are
+separated by random words generated at startup, which no pane can guess. They are printable, because some versions
+of tmux (3.5a) escape control characters.
 """
 
 import os
@@ -23,7 +23,7 @@ _PANE_VARIABLES = (
     "pane_current_command", "pane_current_path", "pane_title",
 )  # fmt: skip
 _FREE_TEXT_VARIABLES = _PANE_VARIABLES[_PANE_VARIABLES.index("session_name") :]
-"""Variables with text that users and programs choose; redacted."""
+"""Variables holding text chosen by users or programs; their values are redacted."""
 _STATUS_VARIABLES = ("pane_id", "pane_pid", "pane_pipe", "pane_dead")
 _SERVER_VARIABLES = ("pid", "version", "exit-unattached", "socket_path")
 
@@ -50,7 +50,7 @@ def parse_pane_statuses(body: tuple[bytes, ...], hidden: frozenset[str] = frozen
 
 
 def parse_pane_facts(body: tuple[bytes, ...]) -> list[PaneFacts]:
-    """Return the redacted facts of every pane, once even if its window is linked into several sessions."""
+    """Return the redacted facts of every pane, listing a pane once even if several sessions link its window."""
     values_by_pane: dict[str, dict[str, str]] = {}
     for values in _split_records(body, _PANE_VARIABLES):
         values_by_pane.setdefault(values["pane_id"], values)
@@ -62,7 +62,7 @@ def parse_pane_facts(body: tuple[bytes, ...]) -> list[PaneFacts]:
 
 
 def parse_server_info(body: tuple[bytes, ...]) -> dict[str, str]:
-    """Return pid, version, exit-unattached and socket_path of a server; empty if there is no answer."""
+    """Return pid, version, exit-unattached and socket_path of a server, or an empty dict if there is no answer."""
     return next(_split_records(body, _SERVER_VARIABLES), {})
 
 

@@ -1,7 +1,7 @@
-"""Move windows and clients of the user out of our private session.
+"""Move the user's windows and clients out of our private session.
 
 tmux applies a command without a target to the session used last, which may be ours: `tmux new-window` in a script
-opens its window there, `tmux attach` shows it. tmux cannot hide a session from that rule, so they are moved at once.
+opens its window there, `tmux attach` shows it. tmux offers no way to exclude a session, so they are moved at once.
 """
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ class _TmuxSession(Struct, frozen=True):
 
 
 async def move_misplaced_windows(server: TmuxServer) -> int:
-    """Move misplaced windows and clients to the user's last used session; return how many were moved."""
+    """Move misplaced windows and clients to the user's most recently used session; return how many were moved."""
     sessions = await _list_user_sessions(server)
     if not sessions:
         return 0
@@ -57,7 +57,7 @@ async def _list_user_sessions(server: TmuxServer) -> list[_TmuxSession]:
 
 
 async def _request_word_lists(server: TmuxServer, command: str) -> list[list[str]]:
-    """Return the output lines split at blanks; they hold ids, numbers and tty names, no text a pane can choose."""
+    """Return the output lines split into words: ids, numbers and tty names, never text that a pane can choose."""
     reply = await server.client.request(command)
     if reply.error:
         raise MuxError(f"tmux reported: {reply.error}")

@@ -1,8 +1,8 @@
-"""Change tmux panes: each change is one command list, guarded inside the server.
+"""Change tmux panes, each change being one command list that the server runs only if its guard holds.
 
-tmux uses the client's current pane if a target is missing, so every guard repeats its pane as a condition. Replies are
-parsed line by line, so the only text in them a pane can choose is the screen, which comes last, and the program name,
-which a tmux format reduces to harmless characters.
+If a target does not exist, tmux uses the client's current pane, so every guard also checks the pane id. Replies are
+parsed line by line, so the only text in them that a pane can choose is the screen, which comes last, and the program
+name, which a tmux format reduces to harmless characters.
 """
 
 import re
@@ -105,7 +105,7 @@ class TmuxPaneControl:
         return result if isinstance(result, GuardMismatch) else None
 
     async def _request_guarded(self, guard: PaneGuard, commands: str) -> GuardMismatch | list[str]:
-        """Run commands if the guard holds and return their output lines, else the failed condition."""
+        """Run commands if the guard holds and return their output lines; otherwise return the failed condition."""
         success_token = generate_token()
         report = f"display-message -p -t {guard.pane} {quote_word(_build_guard_report_format(guard))}"
         reply = await self._server.client.request(
@@ -122,7 +122,7 @@ class TmuxPaneControl:
 
 
 def build_condition(guard: PaneGuard) -> str:
-    """Return the guard as a tmux format that is true if all its conditions hold.
+    """Return a tmux format that is true if all conditions of the guard hold.
 
     Raises BadRequest for a program name or text that cannot be written in a format.
     """
@@ -149,7 +149,7 @@ def build_condition(guard: PaneGuard) -> str:
 
 
 def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
-    """Return the first condition that did not hold, from the report that tmux printed."""
+    """Return the first failed condition, read from the report that tmux printed."""
     words = answer.split(" ", 9)
     if len(words) < 10:
         raise MuxError("tmux refused the change without a readable reason")
@@ -172,7 +172,7 @@ def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
     )
     ignored = () if guard.takes_input else ("dead", "mode", "input_off", "synchronized")
     failed = [check for check in checks if check.expected != check.actual and check.what not in ignored]
-    # Not reached in practice: the condition and the report are one command list, so nothing changes between them.
+    # Unreachable in practice: the condition and the report are in one command list, so nothing changes between them.
     return failed[0] if failed else GuardMismatch("screen", "what was expected", "something else")
 
 
@@ -185,13 +185,13 @@ def _build_guard_report_format(guard: PaneGuard) -> str:
 
 
 def _build_title_condition(title: str) -> str:
-    """Return a format that compares the title, with characters special to formats escaped."""
+    """Return a format that compares the pane title with ``title``, whose special characters are escaped."""
     text = re.sub(r"[#,}]", r"#\g<0>", title)
     return f"#{{==:#{{pane_title}},{text}}}"
 
 
 def _build_view_command(pane: MuxPaneId) -> str:
-    """Return a command that prints the front pane and the title, which tmux keeps free of control characters."""
+    """Return a command that prints the front pane and the title. tmux removes control characters from titles."""
     return f"display-message -p -t {pane} 'view {_FRONT_PANE_FORMAT} #{{pane_title}}'"
 
 
@@ -251,14 +251,14 @@ def _parse_pane_state(facts: str, clients: list[list[str]], body: tuple[bytes, .
 
 
 def _parse_client(words: list[str]) -> AttachedClient:
-    """Parse ``client 0 %5 1767268800 1 /dev/pts/3``; tmux reports whole seconds, so the end of the second counts."""
+    """Parse ``client 0 %5 1767268800 1 /dev/pts/3``. tmux reports whole seconds, so assume the end of the second."""
     return AttachedClient(words[5], MuxPaneId(words[2]), (int(words[3]) + 1) * NS, words[4] == "1")
 
 
 _SESSION_ID = re.compile(r"\$\d+")
 _KEEP_FAILED_PANE_SCRIPT = 'tmux set-option -p -t "$TMUX_PANE" remain-on-exit failed 2>/dev/null; echo; exec "$@"'
-"""Run in the new pane itself: a later command could reach tmux after the program exited. The empty row is the one
-that tmux scrolls off the screen when it prints that the pane is dead."""
+"""Runs in the new pane itself, because a later command could reach tmux after the program exited. The empty row is the
+one that tmux scrolls off the screen when it reports the pane as dead."""
 _COMMAND_BY_PLACE = {"session": "new-session", "window": "new-window", "pane": "split-window"}
 
 
@@ -270,7 +270,7 @@ def build_spawn_command(spawn: Spawn, beside: MuxPaneId | None) -> str:
     words = [_COMMAND_BY_PLACE[spawn.where], "-d", "-P", "-F", "'#{pane_id} #{pane_pid}'"]
     words += _build_target_arguments(spawn, beside)
     if spawn.cwd:
-        # tmux expands formats in the folder.
+        # tmux expands formats in the folder name.
         words += ["-c", quote_word(spawn.cwd.replace("#", "##"))]
     for name, value in spawn.env.items():
         words += ["-e", quote_word(f"{name}={value}")]
@@ -294,13 +294,13 @@ def _build_target_arguments(spawn: Spawn, beside: MuxPaneId | None) -> list[str]
 
 
 def _wrap_program(spawn: Spawn) -> tuple[str, ...]:
-    """Return the command line, wrapped so that a failed program keeps its pane and error message if requested."""
+    """Return the command line, wrapped on request so that the pane of a failed program stays open with its output."""
     keeps_pane = spawn.keeps_failure or spawn.account
     return ("sh", "-c", _KEEP_FAILED_PANE_SCRIPT, "sh", *spawn.command) if keeps_pane else spawn.command
 
 
 def _quote_program(argv: tuple[str, ...]) -> list[str]:
-    """Quote the program for tmux, which runs several words directly but passes a single one to a shell."""
+    """Quote the program for tmux, which runs several words directly but passes a single word to a shell."""
     if len(argv) > 1:
         return [quote_word(word) for word in argv]
     return [quote_word("exec '" + argv[0].replace("'", "'\\''") + "'")]

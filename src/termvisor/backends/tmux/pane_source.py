@@ -1,4 +1,4 @@
-"""Implement PaneSource for one tmux server, over a control client or a plain one."""
+"""`PaneSource` for one tmux server, using a control client or a plain client."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ PRIVATE_SESSION_CONDITION = (
     f"#{{||:#{{==:#{{session_name}},{PRIVATE_SESSION}}},#{{m:{PRIVATE_SESSION}-*,#{{session_name}}}}}}"
 )
 _NO_OTHER_SESSIONS_CONDITION = f"#{{==:#{{S:#{{?{PRIVATE_SESSION_CONDITION},,x}}}},}}"
-"""True if only private sessions, ours or of another Termvisor, are left."""
+"""A tmux format that is true if only private sessions (ours or another Termvisor's) are left."""
 
-# Rows above the screen captured for redaction: its first row may continue a wrapped line.
+# Rows captured above the screen for redaction, because its first row may continue a wrapped line.
 ROWS_ABOVE = 4
 _GEOMETRY_FORMAT = '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"'
 
@@ -47,7 +47,7 @@ class TmuxServer:
     async def open_pipe(
         self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
     ) -> PaneCapture | PipeRefusal:
-        # One command: `pipe-pane -o` would close the pipe of another program, and a check before it would race.
+        # In one command: `pipe-pane -o` would close another program's pipe, and a separate check would race.
         is_pane = f"#{{==:#{{pane_id}},{pane}}}"
         is_free = "1" if replace else "#{==:#{pane_pipe},0}"
         guard = f"#{{&&:{is_pane},#{{&&:{is_free},#{{==:#{{pane_dead}},0}}}}}}"
@@ -69,7 +69,7 @@ class TmuxServer:
         await self.client.request(f"if-shell -F -t {pane} '#{{==:#{{pane_id}},{pane}}}' 'pipe-pane -t {pane}'")
 
     async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
-        # Both requests are sent before the first answer arrives, so that nothing scrolls between them.
+        # Send both requests before the first answer arrives, so that nothing scrolls between them.
         capture, rows_above = await asyncio.gather(
             self._request_capture(pane, lines, escapes=escapes), self._capture_rows_above(pane)
         )
@@ -86,7 +86,7 @@ class TmuxServer:
         return decode_rows(reply)
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
-        """Capture several screens; all requests are sent before the first answer arrives."""
+        """Capture several screens, sending all requests before the first answer arrives."""
         # The plain client would start a process for each screen.
         if self.client.kind != "control":
             return [None] * len(panes)
@@ -102,7 +102,7 @@ class TmuxServer:
         return parse_capture([int(word) for word in words], decode_rows(reply)) if len(words) == 6 else None
 
     async def leave_if_last(self) -> None:
-        """End our session if no other is left, so that the server exits as it would without us."""
+        """Kill our session if no other is left, so that the server exits as it would without us."""
         await self.client.request(
             f"if-shell -F '{_NO_OTHER_SESSIONS_CONDITION}' 'kill-session -t ={self.home_session}'"
         )
@@ -155,7 +155,7 @@ def decode_rows(reply: ControlReply) -> tuple[str, ...]:
 
 
 def parse_capture(geometry: Sequence[int], rows: tuple[str, ...]) -> PaneCapture:
-    """Return the capture whose geometry tmux reported as width, height, cursor x and y, alternate screen, cursor."""
+    """Build a capture from rows and geometry: width, height, cursor x and y, alternate screen, cursor visible."""
     width, height, x, y, alternate, has_cursor = geometry
     return PaneCapture(
         rows=rows,

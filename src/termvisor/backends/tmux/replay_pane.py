@@ -1,8 +1,8 @@
 """Render recorded bytes in a tmux pane: feed() them, then capture_pane().
 
-Rendering is complete when the pane's pipe has returned every byte: tmux draws a byte before it pipes it. So bytes are
-counted and nothing is added to them, and a chunk may end anywhere, even inside an escape sequence. The bytes are
-written to the pane's tty directly; replies of tmux to queries in the recording are discarded.
+Rendering is complete when the pane's pipe has returned every byte, because tmux draws a byte before it pipes it. So
+bytes are only counted, none are added, and a chunk may end anywhere, even inside an escape sequence. The bytes are
+written directly to the pane's tty; tmux's replies to queries in the recording are discarded.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _MAY_CONTINUE_ROW_ABOVE = re.compile(r"(?:\x1b\[[0-9;:]*m)*[^\s\x1b]{4}")
 
 
 class PaneSize(Struct, frozen=True):
-    """Columns and rows, clamped to 1.._MAX_DIMENSION for tmux."""
+    """Columns and rows, clamped to the range 1.._MAX_DIMENSION that tmux accepts."""
 
     width: int
     height: int
@@ -54,7 +54,7 @@ class ReplayPane:
 
     @classmethod
     async def create(cls, client: ControlClient, fifo_path: str, size: PaneSize) -> "ReplayPane":
-        """Create a pane; its output is piped to a FIFO made at ``fifo_path``. Raises MuxError."""
+        """Create a pane whose output is piped to a FIFO at ``fifo_path``. Raises MuxError if tmux fails."""
         command = f'new-session -d {size.tmux_arguments} -P -F "#{{pane_id}} #{{pane_tty}}" sleep 100000000'
         reply = await client.request(command)
         pane, _, terminal = (reply.output_lines[0] if reply.output_lines else b"").decode().partition(" ")
@@ -67,7 +67,7 @@ class ReplayPane:
             await replay_pane.close()
             raise MuxError(f"cannot open the replay terminal {terminal}: {error.strerror}") from error
         except BaseException:
-            # Also when cancelled: the pane would stay in the server.
+            # Also on cancellation: otherwise the pane would stay in the server.
             await replay_pane.close()
             raise
         return replay_pane
@@ -112,7 +112,7 @@ class ReplayPane:
     async def _open_terminal(self, terminal: str) -> None:
         self._terminal_fd = _open_raw_terminal(terminal)
         self._fifo_fd = _open_fifo(self._fifo_path)
-        # tmux expands strftime, then formats; it would leave `##[` alone, so the quote is closed and opened between.
+        # tmux expands strftime, then formats. It does not unescape `##[`, so close and reopen the quote in between.
         command = f"exec cat >{shlex.quote(self._fifo_path)}".replace("%", "%%").replace("#", "##''")
         reply = await self._client.request(f"pipe-pane -O -t {self._pane} {quote_word(command)}")
         if reply.error:
@@ -150,7 +150,7 @@ class ReplayPane:
             data = os.read(self._fifo_fd, 1 << 16)
         except BlockingIOError:
             return
-        # A descriptor at its end stays readable and would call us in a loop.
+        # A descriptor at end of file stays readable and would trigger this callback in a loop.
         if not data:
             self._loop.remove_reader(self._fifo_fd)
             self._mark_ended()
@@ -186,11 +186,11 @@ def _open_raw_terminal(terminal: str) -> int:
 
 
 def _open_fifo(path: str) -> int:
-    # A killed daemon may have left one.
+    # A killed daemon may have left its FIFO behind.
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
     os.mkfifo(path, 0o600)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with contextlib.suppress(OSError, AttributeError):  # not on macOS, or above the limit of the user
+    with contextlib.suppress(OSError, AttributeError):  # not available on macOS, or above the user's limit
         fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BUFFER_BYTES)
     return descriptor

@@ -1,4 +1,4 @@
-"""Run a private tmux server that renders recordings for replay, on a socket that is not watched.
+"""Run a private tmux server that renders recordings for replay, on a socket that Termvisor does not watch.
 
 It starts with the first pane and exits with the last one, or when the daemon is killed. A recording can only change its
 own pane: no clipboard, no pass-through, no bell, no hooks, no attached terminal.
@@ -20,7 +20,7 @@ from termvisor.errors import Conflict, MuxError
 from termvisor.system.subprocesses import ChildProcess, start_tied
 
 _START_TIMEOUT_S = 10.0
-# Limit of replays rendered at once.
+# Maximum number of concurrent replays.
 _MAX_PANES = 8
 
 _SET_OPTIONS_COMMAND = " ; ".join(
@@ -45,7 +45,7 @@ class _RunningTmux(Struct):
     pane_count: int = 0
 
     async def is_answering(self) -> bool:
-        """Send a request: a server that was just killed may look alive until then."""
+        """Return True if the server answers a request: a server that was just killed may still look alive."""
         try:
             await self.client.request("display-message -p here")
         except MuxError:
@@ -63,7 +63,7 @@ class ReplayServer:
     def __init__(self, program: str, socket: str):
         self._program, self._socket = program, socket
         self._server: _RunningTmux | None = None
-        # Two replays that start at once must share one server.
+        # Two replays that start at the same time must share one server.
         self._start_lock = asyncio.Lock()
         self._pane_numbers = count(1)
 
@@ -92,7 +92,7 @@ class ReplayServer:
             if self._server is None or not await self._server.is_answering():
                 self._server = await self._start_server()
             if self._server.pane_count >= _MAX_PANES:
-                raise Conflict(f"{_MAX_PANES} replays are already running", hint="Wait until one of them has ended.")
+                raise Conflict(f"{_MAX_PANES} replays are already running", hint="Wait until one of them ends.")
             self._server.pane_count += 1
             return self._server
 
@@ -117,7 +117,7 @@ class ReplayServer:
             except BaseException:
                 client.close()
                 raise
-        # Also when cancelled: a server without panes would never exit.
+        # Also on cancellation: a server without panes would never exit.
         except BaseException:
             child.kill()
             child.wait()

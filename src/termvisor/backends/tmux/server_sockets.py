@@ -1,4 +1,4 @@
-"""Find tmux server sockets: those the settings name, or those in the user's tmux folder.
+"""Find tmux server sockets: those named in the settings, or those in the user's tmux folder.
 
 A socket is probed by connecting, never by running tmux, which would start a server on a stale socket.
 """
@@ -11,9 +11,9 @@ from termvisor.settings import Paths, Settings, get_tmux_socket_folder
 
 
 def list_candidate_sockets(paths: Paths, settings: Settings, folder: str | None = None) -> list[str]:
-    """Return the socket paths to watch, with the demo server's and without the replay server's.
+    """Return the socket paths to watch, including the demo server's but not the replay server's.
 
-    A server need not be listening there.
+    A server need not be listening on them.
     """
     folder_path = get_tmux_socket_folder() if folder is None else folder
     sockets = (
@@ -25,7 +25,7 @@ def list_candidate_sockets(paths: Paths, settings: Settings, folder: str | None 
 
 
 def list_configured_sockets(settings: Settings, folder: str | None = None) -> list[str]:
-    """Return the socket paths that the settings name."""
+    """Return the socket paths named in the settings."""
     folder_path = get_tmux_socket_folder() if folder is None else folder
     return [name if "/" in name else f"{folder_path}/{name}" for name in settings.tmux_sockets or ()]
 
@@ -50,5 +50,5 @@ def _list_sockets(folder: str) -> list[str]:
         with os.scandir(folder) as entries:
             return sorted(entry.path for entry in entries if stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode))
     except OSError:
-        # There is no folder before the first tmux server.
+        # The folder does not exist until the first tmux server starts.
         return []

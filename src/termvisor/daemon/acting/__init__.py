@@ -1,1 +1,1 @@
-"""What the daemon adds to `actions`: access to live panes, and notifications of approvals and events."""
+"""The daemon's part of `actions`: access to live panes, and notifications about approvals and events."""

@@ -1,8 +1,8 @@
-"""Notify users of open approval requests through the configured channels.
+"""Notify users about open approval requests through the configured channels.
 
 Notifications go through the gate like every action. They never require approval, so one request cannot cause another.
-Requests that an earlier daemon left open are notified again, because it may have died before it sent them; the key is
-the same, so a webhook can drop the repetition.
+Notifications for requests that an earlier daemon left open are sent again, because that daemon may have died before it
+sent them. They have the same key, so a webhook can drop the duplicate.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, NotificationWay, Notify
 from termvisor.model.action.approval import Approval
 
-# At start, more open requests than this are notified as one summary.
+# At startup, send a single summary if more requests than this are open.
 _MAX_SINGLE_NOTICES = 3
 log = get_logger("approvals")
 
@@ -23,7 +23,7 @@ SendNotification = Callable[[Notify, str], Awaitable[object]]
 
 
 def build_actor() -> Actor:
-    """Return the actor of these notifications; it is subject to the limits of programs, such as quiet hours."""
+    """Return the actor that sends these notifications. Limits for programs, such as quiet hours, apply to it."""
     return Actor(kind="workflow", name="inbox", uid=os.getuid(), pid=os.getpid())
 
 
@@ -33,7 +33,7 @@ async def notify_approvals(
     send: SendNotification,
     open_approvals: Sequence[Approval] = (),
 ) -> None:
-    """Notify each new request until cancelled; each notice is a task, so a channel that hangs delays no other."""
+    """Send notices for new requests until cancelled, each in its own task so that a hanging channel delays no other."""
     with approval_bus.subscribe() as approvals:
         async with asyncio.TaskGroup() as group:
             for notice, key in build_open_notices(open_approvals, get_channels()):
@@ -47,7 +47,7 @@ async def notify_approvals(
 def build_open_notices(
     open_approvals: Sequence[Approval], channels: Sequence[NotificationWay]
 ) -> list[tuple[Notify, str]]:
-    """Return the notices and keys of leftover requests: one per request, or a summary if there are many."""
+    """Return the notices and keys for leftover requests: one per request, or a summary if there are many."""
     notices = [
         (notice, build_correlation(approval))
         for approval in open_approvals
@@ -65,9 +65,9 @@ def build_correlation(approval: Approval) -> str:
 
 
 def build_notices(approval: Approval, channels: Sequence[NotificationWay]) -> list[Notify]:
-    """Return the notices of a request; none if it is answered, or if its own caller is asked at the terminal.
+    """Return the notices for a request; none if it is answered, or if its caller is prompted at the terminal.
 
-    A notice carries no pane: users who have that pane open do not see the request there and must be notified too.
+    A notice has no pane: the request is not visible in its pane, so users who have that pane open are notified too.
     """
     is_asked_at_terminal = approval.actor.kind == "human" and approval.needs < 2
     if approval.state != "open" or approval.voices or is_asked_at_terminal:

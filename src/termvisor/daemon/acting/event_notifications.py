@@ -1,10 +1,10 @@
-"""Notify users and webhooks of detections through an outbox on disk.
+"""Notify users and webhooks about detections through an outbox on disk.
 
     stored detection → pending notifications in the outbox → sent through the gate → removed from the outbox
 
-The gate audits, redacts, signs, retries and throttles them. Invariant: notifications that were pending when the daemon
-died are sent by the next one under the same key; those that are too old or were started too often are replaced by one
-summary per channel.
+The gate audits, redacts, signs, retries and throttles them. Invariant: notifications that were pending when a daemon
+died are sent by the next daemon with the same key. Those that are too old or were tried too often are replaced with
+one summary per channel.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ from termvisor.model.settings.detections import DetectionSettings
 from termvisor.store import Store
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-# Notifications sent at the same time; the others wait in the outbox.
+# Maximum number of notifications sent at the same time; the others wait in the outbox.
 _MAX_CONCURRENT = 16
 _DETECTIONS_PER_PAGE = 200
-# A notification is started again only if the daemon died while sending it.
+# A notification is tried again only if the daemon died while sending it.
 MAX_TRIES = 3
 # Older detections are only counted in a summary.
 MAX_AGE_NS = 3600 * NS
-# Of the notifications that an earlier daemon left, only the newest are sent one by one.
+# Only the newest notifications left by an earlier daemon are sent individually.
 MAX_BACKLOG_PER_CHANNEL = 5
 log = get_logger("events")
 
@@ -60,11 +60,11 @@ class EventNotifier:
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
         self._sending: set[int] = set()
         self._skipped_up_to = EventId(0)
-        """The newest event stored while no channel was configured; older ones are never notified."""
+        """The newest event stored while no channel was configured; no notifications are sent up to this one."""
 
     async def run(self) -> None:
-        """Notify new detections until cancelled; a channel that hangs does not delay the others."""
-        # Subscribed before the newest id is read, so no event falls between the two.
+        """Send notifications for new detections until cancelled; a channel that hangs does not delay the others."""
+        # Subscribe before reading the newest id, so that no event is missed in between.
         with self._events.subscribe() as subscription:
             self._skipped_up_to = EventId(await self._store.events.find_newest_id())
             async with asyncio.TaskGroup() as group:
@@ -74,24 +74,23 @@ class EventNotifier:
                     if any(map(_is_detection_event, events)):
                         await self._send_pending(group)
                     if not self._get_settings().events_ways:
-                        # Detections from before a channel was configured would be old news when the user configures
-                        # one.
+                        # Once the user configures a channel, earlier detections would be old news.
                         self._skipped_up_to = EventId(max(event.id for event in events))
 
     async def _send_pending(self, group: asyncio.TaskGroup, max_per_channel: int | None = None) -> None:
         try:
             await self._queue_new_detections()
             for pending in await self._select_pending(max_per_channel):
-                # Waits for a free slot while the rest stays in the outbox, so a burst of detections needs no memory.
+                # Waits for a free slot while the rest stay in the outbox, so a burst of detections uses no memory.
                 await self._slots.acquire()
                 self._sending.add(pending.id)
                 group.create_task(self._deliver(pending)).add_done_callback(lambda _: self._slots.release())
         except StorageError as error:
-            # Nothing is lost: the cursor in the outbox did not move.
+            # Nothing is lost, because the cursor in the outbox has not moved.
             log.warning("event notifications wait until the store can be written: %s", error.message)
 
     async def _queue_new_detections(self) -> None:
-        """Add notifications of all detections after the cursor to the outbox."""
+        """Add notifications for all detections after the cursor to the outbox."""
         settings, cursor = self._get_settings(), await self._outbox.read_cursor()
         if not settings.events_ways:
             if cursor is not None:
@@ -106,7 +105,7 @@ class EventNotifier:
             await self._outbox.add_pending(cursor, pending)
 
     async def _select_pending(self, max_per_channel: int | None) -> list[PendingNotification]:
-        """Return the notifications to send now; replace the ones to skip by summaries."""
+        """Return the notifications to send now; replace the ones to skip with summaries."""
         selected, skipped = split_pending(await self._list_unsent(), self._clock.now(), max_per_channel)
         if not skipped:
             return selected
@@ -124,7 +123,7 @@ class EventNotifier:
             except StorageError:
                 raise
             except VisorError as error:
-                # The gate already retried: the notification is given up, not kept pending.
+                # The gate has already retried, so the notification is dropped instead of kept pending.
                 log.warning("event notification by %s failed: %s", pending.action.way, error.message)
             await self._outbox.finish([pending])
         except StorageError as error:
@@ -144,7 +143,7 @@ def build_pending(detection: Detection, settings: DetectionSettings) -> list[Pen
 
 
 def build_notices(detection: Detection, settings: DetectionSettings) -> list[Notify]:
-    """Return the notices of a detection; none if it is muted, filtered out, or not severe enough."""
+    """Return the notices for a detection; none if it is muted, filtered out, or not severe enough."""
     is_selected = any(fnmatchcase(detection.type, glob) for glob in settings.events_types or ("*",))
     if (
         detection.handling is not None

@@ -28,7 +28,7 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
     notifier = Notifier(panes, build_channels(panes, clock), lambda: components.settings, clock)
 
     def build_launch_prefix(ref: str) -> tuple[str, ...]:
-        """Return the command that starts a program under an account; it reads the credentials itself."""
+        """Return the command that starts a program under an account. That command reads the credentials itself."""
         account = find_account(components.settings.accounts, ref)
         if account is None:
             raise NotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")

@@ -27,7 +27,7 @@ _PANE_GONE = "pane {} no longer exists"
 
 
 class LivePaneAccess:
-    """Read every value from the multiplexer at the time of the call; nothing is cached between two actions."""
+    """Access to panes that reads every value from the multiplexer when called; nothing is cached between actions."""
 
     def __init__(self, components: Components, find_pane: FindPane):
         self._components, self._find_pane = components, find_pane
@@ -46,7 +46,7 @@ class LivePaneAccess:
         """
         components, now = self._components, self._components.clock.now()
         watcher, mux_id = self._locate_pane(pane)
-        # In parallel, because every action waits for all three.
+        # Run in parallel, because every action waits for all three.
         pane_state, view, reservation = await asyncio.gather(
             TmuxPaneControl(watcher.server).read_pane_state(mux_id),
             self._settle_and_view(pane),
@@ -78,7 +78,7 @@ class LivePaneAccess:
         )
 
     async def _settle_and_view(self, pane: PaneId) -> PaneView:
-        # What the pane printed last may still be on its way to the store, and it decides about the prompt.
+        # The last output may not be stored yet, and it determines whether the shell is at its prompt.
         await self._components.pipeline.wait_settled(pane)
         return await self.get_pane(pane)
 
@@ -120,7 +120,7 @@ class LivePaneAccess:
     async def get_server_control(self, socket: str) -> PaneControl:
         await self._components.server_supervisor.first_scan_done.wait()
         watchers = self._components.server_supervisor.watchers
-        # Without a socket the server must be the only one: guessing could start a program on the wrong one.
+        # Without a socket there must be only one server: a guess could start a program on the wrong one.
         matches = [watcher for path, watcher in watchers.items() if watcher.has_started and socket in ("", path)]
         if len(matches) != 1:
             raise NotFound(f"{len(matches)} tmux servers match; name one by its socket", hint="See `visor health`.")
@@ -129,10 +129,10 @@ class LivePaneAccess:
     def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
         """Signal the foreground process group of the pane and return its id.
 
-        Raises StaleSnapshot if the pane has another process now, or nothing but its shell in the foreground.
+        Raises StaleSnapshot if the pane now has another process, or only its shell is in the foreground.
         """
         facts = snapshot.view.facts
-        # The kernel reuses pids: only the start time proves that it is still the same process.
+        # The kernel reuses pids, so only the start time proves that this is still the same process.
         if read_start_time(facts.pid) != facts.pid_started:
             raise StaleSnapshot("nothing was done: another process runs in the pane", details={"why": "stale_pid"})
         foreground = find_foreground(facts.pid)
@@ -188,7 +188,7 @@ class LivePaneAccess:
         return any(event.kind == "user_var" and event.data.get("kind") == "ready" for event in events)
 
     async def list_clients(self) -> list[AttachedClient]:
-        """Return the attached clients of all servers; raise MuxError only if no server has an answer."""
+        """Return the attached clients of all servers; raise MuxError only if no server answers."""
         supervisor = self._components.server_supervisor
         await supervisor.first_scan_done.wait()
         clients: list[AttachedClient] = []

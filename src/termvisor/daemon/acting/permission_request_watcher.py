@@ -1,7 +1,7 @@
-"""Watch for agents that wait for a permission and forward their requests by server or dialog.
+"""Watch for agents that wait for permission, and forward their requests from the agent's server or dialog.
 
-In: state changes of agents. Out: requests to the permission broker. Requests of hooks arrive by themselves; here the
-agent's server is preferred, and its dialog is the fallback.
+In: state changes of agents. Out: requests to the permission broker. Hooks deliver their requests without this module,
+which prefers the agent's server and falls back to its dialog.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 WAITING_STATE = "waiting_approval"
 _MAYBE_WAITING_STATES = (WAITING_STATE, "unknown")
-# Seconds that a hook has to deliver the request first: it knows best what the agent asks for.
+# Seconds to wait for a hook to deliver the request, because hooks have the most details about it.
 _HOOK_GRACE_S = 1.0
 _RETRY_DELAY_S = 1.0
-# Seconds between two checks whether an agent that still waits has a new request.
+# Maximum seconds between checks for a new request from an agent that is still waiting.
 _MAX_RETRY_DELAY_S = 60.0
-# Seconds that an agent's server has to connect before its dialog is answered by keys.
+# Seconds to wait for a connection to the agent's server before its dialog is answered with keys.
 _SERVER_GRACE_S = 10.0
 log = get_logger("permissions")
 
 
 class PermissionRequestWatcher:
-    """``get_gate_components`` builds the gate on first use: its modules are not loaded before an agent asks."""
+    """Watcher of waiting agents. ``get_gate_components`` builds the gate on first use, to load its modules late."""
 
     def __init__(self, components: Components, get_gate_components: "Callable[[], GateComponents]"):
         self._components, self._get_gate_components = components, get_gate_components
@@ -65,7 +65,7 @@ class PermissionRequestWatcher:
             group.create_task(self._handle_agent(agent_process))
 
     async def _handle_agent(self, agent_process: AgentProcess) -> None:
-        """Forward the agent's requests for as long as it waits; each request is forwarded once."""
+        """Forward each of the agent's requests once, for as long as it is waiting."""
         clock, servers = self._components.clock, self._components.agent_tracking.servers
         handled_ids: set[str] = set()
         delay = _RETRY_DELAY_S
@@ -104,7 +104,7 @@ class PermissionRequestWatcher:
                 return await broker.forward_dialog(
                     dialog, build_actor(), lambda: self._wait_while_waiting(agent_process)
                 )
-        # Expected while an agent changes its screen or answers elsewhere; the loop tries again.
+        # Expected while an agent redraws its screen or is answered elsewhere; the loop tries again.
         except (Conflict, TimedOut, Unavailable, BadRequest, NotFound) as error:
             log.debug("no permission request of %s in pane %d: %s", agent, pane, error.message)
         except VisorError as error:
@@ -122,7 +122,7 @@ class PermissionRequestWatcher:
         return find_dialog(snapshot, agent_process, await self._find_requested_command(agent_process))
 
     async def _find_requested_command(self, agent_process: AgentProcess) -> str:
-        """Return the command in the signal that set the waiting state; empty if it named none."""
+        """Return the command in the signal that set the waiting state; empty if it had none."""
         projection = self._tracker.get_projection(agent_process.id)
         evidence = projection.state.evidence if projection is not None else None
         signals = await self._components.store.agent_facts.find_signals([evidence]) if evidence is not None else {}

@@ -1,1 +1,1 @@
-"""Agent tracking in the daemon: connect `agents` to capture and the store, and monitor agent failures and drift."""
+"""Agent tracking in the daemon: connects `agents` to capture and the store, and monitors agent failures and drift."""

@@ -57,19 +57,19 @@ class AgentTracking(Struct):
         self.transcript_recorder.is_enabled = settings.agent_transcripts
 
     def reload_screen_rules(self, paths: Paths, settings: Settings) -> None:
-        """Classify agents' screens with the rules that are on disk now."""
+        """Reload the rules that classify agents' screens from disk."""
         self.adapter_registry.use_rules(build_screen_rules(paths, settings))
 
 
 def build_screen_rules(paths: Paths, settings: Settings) -> ScreenRuleProvider:
-    """Return a function that loads the active screen rules of an agent, the user's own included."""
+    """Return a function that loads the active screen rules of an agent, including the user's own."""
     return lambda agent: list_screen_rules(load_cached_packs(paths.config_dir, settings, paths.cache_dir), agent)
 
 
 async def build_agent_tracking(
     store: Store, event_log: EventLog, clock: Clock, paths: Paths, settings: Settings
 ) -> AgentTracking:
-    """Build agent tracking with the state of the earlier daemon; nothing runs yet."""
+    """Build agent tracking and restore the state of the earlier daemon, without starting any task."""
     disabled, programs, rules = settings.agents_disabled, settings.agent_programs, build_screen_rules(paths, settings)
     registry = AdapterRegistry(lambda: loader.load_adapters(disabled, programs, rules))
     tracker = AgentTracker(store, event_log.events, clock, build_tracking_config(registry, settings))
@@ -110,14 +110,14 @@ async def build_agent_tracking(
 def _build_source_watcher(
     paths: Paths, tracker: AgentTracker, signal_reader: SignalReader, clock: Clock
 ) -> SourceWatcher:
-    """Watch the agents' files and the hook spool, each from the position that was stored last."""
+    """Build a watcher of agents' files and the hook spool that continues from the last stored positions."""
     spool = HookSpool(paths.spool_dir, SpoolPosition(*tracker.source_positions.get("hook", (0, 0))), clock)
     positions = build_read_positions(tracker)
     return SourceWatcher(signal_reader.read_records, clock, spool, open_read_positions=positions)
 
 
 def build_read_positions(tracker: AgentTracker) -> ReadPositionsFactory:
-    """Return a factory of read positions, which are stored in one transaction with the facts read up to them."""
+    """Return a factory of read positions. Each is stored in one transaction with the facts read up to it."""
 
     def store_position(position: ReadPosition) -> bool:
         return tracker.submit_facts((), position=position)
@@ -152,7 +152,7 @@ def connect_capture(tracking: AgentTracking, pipeline: Pipeline, supervisor: Ser
 
 
 async def run_agent_tracking(tracking: AgentTracking, store: Store, pipeline: Pipeline, event_log: EventLog) -> None:
-    """Discover and follow agents until cancelled; the tracker itself runs longer, until its `stop`."""
+    """Discover and follow agents until cancelled; the tracker itself keeps running until its `stop` is called."""
     discovery = tracking.discovery
     discovery.followers = (tracking.signal_reader, tracking.printed_json, tracking.servers)
     exit_watcher = discovery.exit_watcher = ProcessExitWatcher(discovery.handle_process_exit)

@@ -5,8 +5,7 @@ import asyncio
 from termvisor.agents.adapters.loader import list_recorded_versions
 from termvisor.agents.state.hysteresis import WAITING_STATES
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
-from termvisor.agents.state.source_reading import read_sources
-from termvisor.agents.state.source_slots import SourceSlots
+from termvisor.agents.state.source_slots import SourceSlots, read_sources
 from termvisor.agents.state.thresholds import SECOND_NS, Thresholds
 from termvisor.agents.tracking.transition import TrackingOutcome
 from termvisor.daemon.components import Components
@@ -21,7 +20,7 @@ _MAX_REMEMBERED_EVENTS = 1000
 MIN_DRIFT_NS = 60 * SECOND_NS
 _MAX_SCREEN_AGE_NS = 90 * SECOND_NS
 _SCREEN_SOURCE = "screen"
-# A dialog that is open for this long was on at least one captured screen.
+# A dialog that is open for this long must be on at least one captured screen.
 _MIN_DIALOG_NS = 3 * SECOND_NS
 # Consecutive unrecognized dialogs that count as drift: a single one may just be a new kind of dialog.
 _MIN_UNSEEN_DIALOGS = 3
@@ -115,10 +114,10 @@ class DriftMonitor:
 
 
 def find_drift(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> list[tuple[DriftKind, int]]:
-    """Return the kinds of drift and since when they last.
+    """Return the kinds of drift, each with the time when it began.
 
-    A user may open an unknown menu, and an agent may think for a long time without a signal; so only what lasts counts,
-    and only while another source continues to report.
+    A user may open an unknown menu, and an agent may think for a long time without a signal. So a mismatch counts only
+    if it lasts, and only while another source continues to report.
     """
     screen = source_slots.slots.get(_SCREEN_SOURCE)
     statement = screen.statement if screen is not None else None
@@ -131,7 +130,7 @@ def find_drift(source_slots: SourceSlots, agent: str, now: int, thresholds: Thre
     if statement.state == "unknown" and now - statement.since >= MIN_DRIFT_NS and is_reporting:
         drifts.append(("strange_screens", statement.since))
     shown = next((one for one in readings if one.source.name == _SCREEN_SOURCE and one.is_usable), None)
-    # Only work that no native source reports: that a source misses an end is a known flaw of some.
+    # Only counts if no native source reports work: some sources are known to miss the end of it.
     if shown is not None and shown.state == "running" and native and all(one.state != "running" for one in native):
         captured_at = max(one.slot.heard_at for one in native)
         since = max(captured_at, shown.since)
@@ -141,7 +140,7 @@ def find_drift(source_slots: SourceSlots, agent: str, now: int, thresholds: Thre
 
 
 def has_shown_dialog(source_slots: SourceSlots, waiting_state: AgentState, until: int) -> bool | None:
-    """Return True if the screen showed the dialog that the agent reported until then; None if that is unproven."""
+    """Return True if the screen showed the dialog that the agent reported up to ``until``; None if unknown."""
     screen, since = source_slots.slots.get(_SCREEN_SOURCE), waiting_state.since
     if waiting_state.value not in WAITING_STATES or waiting_state.evidence_mode != "deterministic" or since is None:
         return None

@@ -1,11 +1,11 @@
 """Detect agents that crashed, are stuck, or wait for an approval that was never requested.
 
-    agent.crashed     the process exited without its usual end, and the pane still exists
-    agent.stuck       the state is running, but no new output, screen or message for a while
-    agent.unanswered  it waits for a permission, and no approval request exists for it
+    agent.crashed     the process exited abnormally, and the pane still exists
+    agent.stuck       the state is running, but there was no new output, screen or message for a while
+    agent.unanswered  it waits for permission, but no approval request exists for it
 
-In: exits and states of agents. Out: detections, stored before they are published. The key of each names the agent
-process and the start of the state, so that the next daemon does not report it again.
+In: exits and states of agents. Out: detections, stored before they are published. The key of a detection contains the
+agent process and the start of the state, so that the next daemon does not report it again.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from termvisor.model.ids import PaneId, RuntimeId
 _CHECK_INTERVAL_S = 15.0
 # Time for the shell to report the exit status and for the agent's last output to be stored.
 _EXIT_GRACE_S = 2.0
-# Exits this long before the daemon's start are checked too.
+# Exits up to this long before the daemon's start are checked too.
 _LOOKBACK_NS = 120 * NS
-# Detections and commands this close to the exit belong to it.
+# Detections and commands this close to the exit are attributed to it.
 _EXIT_WINDOW_NS = 15 * NS
 _UNANSWERED_AFTER_S = 60.0
 _COOLDOWN_S = 86_400.0
@@ -39,7 +39,7 @@ _CLEAN_EXIT_DETECTIONS = ("session.resume_hint", "session.summary")
 # Exit statuses of a normal end, a lost terminal (SIGHUP), Ctrl-C (SIGINT) and a plain `kill` (SIGTERM).
 _NORMAL_EXIT_CODES = frozenset({0, 129, 130, 143})
 _SIGNAL_EXIT_BASE = 128
-# End reasons derived for a session whose agent reported none: during work, or in an error.
+# End reasons that are inferred if the agent reported none: it was working, or in an error state.
 _ABRUPT_END_REASONS = ("", "error")
 log = get_logger("agent_failures")
 
@@ -48,13 +48,13 @@ class ExitEvidence(Struct, frozen=True, kw_only=True):
     """What is known about the exit of an agent process."""
 
     reason: str = ""
-    """The end reason of its session; empty if it ended during work and no reason was reported."""
+    """The end reason of its session; empty if it ended while working and reported no reason."""
     has_reported_end: bool = False
-    """It printed how to resume its session, or its usage."""
+    """True if it printed how to resume its session, or its usage."""
     exit_code: int | None = None
-    """As reported by its shell; None if the shell did not."""
+    """Exit code reported by its shell, or None."""
     was_killed: bool = False
-    """A detection in the output says so: killed, crashed or out of memory."""
+    """True if the output contains a detection of a kill, a crash or a lack of memory."""
 
 
 class FailureMonitor:
@@ -82,7 +82,7 @@ class FailureMonitor:
             await self._clock.sleep(max(0.0, _EXIT_GRACE_S - (self._clock.now() - event.at) / NS))
             await self.check_exit(event)
         except StorageError as error:
-            # The exit is in the event log: a daemon that starts within the lookback checks it again.
+            # The exit is in the event log, so a daemon that starts within the lookback time checks it again.
             log.warning("the exit of an agent could not be checked: %s", error.message)
 
     async def check_exit(self, event: Event) -> None:
@@ -90,10 +90,10 @@ class FailureMonitor:
         pane, runtime = event.pane, event.data.get("runtime")
         if pane is None or not isinstance(runtime, int):
             return
-        # The last lines of the agent may say how it ended.
+        # The agent's last lines may show how it ended.
         await self._components.pipeline.wait_settled(pane)
         stored = await self._store.panes.find(pane)
-        # A closed pane ends its agent: that is no crash.
+        # Closing a pane ends its agent, which is not a crash.
         if stored is None or stored.gone_at is not None:
             return
         evidence = await self._collect_exit_evidence(event, pane)
@@ -146,14 +146,14 @@ class FailureMonitor:
             await self._store_detection(_build_state_detection(state, "agent.unanswered", since, now))
 
     async def _find_last_activity(self, pane: PaneId) -> int:
-        """Return the time of the newest line, screen row or transcript message; a turning spinner is none of them."""
+        """Return the time of the newest line, screen row or transcript message; a spinner does not count."""
         lines = await self._store.output.read_lines(pane, limit=1)
         row_at = await self._store.sightings.find_newest_time(pane)
         message_at = await self._store.transcripts.find_newest_time(pane)
         return max(row_at, message_at, *(line.at for line in lines), 0)
 
     async def _has_approval_request(self, pane: PaneId, since: int) -> bool:
-        """Return True if an approval was requested for this pane since then, whatever its answer."""
+        """Return True if an approval for this pane was requested since then, answered or not."""
         approvals = [*await self._store.approvals.list(), *await self._store.approvals.list(is_open=False)]
         since -= _EXIT_WINDOW_NS
         return any(item.pane == pane and (item.state == "open" or item.at >= since) for item in approvals)
@@ -210,7 +210,7 @@ def _build_state_detection(state: AgentState, kind: str, since: int, now: int) -
 
 
 def describe_crash(exit_evidence: ExitEvidence) -> str:
-    """Return why the exit counts as a crash, as text for the user; empty if it does not."""
+    """Describe to the user why the exit counts as a crash; return an empty text if it does not."""
     code = exit_evidence.exit_code
     if exit_evidence.was_killed and code not in _NORMAL_EXIT_CODES:
         return "it was killed or crashed"

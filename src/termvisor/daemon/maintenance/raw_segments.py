@@ -1,7 +1,7 @@
 """Seal complete raw segments (mask secrets, compress) in a worker process, and list segments with their epochs.
 
-The worker exits with the daemon. On an error, such as a full disk, the segment stays unchanged and is retried in the
-next round.
+The worker exits with the daemon. On an error, such as a full disk, the segment stays unchanged and is tried again in
+the next round.
 """
 
 import asyncio
@@ -10,14 +10,7 @@ from contextlib import aclosing
 
 from msgspec import Struct
 
-from termvisor.capture.raw_log import (
-    EpochProgress,
-    StoredSegment,
-    is_complete,
-    is_sealable,
-    list_epoch_folders,
-    list_segments,
-)
+from termvisor.capture import raw_log
 from termvisor.capture.sealing import SealResult, remove_leftovers
 from termvisor.clock import Clock
 from termvisor.daemon.maintenance.progress import MaintenanceProgress
@@ -30,7 +23,7 @@ from termvisor.system.worker import stream_worker
 
 
 class SegmentSealer:
-    """``settings`` is called each time, so a reload takes effect at once."""
+    """Seals raw segments. ``settings`` is called each time, so a reload takes effect immediately."""
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
         self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
@@ -38,7 +31,7 @@ class SegmentSealer:
         """Why the last segment could not be sealed, as text for users."""
 
     async def preview(self) -> MaintenanceRun:
-        """Report what a round would seal now."""
+        """Report what a round would seal if it ran now."""
         progress = MaintenanceProgress("seal", self._clock)
         sealable = await self._list_sealable()
         progress.rows, progress.bytes = len(sealable), sum(segment.disk_bytes for segment in sealable)
@@ -51,7 +44,7 @@ class SegmentSealer:
         sealable = await self._list_sealable()
         async with aclosing(self._run_seal_worker(sealable)) as results:
             async for result in results:
-                # The next segments would meet the same full or read-only disk; the next round tries again.
+                # The following segments would fail on the same full or read-only disk; the next round tries again.
                 if result.error:
                     self.problem = f"raw segments cannot be sealed: {result.error}"
                     break
@@ -62,15 +55,15 @@ class SegmentSealer:
         detail = f"{pluralize(progress.rows, 'segment')}, {pluralize(masked, 'row')} with secrets"
         yield progress.build_result(detail if progress.rows else "")
 
-    async def _list_sealable(self) -> list[StoredSegment]:
+    async def _list_sealable(self) -> list[raw_log.StoredSegment]:
         inventory = await take_inventory(self._store, self._paths.raw_dir)
         return [segment for segment in inventory.list_sealable() if self._needs_sealing(segment)]
 
-    def _needs_sealing(self, segment: StoredSegment) -> bool:
+    def _needs_sealing(self, segment: raw_log.StoredSegment) -> bool:
         settings = self._settings()
         return (settings.mask_raw and not segment.is_masked) or (settings.compress and not segment.is_compressed)
 
-    async def _run_seal_worker(self, segments: list[StoredSegment]) -> AsyncGenerator[SealResult, None]:
+    async def _run_seal_worker(self, segments: list[raw_log.StoredSegment]) -> AsyncGenerator[SealResult, None]:
         if not segments:
             return
         args = (self._paths, self._settings(), [(segment.folder, segment.start) for segment in segments])
@@ -86,28 +79,28 @@ class SegmentSealer:
 
 
 def _remove_temporary_files(raw_dir: str) -> None:
-    for _, _, folder in list_epoch_folders(raw_dir):
+    for _, _, folder in raw_log.list_epoch_folders(raw_dir):
         remove_leftovers(folder)
 
 
 class SegmentInventory(Struct, frozen=True):
-    segments: list[StoredSegment]
-    epoch_progress: Mapping[EpochId, EpochProgress]
+    segments: list[raw_log.StoredSegment]
+    epoch_progress: Mapping[EpochId, raw_log.EpochProgress]
 
-    def list_consumed(self) -> list[StoredSegment]:
-        """Return the segments whose bytes were all turned into stored text."""
-        return [segment for segment in self.segments if is_complete(segment, self.epoch_progress)]
+    def list_consumed(self) -> list[raw_log.StoredSegment]:
+        """Return the segments whose bytes are all stored as text."""
+        return [segment for segment in self.segments if raw_log.is_complete(segment, self.epoch_progress)]
 
-    def list_sealable(self) -> list[StoredSegment]:
-        return [segment for segment in self.segments if is_sealable(segment, self.epoch_progress)]
+    def list_sealable(self) -> list[raw_log.StoredSegment]:
+        return [segment for segment in self.segments if raw_log.is_sealable(segment, self.epoch_progress)]
 
 
 async def take_inventory(store: Store, raw_dir: str) -> SegmentInventory:
-    segments = await asyncio.to_thread(list_segments, raw_dir)
+    segments = await asyncio.to_thread(raw_log.list_segments, raw_dir)
     return SegmentInventory(segments, await load_epoch_progress(store))
 
 
-async def load_epoch_progress(store: Store) -> dict[EpochId, EpochProgress]:
-    """Read the progress of all epochs; call it after listing the files: an epoch without a row then never gets one."""
+async def load_epoch_progress(store: Store) -> dict[EpochId, raw_log.EpochProgress]:
+    """Read the progress of all epochs. Call it after listing the files: a listed epoch without a row never gets one."""
     epochs = await store.maintenance.read_epoch_progress()
-    return {epoch: EpochProgress(*progress) for epoch, progress in epochs.items()}
+    return {epoch: raw_log.EpochProgress(*progress) for epoch, progress in epochs.items()}

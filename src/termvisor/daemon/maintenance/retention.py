@@ -1,8 +1,8 @@
 """Delete expired data: by age, then beyond each pane's limit, then the oldest while the total size is too large.
 
 Raw bytes are deleted before text, because search needs the text. Invariants: work is done in small steps with pauses,
-so that other writers get their turn; the idempotency key of a send is kept as long as text and at least one day, so
-that the same send is not executed twice.
+so that other writers can run in between; the idempotency key of a send is kept as long as text and for at least a day,
+so that the same send is not executed twice.
 """
 
 import asyncio
@@ -21,22 +21,22 @@ from termvisor.store import Store
 from termvisor.store.maintenance.retention import ACTION_TABLES, HISTORY_TABLES, SIGNAL_TABLES, RetainedTable
 
 STEP_PAUSE_S = 0.02
-"""Pause between two steps, for the other writers of the database."""
+"""Pause between two steps, to let other writers use the database."""
 _DAY_NS = 86_400 * NS
-# Keep sends, approvals, permits and reservations at least this long after their end.
+# Keep sends, approvals, permits and reservations for at least this long after they end.
 _MIN_ACTION_DAYS = 1.0
 # Move the cutoff for text towards now in this many steps while the database is too large.
 _MAX_SHRINK_STEPS = 20
 
 
 class RetentionPruner:
-    """``settings`` is called each time, so a reload takes effect at once."""
+    """Deletes expired data. ``settings`` is called each time, so a reload takes effect immediately."""
 
     def __init__(self, store: Store, raw_dir: str, clock: Clock, settings: Callable[[], Settings]):
         self._store, self._raw_dir, self._clock, self._settings = store, raw_dir, clock, settings
 
     async def preview(self) -> AsyncIterator[MaintenanceRun]:
-        """Report what would be deleted now."""
+        """Report what would be deleted if a round ran now."""
         expired = await self._select_expired_segments(await take_inventory(self._store, self._raw_dir))
         raw = MaintenanceProgress("delete_raw", self._clock)
         raw.rows, raw.bytes = len(expired), sum(segment.disk_bytes for segment in expired)
@@ -76,7 +76,7 @@ class RetentionPruner:
     async def forget_panes(self) -> AsyncIterator[MaintenanceRun]:
         """Delete closed panes that have no data left, and remove empty folders."""
         progress = MaintenanceProgress("forget_panes", self._clock)
-        # Listed before the epochs are read: an epoch without a row then never gets one.
+        # Listed before the epochs are read: the epoch of a listed folder that has no row then never gets one.
         folders = raw_log.list_epoch_folders(self._raw_dir)
         raw_log.remove_empty_folders(folders, await load_epoch_progress(self._store))
         on_disk = raw_log.list_panes_on_disk(self._raw_dir)
@@ -87,7 +87,7 @@ class RetentionPruner:
         yield progress.build_result()
 
     async def _select_expired_segments(self, inventory: SegmentInventory) -> list[StoredSegment]:
-        """Select segments to delete; only those whose bytes were all processed."""
+        """Select the segments to delete, only among those whose bytes are all stored as text."""
         settings, consumed = self._settings(), inventory.list_consumed()
         days = settings.retention if settings.raw_retention is None else settings.raw_retention
         expired = dict.fromkeys(raw_log.select_older_than(consumed, self._compute_cutoff(days)))
@@ -119,7 +119,7 @@ class RetentionPruner:
         return min(reached + max(NS, (now - oldest) // _MAX_SHRINK_STEPS), now) if reached < now else 0
 
     def _list_cutoffs(self) -> tuple[tuple[int, Sequence[RetainedTable]], ...]:
-        """Return the cutoff of each group of tables: rows that ended before it are deleted."""
+        """Return the cutoff for each group of tables; rows that ended before it are deleted."""
         settings = self._settings()
         days, signals = settings.retention, settings.agent_retention
         return (

@@ -18,14 +18,14 @@ from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 from termvisor.system.malloc import release_free_memory
 
-# A changed snapshot interval takes effect after this time at the latest.
+# A changed snapshot interval takes effect within this time.
 _SNAPSHOT_POLL_INTERVAL_S = 60.0
 _TRIM_INTERVAL_S = 10.0
 log = get_logger("maintenance")
 
 
 class MaintenanceScheduler:
-    """``settings`` is called in every round, so a reload takes effect."""
+    """Runs maintenance periodically. ``settings`` is called in every round, so a reload takes effect."""
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
         self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
@@ -55,7 +55,7 @@ class MaintenanceScheduler:
                 await self._run_logged(self.make_snapshot)
 
     async def make_final_snapshot(self) -> None:
-        """Write a snapshot at the stop of the daemon, unless snapshots are off."""
+        """Write a snapshot when the daemon stops, unless snapshots are off."""
         if self._settings().snapshot_interval:
             await self._run_logged(self.make_snapshot)
 
@@ -74,13 +74,13 @@ class MaintenanceScheduler:
                     yield step
 
     async def preview_round(self) -> AsyncIterator[MaintenanceRun]:
-        """Report what a round would do now."""
+        """Report what a round would do if it ran now."""
         async for step in self._pruner.preview():
             yield step
         yield await self._sealer.preview()
 
     async def vacuum(self) -> AsyncIterator[MaintenanceRun]:
-        """Merge the search indexes, then release free pages to the disk."""
+        """Merge the search indexes, then return free pages to the file system."""
         async with self._round_lock:
             progress = MaintenanceProgress("vacuum", self._clock)
             before = (await self._store.measure_sizes())[0]
@@ -113,7 +113,7 @@ class MaintenanceScheduler:
 
     async def make_snapshot(self) -> None:
         progress = MaintenanceProgress("snapshot", self._clock)
-        # Before writing: a snapshot that fails is retried after an interval, not at once.
+        # Set before writing, so that a failed snapshot is retried only after the interval.
         self._snapshot_at = self._clock.monotonic()
         progress.bytes = await self._store.maintenance.write_snapshot(self._paths.snapshot_file)
         await self._store_result(progress.build_result(self._paths.snapshot_file))
@@ -149,9 +149,9 @@ class MaintenanceScheduler:
 
 
 class MemoryTrimmer:
-    """Return unused memory of SQLite and the C library to the system while ``get_bytes_read`` grows.
+    """Returns unused memory of SQLite and the C library to the system while ``get_bytes_read`` grows.
 
-    Without this the process would keep the size of its largest peak.
+    Without this, the process would stay at its peak size.
     """
 
     def __init__(self, store: Store, clock: Clock, get_bytes_read: Callable[[], int]):
@@ -164,7 +164,7 @@ class MemoryTrimmer:
             bytes_read = self._get_bytes_read()
             if bytes_read != trimmed_at:
                 trimmed_at = bytes_read
-                # The writers report a store that fails.
+                # Writers report storage errors.
                 with suppress(StorageError):
                     await self._store.shrink_memory()
                 release_free_memory(collect_garbage=True)

@@ -1,6 +1,6 @@
 """Render the recorded output of a pane as redacted frames, by feeding it to a pane of a private tmux.
 
-Frames are rendered on demand, none ahead. Only the text and colours of the resulting screens are returned, never the
+Frames are rendered on demand, never ahead. Only the text and colours of the resulting screens are returned, never the
 recorded bytes.
 """
 
@@ -13,14 +13,7 @@ from msgspec.structs import replace
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
 from termvisor.backends.tmux.replay_server import ReplayServer
-from termvisor.daemon.replay.timeline import (
-    MissingOutput,
-    OutputChunk,
-    ReplaySpan,
-    ReplayStep,
-    TimelineSegment,
-    find_unfinished_sequence,
-)
+from termvisor.daemon.replay import timeline
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import ReplayFrame, Screen
 from termvisor.redaction import Redactor, SeenSecrets
@@ -28,18 +21,18 @@ from termvisor.redaction.raw_bytes import PaintedSecretLearner
 from termvisor.terminal.sgr import make_rows_self_contained
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-ReadSteps = Callable[[TimelineSegment], Iterable[ReplayStep]]
+ReadSteps = Callable[[timeline.TimelineSegment], Iterable[timeline.ReplayStep]]
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\x0e\x0f]")
 
 
 class ReplayRenderer(Struct, frozen=True):
-    """``read_steps`` yields the steps of a segment in order."""
+    """Renderer of one span. ``read_steps`` yields the steps of a segment in order."""
 
     replay_server: ReplayServer
-    span: ReplaySpan
+    span: timeline.ReplaySpan
     read_steps: ReadSteps
 
-    async def render_frames(self, segments: Iterable[TimelineSegment]) -> AsyncGenerator[ReplayFrame, None]:
+    async def render_frames(self, segments: Iterable[timeline.TimelineSegment]) -> AsyncGenerator[ReplayFrame, None]:
         for segment in segments:
             size = PaneSize(segment.first_screen.width, segment.first_screen.height)
             async with self.replay_server.open_pane(size) as replay_pane:
@@ -48,9 +41,9 @@ class ReplayRenderer(Struct, frozen=True):
                     yield frame
 
     async def _render_segment(
-        self, segment_screen: "_SegmentScreen", segment: TimelineSegment
+        self, segment_screen: "_SegmentScreen", segment: timeline.TimelineSegment
     ) -> AsyncGenerator[ReplayFrame, None]:
-        """Feed everything, but yield frames only from the start of the span on, first the screen at its start."""
+        """Feed all output, but yield frames only from the start of the span, beginning with the screen at that time."""
         since = self.span.since or 0
         is_hidden = segment.opened_at < since
         if not is_hidden:
@@ -69,7 +62,7 @@ class ReplayRenderer(Struct, frozen=True):
 class _SegmentScreen:
     """The screen of one segment in its replay pane."""
 
-    def __init__(self, replay_pane: ReplayPane, segment: TimelineSegment):
+    def __init__(self, replay_pane: ReplayPane, segment: timeline.TimelineSegment):
         self._replay_pane, self._pane = replay_pane, segment.first_screen.pane
         self._epoch, self._offset = segment.epochs[0].id, 0
         self._unfinished_bytes = b""
@@ -78,24 +71,24 @@ class _SegmentScreen:
         self._secrets = SeenSecrets()
         self._painted_secrets = PaintedSecretLearner(self._secrets)
 
-    async def apply_step(self, step: ReplayStep) -> None:
-        if isinstance(step, OutputChunk):
+    async def apply_step(self, step: timeline.ReplayStep) -> None:
+        if isinstance(step, timeline.OutputChunk):
             data = self._unfinished_bytes + step.data
-            # Held back until its end arrives: tmux would show the rest of an unterminated title as text.
-            end = find_unfinished_sequence(data)
+            # Hold back an unterminated sequence until its end arrives: tmux would show the rest of a title as text.
+            end = timeline.find_unfinished_sequence(data)
             self._unfinished_bytes = data[end:]
-            # Before tmux draws them: a secret may be partly painted over in every frame.
+            # Search the bytes themselves for secrets: in the frames, a secret may always be partly painted over.
             self._painted_secrets.feed(step.data)
             await self._replay_pane.feed(data[:end])
             self._epoch, self._offset = step.epoch, step.end
-        elif not isinstance(step, MissingOutput):
+        elif not isinstance(step, timeline.MissingOutput):
             await self._replay_pane.resize(PaneSize(step.width, step.height))
 
-    async def render_if_changed(self, step: ReplayStep) -> ReplayFrame | None:
+    async def render_if_changed(self, step: timeline.ReplayStep) -> ReplayFrame | None:
         """Return the frame after a step; None if the screen did not change."""
         before = self._last_capture
         frame = await self.render_frame(step.at)
-        if isinstance(step, MissingOutput):
+        if isinstance(step, timeline.MissingOutput):
             return replace(frame, note=step.note)
         return None if self._last_capture == before else frame
 
@@ -130,7 +123,7 @@ def _cut_row(row: str, width: int) -> str:
 
 
 def encode_first_screen(screen: Screen) -> bytes:
-    """Return the bytes that draw the screen that the pane showed when its capture began."""
+    """Return the bytes that redraw the pane's screen from the time when its capture began."""
     rows = "\r\n".join(_CONTROL.sub("", row) for row in screen.rows)
     enter_alternate = "\x1b[?1049h" if screen.alternate else ""
     return f"{enter_alternate}{rows}\x1b[{screen.cursor_y + 1};{screen.cursor_x + 1}H".encode("utf-8", "replace")
@@ -141,7 +134,7 @@ def strip_escapes(row: str) -> str:
 
 
 def redact_rows(rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None) -> list[str]:
-    """Redact rows, also the rest of a secret that begins in the rows above, and secrets seen before."""
+    """Redact secrets in rows, including the rest of a secret that begins in the rows above, and secrets seen before."""
     redactor = Redactor(seen_secrets=secrets)
     redactor.redact_lines(above)
     return redactor.redact_lines(rows)
@@ -150,7 +143,7 @@ def redact_rows(rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSec
 def redact_colored_rows(
     rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None
 ) -> list[str]:
-    """Redact rows and keep their colours; a row with a secret loses them, because escapes may be inside the secret."""
+    """Redact rows and keep their colours, except in rows with a secret, which may have escapes inside it."""
     plain_rows = [strip_escapes(row) for row in rows]
     redacted = redact_rows(plain_rows, [strip_escapes(row) for row in above], secrets)
     return [row if plain == safe else safe for row, plain, safe in zip(rows, plain_rows, redacted, strict=True)]

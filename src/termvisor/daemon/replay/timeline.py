@@ -1,6 +1,6 @@
 """Order the recorded history of a pane into replay steps: output chunks, resizes and missing output. Pure.
 
-Invariant: the chunks of an epoch, joined, are all of its stored bytes; the span decides only where they are cut.
+Invariant: the joined chunks of an epoch are all of its stored bytes; the span affects only where they are split.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import Delta, Epoch, Gap
 from termvisor.model.terminal.screen import Screen
 
-# Output before the span, which is drawn but not shown, is fed in chunks of this size.
+# Chunk size for output before the span, which is drawn but not shown.
 _MAX_CHUNK_BYTES = 1 << 18
 
 
@@ -32,14 +32,14 @@ class PaneResized(Struct, frozen=True):
 
 
 class MissingOutput(Struct, frozen=True):
-    """Output at this point was not captured or is deleted."""
+    """Marks a point where output was not captured or was deleted."""
 
     at: int
     note: str
 
 
 class OutputChunk(Struct, frozen=True):
-    """Bytes to feed at once. ``end`` is the offset after them, ``at`` the time of the last one."""
+    """Bytes to feed in one step. ``end`` is the offset after them, ``at`` the time of the last one."""
 
     at: int
     epoch: EpochId
@@ -52,7 +52,7 @@ ReplayStep = OutputChunk | PaneResized | MissingOutput
 
 
 class TimelineSegment(Struct, frozen=True):
-    """Consecutive epochs without a gap: one screen is drawn from the first byte to the last."""
+    """Consecutive epochs without a gap, drawn on one screen from the first byte to the last."""
 
     epochs: tuple[Epoch, ...]
     first_screen: Screen
@@ -122,7 +122,7 @@ def mark_missing(deltas: Iterable[Delta]) -> Iterator[Delta | MissingOutput]:
 def find_unfinished_sequence(data: bytes) -> int:
     """Return the start of an unterminated string sequence (a title, a clipboard) at the end, else the length.
 
-    tmux abandons such a string after some seconds without its end and shows the rest as text. The time between two
+    If the end of such a string does not arrive within a few seconds, tmux shows the rest as text. The time between two
     chunks of a replay is arbitrary, so the start of the sequence must be held back until its end arrives.
     """
     start = data.rfind(b"\x1b")

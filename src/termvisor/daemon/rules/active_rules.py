@@ -1,12 +1,12 @@
 """Load the active detection rules into the rule matcher, compile them in the background, and reload them.
 
-Hyperscan takes long to compile, so rules are compiled once in a separate process and cached on disk. Until then the
-re2 engine matches the same rules, more slowly: text is never stored unscanned. A user's rule that crashes Hyperscan
-crashes only that process. Examples of rules and screen rules are not kept in memory.
+Hyperscan takes long to compile rules, so they are compiled once in a separate process and cached on disk. Until then,
+the slower re2 engine matches the same rules, so text is never stored unscanned. A user's rule that crashes Hyperscan
+crashes only that process. Screen rules and the examples in rules are not kept in memory.
 """
 
 import asyncio
-from _blake2 import blake2b  # hashlib would load OpenSSL, four megabytes of it
+from _blake2 import blake2b  # hashlib would load OpenSSL, which takes four megabytes
 from collections.abc import Sequence
 from importlib.util import find_spec
 
@@ -32,7 +32,7 @@ _TRANSCRIPT_SCOPES: tuple[RuleScope, ...] = ("transcript",)
 _SCOPE_GROUPS = (_TEXT_SCOPES, _MARK_SCOPES, _TRANSCRIPT_SCOPES)
 # A backstop: the worker limits the CPU time of each compilation itself.
 _COMPILE_TIMEOUT_S = 600.0
-# So many rules compile within a second or two, for which the first start waits.
+# This many rules compile within a second or two, so the first start waits for them.
 _MAX_QUICK_RULES = 250
 CRASH_TEST = CrashTest()
 log = get_logger("rules")
@@ -53,19 +53,19 @@ class ActiveRules:
         try:
             await self._activate(await self._load_packs(settings))
         except (ConfigError, OSError) as error:
-            # Capture and search work without rules, so the daemon starts nevertheless.
+            # Capture and search work without rules, so the daemon starts anyway.
             log.error("no detection rule is active: %s", error)
         self._has_new_rules.set()
         self._rule_matcher.gating = build_gating(settings)
 
     async def reload(self, settings: Settings) -> RulesReloadResult:
-        """Load the rules again; on new problems report them and keep the old rules."""
+        """Load the rules again; if there are new problems, report them and keep the old rules."""
         packs = await self._load_packs(settings)
         new_problems = tuple(str(problem) for problem in packs.troubles if problem not in self._problems)
         if new_problems:
             return RulesReloadResult(troubles=new_problems)
         self._settings, self._rule_matcher.gating = settings, build_gating(settings)
-        # Unchanged rules are not activated again, which would compile and reset their scanners.
+        # Activating unchanged rules again would recompile and reset their scanners.
         if _compute_fingerprint(packs) == self._fingerprint:
             return RulesReloadResult()
         await self._activate(packs)
@@ -92,7 +92,8 @@ class ActiveRules:
         for problem in packs.troubles:
             if problem not in self._problems:
                 log.warning("rule not active: %s", problem)
-        self._rules = _select_event_rules(packs)
+        # Only rule authors need the examples.
+        self._rules = tuple(strip_examples(rule) for rule in packs.rules if rule.event)
         self._problems, self._fingerprint = packs.troubles, _compute_fingerprint(packs)
         await self._use_engine("auto" if self._is_compiled or not find_spec("re2") else "re2")
 
@@ -107,12 +108,12 @@ class ActiveRules:
         packs = await self._load_packs(self._settings)
         new_problems = [problem for problem in packs.troubles if problem not in self._problems]
         crash_reasons = load_crashing_rules(self._paths.cache_dir).values()
-        # Only crashing rules are dropped here; other changes of the files wait for an explicit reload.
+        # Only crashing rules are dropped here; other changes in the files wait for an explicit reload.
         if new_problems and all(problem.why in crash_reasons for problem in new_problems):
             await self._activate(packs)
         elif self._is_compiled:
             await self._use_engine("auto")
-        # Rules that were reloaded meanwhile are compiled next; then nothing has failed.
+        # If the rules were reloaded in the meantime, the new ones are compiled next and nothing has failed.
         if not self._is_compiled and not self._has_new_rules.is_set():
             log.warning("rules use the slower engine: %s", _describe_failure(done))
 
@@ -138,11 +139,6 @@ def build_gating(settings: Settings) -> GatingOptions:
     )
 
 
-def _select_event_rules(packs: RulePacks) -> tuple[Rule, ...]:
-    """Return the rules that emit events, without their examples, which only rule authors need."""
-    return tuple(strip_examples(rule) for rule in packs.rules if rule.event)
-
-
 def _build_scanner(rules: Sequence[Rule], scopes: Sequence[RuleScope], paths: Paths, engine: EngineName) -> RuleScanner:
     return RuleScanner([rule for rule in rules if rule.scope in scopes], engine=engine, cache=paths.cache_dir)
 
@@ -152,7 +148,7 @@ def _compute_fingerprint(packs: RulePacks) -> bytes:
 
 
 def compile_quick_rules(paths: Paths, settings: Settings) -> None:
-    """Compile the active rules into the cache, unless they are many or some are the user's (both may take long)."""
+    """Compile the active rules into the cache, unless there are many or some are the user's (either may take long)."""
     packs = load_cached_packs(paths.config_dir, settings, paths.cache_dir)
     if len(packs.rules) <= _MAX_QUICK_RULES and all(pack.origin == "builtin" for pack in packs.packs):
         compile_rules(packs, paths)
@@ -169,19 +165,19 @@ def _describe_failure(done: WorkerResult[None]) -> str:
 def compile_active_rules(paths: Paths, settings: Settings) -> None:
     """Compile the rules into the cache. Runs in a worker process.
 
-    It gets the daemon's paths and settings, which may differ from the environment and the file.
+    The daemon passes its own paths and settings, which may differ from the environment and the config file.
     """
     compile_rules(load_cached_packs(paths.config_dir, settings, paths.cache_dir), paths)
 
 
 def compile_rules(packs: RulePacks, paths: Paths, crash_test: CrashTest = CRASH_TEST) -> None:
-    """Compile the rules into the cache, and save the user's rules that crash Hyperscan as crashing."""
+    """Compile the rules into the cache, and record which of the user's rules crash Hyperscan."""
     builtin = {pack.name for pack in packs.packs if pack.origin == "builtin"}
     for scopes in _SCOPE_GROUPS:
         rules = [rule for rule in packs.rules if rule.event and rule.scope in scopes]
         if not rules or is_cached(_build_scanner(rules, scopes, paths, "auto").patterns, paths.cache_dir):
             continue
-        # Built-in rules are tested with every release; only the user's can crash the engine.
+        # Built-in rules are tested in every release, so only the user's rules can crash the engine.
         user_rules = {rule.id for rule in rules if rule.pack not in builtin}
         crashing = crash_test.compile_surviving(rules, user_rules, paths.cache_dir)
         if crashing:

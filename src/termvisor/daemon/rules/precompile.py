@@ -1,7 +1,7 @@
 """Compile redaction patterns in a worker process, so that the compiler's memory is freed when it exits.
 
-The result is cached on disk for later starts. At the first start the detection rules get a short time to be compiled
-too: if that succeeds, the slower fallback engine is not even loaded.
+The result is cached on disk for later starts. The first start also waits a short time for the detection rules to be
+compiled; if that succeeds, the slower fallback engine is not even loaded.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from termvisor.settings import Paths, Settings
 from termvisor.system.shell_nonce import load_nonce
 from termvisor.system.worker import run_isolated_worker
 
-# The start waits this long for detection rules; a longer compilation is repeated in the background.
+# Startup waits this long for detection rules; a longer compilation is repeated in the background.
 _RULES_TIMEOUT_S = 2.0
 log = get_logger("daemon")
 
@@ -24,7 +24,7 @@ async def load_redaction_rules(paths: Paths, settings: Settings) -> RedactionRul
     """Build the redaction rules and compile them if they are not in the cache."""
     nonce = load_nonce(paths.nonce_file)
     rules = build_rules(settings.redact_patterns, settings.redact_allow, cache=paths.cache_dir, nonce=nonce)
-    # Patterns that crashed the compiler once would crash it again.
+    # Patterns that have crashed the compiler before would crash it again.
     crashes_compiler = not load_crashing_rules(paths.cache_dir).keys().isdisjoint(rules.custom_patterns.values())
     if not rules.is_compiled and not crashes_compiler:
         rules_timeout_s = _RULES_TIMEOUT_S if _has_idle_cpu() else 0.0
@@ -44,14 +44,14 @@ async def load_redaction_rules(paths: Paths, settings: Settings) -> RedactionRul
 
 
 def _has_idle_cpu() -> bool:
-    """Return True if the load is low enough for the start to wait for detection rules."""
+    """Return True if the system load is low enough to wait for detection rules at startup."""
     return os.getloadavg()[0] < 2 * (os.cpu_count() or 1)
 
 
 def compile_redaction_rules(paths: Paths, settings: Settings) -> str:
-    """Compile the rules into the cache, in a worker process; return the error, empty if there is none.
+    """Compile the rules into the cache; return the error, or an empty text. Runs in a worker process.
 
-    The user's own patterns are tried first in another process: some patterns crash Hyperscan.
+    The user's own patterns are first tried in another process, because some patterns crash Hyperscan.
     """
     folder = paths.cache_dir
     rules = build_rules(settings.redact_patterns, settings.redact_allow, cache=folder)

@@ -1,1 +1,1 @@
-"""The daemon's Unix socket server: accept clients (`listener`), run their requests (`connection`, `request`)."""
+"""The daemon's Unix socket server: accepts clients (`listener`) and runs their requests (`connection`, `request`)."""

@@ -33,7 +33,7 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     uid: int = os.getuid()
     max_line_bytes: int = command_protocol.MAX_LINE_BYTES
     max_unread_bytes: int = 1 << 20
-    """Answers buffered for a client that does not read; beyond this its operations wait."""
+    """Bytes of answers buffered for a client that does not read; beyond this, its operations wait."""
     stall_timeout_s: float = 30.0
     """A client that reads nothing for this long is disconnected."""
     max_in_flight: int = 64
@@ -63,12 +63,12 @@ class ClientConnection(asyncio.Protocol):
         return set(self._running_requests)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream server gives nothing else
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - always true for a stream server
         self._transport = transport
         self._socket = transport.get_extra_info("socket")
         transport.set_write_buffer_limits(high=self._limits.max_unread_bytes)
         self._peer = unix_socket.parse_peer(self._socket.getsockopt(*unix_socket.PEER_CREDENTIALS_OPTION))
-        # The socket is private already; this also holds if its folder was opened for others.
+        # A second check in addition to file permissions, in case the socket's folder was made accessible to others.
         if self._peer.uid != self._limits.uid:
             log.warning("refused a client of user %d", self._peer.uid)
             transport.abort()
@@ -76,7 +76,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._pending_lines.clear()
         self.cancel()
-        # Wakes requests that wait to write; they find the transport closing.
+        # Wakes requests that are waiting to write, which then see that the transport is closing.
         self._writable.set()
         if self._abort_timer:
             self._abort_timer.cancel()
@@ -94,7 +94,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             self._pending_lines += self._lines.feed(data)
         except LineTooLong as error:
-            # Where the next request begins is unknown, so the connection is of no further use.
+            # The start of the next request is unknown, so the connection cannot be used any further.
             self._transport.write(
                 jsonrpc.encode_message(
                     jsonrpc.build_error_response(None, BadRequest(str(error)), jsonrpc.INVALID_REQUEST)
@@ -114,7 +114,7 @@ class ClientConnection(asyncio.Protocol):
         return True
 
     def cancel(self, *, streams_only: bool = False) -> None:
-        """Cancel running requests; with ``streams_only`` only the streams, which never end by themselves."""
+        """Cancel running requests; with ``streams_only``, only the streams, which never end on their own."""
         streams = self._handler.get_hello().streams
         for task, request in list(self._running_requests.items()):
             if not streams_only or (request and request.method in streams):
@@ -144,7 +144,7 @@ class ClientConnection(asyncio.Protocol):
             self.close()
 
     def _handle_line(self, line: bytes) -> None:
-        # A command line has its connection for itself; everything else is JSON-RPC.
+        # A command line uses a connection of its own; everything else is JSON-RPC.
         if line.startswith(b"!"):
             self._is_input_closed = True
             self._pending_lines.clear()
@@ -173,7 +173,7 @@ class ClientConnection(asyncio.Protocol):
                 task.cancel()
 
     async def _watch_half_closed_client(self) -> None:
-        """Poll for the disconnect of a client that closed its sending side: asyncio does not report it."""
+        """Poll until a half-closed client disconnects fully, because asyncio does not report that."""
         while self._running_requests and not self._transport.is_closing():
             await asyncio.wait(self.running_tasks, timeout=0.5)
             if not self._transport.is_closing() and unix_socket.is_peer_gone(self._socket.fileno()):

@@ -1,4 +1,4 @@
-"""Dispatch client requests to operations: command lines to frames of bytes, JSON-RPC calls to data."""
+"""Dispatch client requests to operations. Command lines are answered with byte frames, JSON-RPC calls with data."""
 
 import os
 from collections.abc import AsyncGenerator, Callable
@@ -33,7 +33,7 @@ class OperationDispatcher:
     async def run_command(
         self, request: command_protocol.CommandRequest, peer: PeerProcess
     ) -> AsyncGenerator[bytes, None]:
-        # The client sent it without parsing; the frame makes it run the command itself.
+        # The client sends command lines unparsed; this frame makes it run the command itself.
         if _needs_no_daemon(request):
             yield command_protocol.encode_frame(b"l", 0)
             return
@@ -86,6 +86,6 @@ def _needs_no_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
         operation, words = dispatch.find_operation(request.argv, request.is_robot)
     except VisorError:
-        # Dispatching the command line reports the error.
+        # The error is reported when the command line is dispatched.
         return False
     return operation.is_local(words)

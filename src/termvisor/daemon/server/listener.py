@@ -1,6 +1,6 @@
-"""Bind the daemon's private Unix socket, accept clients on it and remove it at the stop.
+"""Bind the daemon's private Unix socket, accept clients on it, and remove it when the daemon stops.
 
-A socket file without a listener was left by a killed daemon: it is removed and bound again.
+A socket file without a listener was left behind by a killed daemon, so it is removed and bound again.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class DaemonSocketServer:
 
     def _remove_socket_file(self) -> None:
         with contextlib.suppress(FileNotFoundError):
-            # Another inode is the socket of a newer daemon.
+            # A different inode means that the socket belongs to a newer daemon.
             if os.stat(self._path).st_ino == self._inode:
                 os.unlink(self._path)
 
@@ -80,7 +80,7 @@ def bind_daemon_socket(path: str) -> socket.socket:
 
 
 def _remove_stale_socket(path: str) -> None:
-    """Remove the socket file of a killed daemon, never one that answers or a file of another kind."""
+    """Remove the socket file of a killed daemon, but never a socket that answers or another kind of file."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -95,13 +95,13 @@ def _remove_stale_socket(path: str) -> None:
 
 
 def compute_max_clients() -> int:
-    """Return the connection limit: half of the file descriptors, the rest is for panes and files."""
+    """Return the connection limit: half of the file descriptors, which leaves the rest for panes and files."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_CLIENTS if descriptors == resource.RLIM_INFINITY else min(MAX_CLIENTS, descriptors // 2)
 
 
 class OverloadHandler:
-    """Answer clients beyond the connection limit with an error in their own protocol.
+    """Answers clients beyond the connection limit with an error in their own protocol.
 
     `hello`, `reload` and `shutdown` still work: too many clients must not keep the user from stopping the daemon.
     """

@@ -27,12 +27,12 @@ class ClientDisconnected(Exception):
 
 
 class RequestHandler(Protocol):
-    """Answer requests."""
+    """Interface of the object that answers requests."""
 
     def get_hello(self) -> jsonrpc.DaemonHello: ...
 
     def run_command(self, request: command_protocol.CommandRequest, peer: PeerProcess) -> AsyncGenerator[bytes, None]:
-        """Yield frames of the command protocol, the exit status last."""
+        """Yield frames of the command protocol, ending with the exit status."""
 
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any: ...
 
@@ -42,7 +42,7 @@ class RequestHandler(Protocol):
         """Reload the settings and log the result."""
 
     def stop(self, *, keep_recorder: bool) -> None:
-        """Start the orderly stop of the daemon; the recorder may keep running for the next one."""
+        """Begin an orderly shutdown of the daemon; the recorder may keep running for the next daemon."""
 
 
 class ClientContext(Struct, frozen=True):
@@ -53,7 +53,7 @@ class ClientContext(Struct, frozen=True):
 
 
 async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) -> None:
-    # Sent before the request is parsed: the client learns at once that the daemon lives, and its version.
+    # Sent before the request is parsed, so that the client sees immediately that the daemon is alive, and its version.
     await send(command_protocol.encode_frame(b"a", command_protocol.PROTOCOL_VERSION))
     try:
         jsonrpc.check_protocol(command_protocol.parse_version(line), command_protocol.PROTOCOL_VERSION)
@@ -63,7 +63,7 @@ async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) ->
     except ClientDisconnected:
         raise
     except Exception as error:
-        # Also a bug in an operation is reported to the client.
+        # Bugs in operations are reported to the client too.
         failure = _to_visor_error(error)
         text = f"visor: {failure.message}\nhint: {failure.hint}\n".encode()
         exit_frame = command_protocol.encode_frame(b"x", failure.exit_status)
@@ -79,7 +79,7 @@ async def _send_answer(caller: ClientContext, request: command_protocol.CommandR
 async def _send_answer_with_heartbeat(
     caller: ClientContext, request: command_protocol.CommandRequest, send: SendBytes
 ) -> None:
-    """Send the answer, and heartbeats until it is there: a hook may wait minutes for an approval."""
+    """Send heartbeats until the answer is available, then the answer: a hook may wait minutes for an approval."""
     failure: Exception | None = None
     async with asyncio.TaskGroup() as group:
         heartbeat = group.create_task(_send_heartbeats(send))
@@ -94,7 +94,7 @@ async def _send_answer_with_heartbeat(
 
 
 async def _send_heartbeats(send: SendBytes) -> None:
-    # The answer meets the same error and ends the request.
+    # Sending the answer raises the same error and ends the request.
     with suppress(ClientDisconnected):
         while True:
             await asyncio.sleep(HEARTBEAT_INTERVAL_S)

@@ -1,1 +1,1 @@
-"""The daemon's implementations of the services that `ops.api` declares; `services` puts them together."""
+"""The daemon's implementations of the services declared in `ops.api`, combined in `services`."""

@@ -1,6 +1,6 @@
 """Track the remaining quota of each account from signals, detections and the usage tracker, and select accounts.
 
-Quota reported by an agent is stored for the account that the agent runs under, or dropped if that is uncertain.
+Quota reported by an agent is stored for the account that the agent uses, or dropped if that account is uncertain.
 """
 
 import asyncio
@@ -8,14 +8,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from termvisor.accounts import quota
 from termvisor.accounts.environment import ENV_NAMES, can_share_sessions, find_owner
 from termvisor.accounts.launcher import build_command_prefix
-from termvisor.accounts.quota import (
-    parse_detection_allowance,
-    parse_signal_allowances,
-    parse_tracker_answer,
-    query_tracker,
-)
 from termvisor.accounts.selection import AccountRequirements, select_account
 from termvisor.agents.tracking.transition import TrackingOutcome
 from termvisor.bus import Subscription
@@ -44,7 +39,7 @@ from termvisor.system import procfs
 from termvisor.workflows.results import AccountSelection
 
 _LOOKBACK_NS = 7 * 86_400 * NS
-"""Detections of the last week are read at start."""
+"""Detections of the last week are read at startup."""
 _MIN_REFRESH_INTERVAL_NS = 30 * NS
 """Run the usage tracker at most this often per service."""
 _MAX_REMEMBERED = 256
@@ -57,7 +52,7 @@ def build_actor() -> Actor:
 
 @contextmanager
 def _log_storage_errors() -> Iterator[None]:
-    """Log a storage error and go on: agents report their quota again soon."""
+    """Log a storage error and continue, because agents will soon report their quota again."""
     try:
         yield
     except StorageError as error:
@@ -90,12 +85,12 @@ class AccountService:
         return (await self._store.list_statuses([account]))[0]
 
     async def pick_account(self, service: Service) -> AccountChoice:
-        """Choose the best account of a service, by fresh usage data."""
+        """Choose the best account of a service from fresh usage data."""
         await self._refresh_if_stale(service)
         return select_account(await self.list_statuses(), self._build_requirements(service))
 
     async def select(self, pane: PaneId | None, agent: str, service: str) -> AccountSelection:
-        """Select another account for an agent that hit its limit; only if `failover_profile` is set."""
+        """Select another account for an agent that hit its limit, but only if `failover_profile` is set."""
         profile = self._components.settings.failover_profile
         known_service = next((name for name in SERVICES if name == service), None) or SERVICE_BY_AGENT.get(agent)
         if not profile:
@@ -103,7 +98,7 @@ class AccountService:
         if known_service is None:
             return AccountSelection(why=f"the service of {agent or 'this program'} is not known")
         current = await self._find_account(known_service, self._find_agent_process(pane))
-        # With one account there is nothing to confuse; with more, the exhausted one could be chosen again.
+        # A single account is unambiguous; with more, the exhausted one could be chosen again.
         if current is None and len(self._list_declared(known_service)) > 1:
             return AccountSelection(why="its current account is not known; set it with `visor accounts use`")
         await self._refresh_if_stale(known_service)
@@ -130,7 +125,7 @@ class AccountService:
         """Store quota from detections and signals until cancelled, starting with the detections of the last week."""
         since = self._clock.now() - _LOOKBACK_NS
         with (
-            # Subscribed before the stored detections are read, so that none is missed in between.
+            # Subscribe before reading the stored detections, so that none are missed in between.
             self._components.event_log.events.subscribe() as events,
             self._components.agent_tracking.tracker.outcomes.subscribe() as transitions,
         ):
@@ -154,10 +149,10 @@ class AccountService:
             outcome = await transitions.get()
             for runtime, signal in outcome.bound_signals if self._declared_accounts else ():
                 with _log_storage_errors():
-                    await self._store_allowances(signal.agent, runtime, parse_signal_allowances(signal))
+                    await self._store_allowances(signal.agent, runtime, quota.parse_signal_allowances(signal))
 
     async def _store_detection_quota(self, detection: Detection | None) -> None:
-        if detection is not None and (allowance := parse_detection_allowance(detection)) is not None:
+        if detection is not None and (allowance := quota.parse_detection_allowance(detection)) is not None:
             await self._store_allowances(detection.agent, detection.runtime, [allowance])
 
     async def _store_allowances(self, agent: str, runtime: RuntimeId | None, allowances: Sequence[Allowance]) -> None:
@@ -188,7 +183,7 @@ class AccountService:
         return self._environments_by_agent[runtime]
 
     def _find_agent_process(self, pane: PaneId | None) -> RuntimeId | None:
-        """Return the agent process that is in a pane, or was there last."""
+        """Return the agent process in a pane, or the last one that was there."""
         presences = self._components.agent_tracking.tracker.list_presences(pane) if pane is not None else []
         return presences[-1].agent_process if presences else None
 
@@ -204,15 +199,15 @@ class AccountService:
         program, now = self._components.settings.account_tracker, self._clock.now()
         if not accounts:
             return f"no account of {service} is configured"
-        # Set also if the tracker fails: a broken one must not be started for every choice.
+        # Set even if the tracker fails: a broken tracker must not be started for every choice.
         self._refreshed_at[service] = now
         try:
-            answer = await query_tracker(program, "refresh", service, self._run_program)
+            answer = await quota.query_tracker(program, "refresh", service, self._run_program)
             if answer is None:
                 return f"{program or 'a tracker'} is not installed"
-            for account, allowance in parse_tracker_answer(answer, accounts, program, now):
+            for account, allowance in quota.parse_tracker_answer(answer, accounts, program, now):
                 await self._store.record_allowances(account, [allowance])
-        except ValueError as error:  # the tracker failed or printed something else than its JSON
+        except ValueError as error:  # the tracker failed or did not print the expected JSON
             for account in accounts:
                 await self._store.record_check(account, now, str(error))
             return str(error)

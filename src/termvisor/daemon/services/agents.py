@@ -1,6 +1,6 @@
 """Serve agent states, sessions, sources and adapters to operations, computed at the time of the call.
 
-`PaneIdentifier` says which agent a pane shows and by which evidence: process, command, screen, title or handshake.
+`PaneIdentifier` finds which agent a pane shows, and by which evidence: process, command, screen, title or handshake.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from termvisor.agents.state.explain import explain_state
 from termvisor.agents.state.identification import build_handshake_signature, identify_agent
 from termvisor.agents.state.published_state import compute_state
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
-from termvisor.agents.state.source_reading import read_sources
+from termvisor.agents.state.source_slots import read_sources
 from termvisor.agents.state.titles import find_session_titles, select_title
 from termvisor.agents.tracking.agent_discovery import PaneInfo
 from termvisor.bus import Subscription
@@ -45,7 +45,7 @@ class AgentService:
         self.drift_monitor = DriftMonitor(components)
 
     async def list_views(self, pane: PaneId | None = None) -> dict[PaneId, AgentView]:
-        """Return the running agents by pane, or only that of one pane."""
+        """Return the running agents by pane, or only the one in the given pane."""
         running = sorted(self._tracker.agents_by_pane.items())
         return {
             agent_pane: self._build_view(agent_process)
@@ -54,7 +54,7 @@ class AgentService:
         }
 
     async def list_signatures(self) -> dict[PaneId, AgentSignature]:
-        """Return, for each existing pane, why it was or was not identified as an agent's."""
+        """Return, for each existing pane, why it was or was not identified as running an agent."""
         signatures = {pane: view.signature for pane, view in (await self.list_views()).items()}
         others = (info for info in list_pane_infos(self._components.server_supervisor) if info.pane not in signatures)
         return signatures | {info.pane: self._identifier.identify(info) for info in others}
@@ -83,7 +83,7 @@ class AgentService:
         tracking = self._components.agent_tracking
         connected = [*tracking.source_watcher.list_health(), *tracking.servers.collect_health()]
         names = {(health.agent, health.source) for health in connected}
-        # A source with a file or server is listed there already, with more detail.
+        # A source with a file or server is already listed above, in more detail.
         live = self._collect_live_sources()
         return [*connected, *(health for health in live if (health.agent, health.source) not in names)]
 
@@ -100,7 +100,7 @@ class AgentService:
         return self._tracker.state_changes.subscribe()
 
     def subscribe_tool_ends(self) -> AbstractContextManager[Subscription[ToolFinished]]:
-        """Subscribe to finished tool calls, as far as agents report them."""
+        """Subscribe to finished tool calls that agents report."""
         return self._components.agent_tracking.signal_reader.finished_tools.subscribe()
 
     def _build_kind(self, adapter: Adapter) -> AgentKind:
@@ -166,12 +166,12 @@ class AgentService:
 
 
 def _is_shown_at(drift: AgentDrift, source: EvidenceSource) -> bool:
-    """Return True if a drift is reported with this source: silent signals with theirs, all others with the screen."""
+    """Return True if a drift is listed with this source: silent signals with native sources, others with the screen."""
     return (source.tier == "deterministic") if drift.kind == "silent_signals" else source.name == "screen"
 
 
 class PaneIdentifier(Struct):
-    """Match commands and titles to agents; both are cached, because listings ask for all panes at once."""
+    """Matches commands and titles to agents. Both are cached, because listings query all panes at once."""
 
     components: Components
     _agents_by_command: dict[str, str] = {}
@@ -187,7 +187,7 @@ class PaneIdentifier(Struct):
             poller_match=tracking.agent_screens.get_agent_on_screen(agent_process) if agent_process is not None else "",
             title_match=self._match_title(pane_info.title),
         )
-        # An agent that reported itself by a hook is known for certain; names and titles can only confirm it.
+        # An agent that identified itself through a hook is certain; names and titles can only confirm it.
         if state is not None and state.binding in _SELF_IDENTIFIED_BINDINGS:
             return build_handshake_signature(state.agent, inputs)
         return identify_agent(inputs, pane_info.command)
@@ -195,7 +195,7 @@ class PaneIdentifier(Struct):
     def _match_command(self, command: str) -> str:
         registry = self.components.agent_tracking.adapter_registry
         if command not in self._agents_by_command:
-            # tmux reports only the name of the command; adapters match processes, so one is made up.
+            # tmux reports only the command name, but adapters match processes, so build a process with that name.
             processes = [ProcessInfo(pid=1, program=command, argv=(command,))]
             match = next((agent for agent in registry.adapters if registry.find_process(agent, processes)), "")
             _add_to_cache(self._agents_by_command, command, match)
@@ -210,7 +210,7 @@ class PaneIdentifier(Struct):
 
 
 def _add_to_cache(cache: dict[str, str], text: str, agent: str) -> None:
-    # Agents show their status in the title, so the names never end.
+    # Agents show their status in the title, so the number of different titles is unlimited.
     if len(cache) >= _MAX_CACHED_NAMES:
         cache.clear()
     cache[text] = agent

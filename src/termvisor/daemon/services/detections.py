@@ -9,7 +9,7 @@ from termvisor.model.ids import EventId
 
 
 class MuteService:
-    """Mutes: matching detections are stored and marked as handled at once."""
+    """Mutes: matching detections are stored but immediately marked as handled."""
 
     def __init__(self, components: Components):
         self._store, self._clock = components.store.detections, components.clock
@@ -35,7 +35,7 @@ class DetectionService:
         return await self._store.find_many(events)
 
     async def mark_handled(self, event: EventId, handling: DetectionHandling) -> DetectionHandling | None:
-        """Record a handling and return the one in force: the first one wins. None if the event does not exist."""
+        """Record a handling and return the first one recorded, which wins; None if the event does not exist."""
         return await self._store.handle(event, handling)
 
     @property
@@ -44,9 +44,9 @@ class DetectionService:
         return self._rule_matcher.rules
 
     def trace_match(self, detection: Detection) -> MatchTrace | None:
-        """Match the detection's text against its rule again; None if the text was not a line or the rule is gone."""
+        """Match the detection's text against its rule again; return None if it was not a line or the rule is gone."""
         rule = self._rule_matcher.find_rule(detection.rule)
-        # Marks and screens are not stored as text that the rule could be tried on again.
+        # Marks and screens are not stored as text that the rule could be matched against.
         if rule is None or rule.scope not in ("line", "stream"):
             return None
         from termvisor.detection.packs.rule_tester import try_rule  # rarely needed: not loaded at start

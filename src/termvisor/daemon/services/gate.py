@@ -56,7 +56,7 @@ class GateService:
 
     async def run(self, action: Action, preconditions: Preconditions) -> Outcome:
         """Execute an action. Raises Refused, NeedsApproval, StaleSnapshot or Conflict if nothing was executed."""
-        # The same request may also be on the screen of the agent; the broker makes one approval request of both.
+        # The agent may also show the same request on its screen; the broker merges both into one approval request.
         if isinstance(action, AnswerAgent):
             return await self._gate_components.permission_broker.answer_hook(action, self.actor, preconditions)
         return await self._gate_components.gate.run(action, self.actor, preconditions)
@@ -79,7 +79,7 @@ class ApprovalService:
         self._gate_components, self._store, self._actor = gate_components, gate_components.store, actor
 
     async def list(self, *, is_open: bool = True, limit: int = 50) -> list[Approval]:
-        # Requests expire when they are read, not by a timer: no caller sees an expired one as open.
+        # Requests expire when they are read rather than by a timer, so no caller sees an expired one as open.
         await self._gate_components.approvals.expire()
         return await self._store.approvals.list(is_open=is_open, limit=limit)
 
@@ -108,7 +108,7 @@ class AuditService:
         self._gate_components, self._store, self._actor = gate_components, gate_components.store, actor
 
     async def find_inverse(self, which: str, panes: Sequence[PaneView]) -> UndoAction:
-        """Return the action that undoes one: by correlation id, or the caller's `last`. Raises NotUndoable."""
+        """Return the action that undoes the one with this correlation id, or the caller's last. Raises NotUndoable."""
         return build_inverse(await find_undoable_action(self._store.audit, which, self._actor), panes)
 
     async def list_chain_entries(self, after: int, limit: int = 500) -> list[HashChainEntry]:
@@ -122,7 +122,7 @@ class AuditService:
         return await self._store.audit.list(after=after, filters=filters, limit=limit)
 
     def subscribe(self) -> AbstractContextManager[Subscription[None]]:
-        """Subscribe to wake-ups: entries may have been added; read them with `list`."""
+        """Subscribe to wake-ups, sent when entries may have been added; read them with `list`."""
         return self._store.audit.updates.subscribe()
 
     async def verify(self, expected_hash: str = "") -> ChainBreak | None:
@@ -132,7 +132,7 @@ class AuditService:
     def load_policy(self) -> tuple[Policy | None, str]:
         """Return the policy in force, and the error in its file, or ""."""
         file = self._gate_components.policy_checker.file
-        # In this order: reading a changed file sets or clears its problem.
+        # The order matters: reading a changed file sets or clears its problem.
         return file.get_current(), file.problem
 
 
@@ -145,7 +145,7 @@ class ReservationService:
         await self._gate_components.gate.run(
             Reserve(pane=pane, owner=owner, seconds=seconds), self._actor, Preconditions(owner=owner)
         )
-        # The gate answers with an outcome only; the reservation itself may be an extended older one.
+        # The gate returns only an outcome; the reservation may be an older one that was extended.
         held = await self._store.reservations.find_for_pane(pane, self._gate_components.clock.now())
         if held is None:
             raise StaleSnapshot(f"the reservation of pane {pane} already expired")

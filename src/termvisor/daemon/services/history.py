@@ -6,18 +6,8 @@ from contextlib import aclosing, closing
 from termvisor.backends.tmux.replay_server import ReplayServer
 from termvisor.clock import NS
 from termvisor.daemon.components import Components
+from termvisor.daemon.replay import timeline
 from termvisor.daemon.replay.renderer import ReplayRenderer
-from termvisor.daemon.replay.timeline import (
-    MissingOutput,
-    PaneResized,
-    ReplaySpan,
-    ReplayStep,
-    TimelineSegment,
-    build_segments,
-    describe_gap,
-    iterate_steps,
-    select_segments,
-)
 from termvisor.errors import MuxError, StorageError
 from termvisor.log import get_logger
 from termvisor.model.event import Event
@@ -89,22 +79,22 @@ class RecordingService:
     async def render_frames(
         self, pane: PaneId, *, since: int | None = None, until: int | None = None, interval: float = 1 / 30
     ) -> AsyncGenerator[ReplayFrame, None]:
-        """Render the screens of a span; if the replay tmux fails, start it again after the last frame.
+        """Render the screens of a span; if the replay tmux fails, restart it and continue after the last frame.
 
         Raises MuxError if it fails twice at the same frame.
         """
-        span, failed_at = ReplaySpan(since, until, int(interval * NS)), -1
+        span, failed_at = timeline.ReplaySpan(since, until, int(interval * NS)), -1
         while True:
             try:
                 async with aclosing(self._render_span(pane, span)) as frames:
                     async for frame in frames:
                         yield frame
-                        span = ReplaySpan(frame.at + 1, until, span.interval)
+                        span = timeline.ReplaySpan(frame.at + 1, until, span.interval)
                 return
             # The replay tmux is a child process that may be killed; a viewer should not notice.
             except MuxError as error:
                 log.warning("replay of pane %d starts again after an error: %s", pane, error)
-                # A frame at which tmux fails twice would make it fail again and again.
+                # If tmux fails twice at the same frame, it would keep failing there.
                 if (span.since or 0) == failed_at:
                     raise
                 failed_at = span.since or 0
@@ -116,27 +106,29 @@ class RecordingService:
     async def find_screen(self, screen_id: ScreenId) -> Screen | None:
         return await self._store.sightings.find_screen(screen_id)
 
-    async def _render_span(self, pane: PaneId, span: ReplaySpan) -> AsyncGenerator[ReplayFrame, None]:
+    async def _render_span(self, pane: PaneId, span: timeline.ReplaySpan) -> AsyncGenerator[ReplayFrame, None]:
         segments = await self._load_segments(pane, span)
         renderer = ReplayRenderer(self._replay_server, span, lambda segment: self._read_steps(segment, span))
         async with aclosing(renderer.render_frames(segments)) as frames:
             async for frame in frames:
                 yield frame
 
-    async def _load_segments(self, pane: PaneId, span: ReplaySpan) -> list[TimelineSegment]:
+    async def _load_segments(self, pane: PaneId, span: timeline.ReplaySpan) -> list[timeline.TimelineSegment]:
         epochs = await self._store.output.list_epochs(pane)
         first_screens = await self._store.baseline_screens.find_by_pane(pane)
         default_screen = await self._build_empty_screen(pane)
-        other_events: list[PaneResized | MissingOutput] = [
-            describe_gap(gap) for gap in await self._store.output.list_gaps(pane=pane)
+        other_events: list[timeline.PaneResized | timeline.MissingOutput] = [
+            timeline.describe_gap(gap) for gap in await self._store.output.list_gaps(pane=pane)
         ]
-        # The recorder logs bytes only; when the pane was resized is known from its events.
+        # The recorder logs only bytes; the times of resizes come from the pane's events.
         for event in await self._store.events.list(pane=pane, limit=_MAX_EVENTS):
             if event.kind == "pane_resized":
                 other_events.append(
-                    PaneResized(event.at, int(event.data["width"] or 0), int(event.data["height"] or 0))
+                    timeline.PaneResized(event.at, int(event.data["width"] or 0), int(event.data["height"] or 0))
                 )
-        return select_segments(build_segments(epochs, first_screens, default_screen), other_events, span)
+        return timeline.select_segments(
+            timeline.build_segments(epochs, first_screens, default_screen), other_events, span
+        )
 
     async def _build_empty_screen(self, pane: PaneId) -> Screen:
         """Return an empty screen of the pane's last known size."""
@@ -145,27 +137,29 @@ class RecordingService:
         width, height = (facts.width, facts.height) if facts and facts.width else _DEFAULT_SIZE
         return Screen(pane=pane, rows=(), width=width, height=height)
 
-    def _read_steps(self, segment: TimelineSegment, span: ReplaySpan) -> Iterator[ReplayStep]:
+    def _read_steps(
+        self, segment: timeline.TimelineSegment, span: timeline.ReplaySpan
+    ) -> Iterator[timeline.ReplayStep]:
         deltas = (delta for epoch in segment.epochs for delta in self._read_epoch(epoch, span.since or 0))
-        return iterate_steps(deltas, segment, span)
+        return timeline.iterate_steps(deltas, segment, span)
 
     def _read_epoch(self, epoch: Epoch, fine_from: int | None = None) -> Iterator[Delta]:
         with closing(SegmentReader(self._pipeline.build_folder_path(epoch))) as reader:
             try:
                 yield from _read_deltas(epoch, reader, fine_from)
-            # A damaged or unreadable segment names its file: the rest of the log is still good.
+            # Name the damaged or unreadable file, because the rest of the log is still good.
             except OSError as error:
                 raise StorageError(f"{error.strerror}: {error.filename}", hint=_DAMAGED_FILE_HINT) from error
 
 
 def _read_deltas(epoch: Epoch, reader: SegmentReader, fine_from: int | None) -> Iterator[Delta]:
-    """Yield the bytes of one epoch that are on disk now, merged into large pieces before the time ``fine_from``."""
+    """Yield the bytes of one epoch that are now on disk, merged into large pieces before the time ``fine_from``."""
     # The size is read once: a pane that keeps printing must not make an export endless.
     offset, end = 0, reader.read_size()
     merge_window = MERGE_WINDOW_NS
     while offset < end and (pieces := list(reader.read_pieces(offset, _READ_BYTES, merge_window))):
         for start, data, at in pieces:
-            # Up to the start of a replay only the result counts, so bytes are merged; from there on their times matter.
+            # Before the start of a replay, only the final screen matters, so bytes are merged; after it, times matter.
             if merge_window and fine_from is not None and at >= fine_from:
                 merge_window = 0
                 break

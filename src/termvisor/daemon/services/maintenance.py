@@ -1,4 +1,4 @@
-"""Serve the daemon's health, the reload of settings and rules, and database maintenance to operations.
+"""Serve health, reloading of settings and rules, and database maintenance to operations.
 
 Invariant of a reload: invalid settings or rules change nothing; settings that need a restart keep their old value
 everywhere. Stored text is not processed again.
@@ -36,7 +36,7 @@ class MaintenanceService:
     def __init__(self, components: Components):
         self._components = components
         self._started_at = components.clock.now()
-        # CPU usage is computed between two calls, so each process needs a sampler that remembers the last one.
+        # CPU usage is computed between two calls, so each process needs a sampler that remembers the last call.
         self._process_usage = ProcessUsageSampler(), ProcessUsageSampler()
         self.scheduler = MaintenanceScheduler(
             components.store, components.paths, components.clock, lambda: components.settings
@@ -55,7 +55,7 @@ class MaintenanceService:
             version=__version__,
             started_at=self._started_at,
             servers=(
-                # Before its first listing a watcher does not know its server yet.
+                # A watcher has no server until its first listing.
                 *(watcher.health for watcher in watchers if watcher.first_listing_done.is_set()),
                 *supervisor.list_unwatched_servers(),
             ),
@@ -88,7 +88,7 @@ class MaintenanceService:
     def _list_alerts(self) -> tuple[str, ...]:
         components = self._components
         problems = (
-            # Both are set while the disk is full: one line is enough.
+            # Both are set while the disk is full, but one alert is enough.
             components.pipeline.storage_error or components.write_retry.problem,
             components.sightings.storage_error,
             components.agent_tracking.tracker.storage_problem,
@@ -112,11 +112,11 @@ class MaintenanceService:
         return self.scheduler.reindex() if rebuild_indexes else self.scheduler.vacuum()
 
     async def backup_database(self, path: str) -> DatabaseBackup:
-        """Copy the database consistently to a new private file. Raises Conflict if the file exists."""
+        """Write a consistent copy of the database to a new private file. Raises Conflict if the file exists."""
         return await self.scheduler.backup_database(path)
 
     async def reload_settings(self) -> ReloadResult:
-        """Reload the settings and apply those that need no restart. On ConfigError the old ones stay in force."""
+        """Reload the settings and apply those that need no restart. On ConfigError, the old ones stay in force."""
         return await reload_settings(self._components)
 
 
@@ -124,7 +124,7 @@ async def reload_settings(components: Components) -> ReloadResult:
     """Read settings and rules from disk and apply them; raise ConfigError if the settings are invalid."""
     settings, result = merge_settings(components.settings, load_settings(components.paths))
     changed = frozenset(result.applied)
-    # First: a new redaction pattern must be in force before anything is logged or stored with the new settings.
+    # Done first: a new redaction pattern must be active before anything is logged or stored with the new settings.
     if changed & _REDACTION_SETTINGS:
         use_rules(await load_redaction_rules(components.paths, settings))
     if changed & _LOG_SETTINGS:
@@ -140,7 +140,7 @@ async def reload_settings(components: Components) -> ReloadResult:
 
 async def _reload_rules(components: Components) -> RulesReloadResult:
     result = await components.active_rules.reload(components.settings)
-    # None if nothing changed: agents then keep their compiled screen rules, and there is no event.
+    # None if nothing changed, in which case agents keep their compiled screen rules and there is no event.
     if result.count is not None:
         components.agent_tracking.reload_screen_rules(components.paths, components.settings)
         await components.event_log.emit("rules_reloaded", rules=str(result.count))
@@ -165,6 +165,6 @@ def _measure_folder(folder: str) -> int:
         for name in names:
             try:
                 total += os.lstat(f"{parent}/{name}").st_size
-            except FileNotFoundError:  # maintenance deletes segments meanwhile
+            except FileNotFoundError:  # maintenance may delete segments in the meantime
                 continue
     return total

@@ -18,13 +18,13 @@ class PaneService:
         self._components = components
 
     async def list_panes(self, *, include_gone: bool = False) -> list[PaneView]:
-        """Return the panes ordered by id; with ``include_gone`` also closed ones."""
+        """Return the panes ordered by id; with ``include_gone``, closed ones too."""
         await self._wait_for_first_scan()
         panes = await self._components.store.panes.list_panes(include_gone=include_gone)
         return [self._build_view(pane) for pane in panes]
 
     async def find_pane(self, pane_id: PaneId) -> PaneView | None:
-        """Return a pane by id, also after it was closed."""
+        """Return a pane by id, even after it was closed."""
         await self._wait_for_first_scan()
         pane = await self._components.store.panes.find(pane_id)
         return None if pane is None else self._build_view(pane)
@@ -38,7 +38,7 @@ class PaneService:
         """Capture the visible screen."""
         watcher, mux_id = self._locate_pane(pane)
         capture = await watcher.server.capture_pane(mux_id, escapes=escapes)
-        # A screen may show the end of a secret whose start has scrolled away; the stream has seen all of it.
+        # A screen may show only the end of a secret whose start has scrolled away; the stream contained all of it.
         secrets = self._components.pipeline.get_secrets(pane)
         if escapes:
             rows = redact_colored_rows(capture.rows, capture.rows_above, secrets)
@@ -49,13 +49,13 @@ class PaneService:
         return capture.to_screen(pane, rows, self._components.clock.now())
 
     async def wait_until_stored(self, pane: PaneId | None = None) -> None:
+        """Wait until the output captured so far, from one pane or all of them, is stored as text."""
         # Until the first scan is done, the epochs of an earlier daemon are not open yet.
-        """Wait until the output captured so far, of all panes or of one, is stored as text."""
         await self._wait_for_first_scan()
         await self._components.pipeline.wait_settled(pane)
 
     async def _wait_for_first_scan(self) -> None:
-        # A client that starts the daemon asks at once; without this it would get an empty list.
+        # A client that starts the daemon sends its request immediately; without this it would get an empty list.
         await self._components.server_supervisor.first_scan_done.wait()
 
     def _locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId]:
@@ -80,7 +80,7 @@ class PaneService:
             first_seen_at=pane.first_seen_at,
             last_output_at=meter.last_at if meter and meter.last_at else pane.last_output_at,
             gone_at=pane.gone_at,
-            # Bytes that were read and are not committed yet count too.
+            # Bytes that were read but not yet committed count too.
             bytes_heard=pane.bytes_heard + (reader.read_offset - reader.stored_offset if reader else 0),
             bytes_per_second=meter.compute_rate(components.clock.monotonic()) if meter and is_open else 0.0,
             gaps=pane.gaps,

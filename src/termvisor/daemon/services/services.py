@@ -1,4 +1,4 @@
-"""Implement the services that operations use, over the components of the daemon."""
+"""The services that operations use, implemented with the components of the daemon."""
 
 from copy import copy
 from functools import cache, cached_property
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 AGENT_PROGRAMS = frozenset(
     {"claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "aider", "goose", "amp"}
 )
-"""Agents run commands in a terminal too: a caller below one of these programs is not a person."""
+"""Agents run commands in a terminal too, so a caller whose ancestor is one of these programs is not a person."""
 
 
 class DaemonServices(Services):
-    """All services of the daemon; `bind_caller` gives a copy with the gate of one caller."""
+    """All services of the daemon; `bind_caller` returns a copy with the gate of one caller."""
 
     _caller: Actor
 
@@ -50,18 +50,18 @@ class DaemonServices(Services):
         self.accounts = AccountService(components, self._run_program)
         self.workflows = WorkflowService(components, self, self._get_gate_components, self.accounts.select)
         self.keeps_recorder = False
-        """True if the recorder keeps running when the daemon stops, for the next daemon."""
+        """True if the recorder keeps running for the next daemon when this one stops."""
 
     def bind_caller(self, actor: Actor) -> "DaemonServices":
         """Return a copy of the services whose gate acts for ``actor``."""
-        # A shallow copy: all callers share the services, and only the gate knows who calls.
+        # A shallow copy: all callers share the services, and only the gate depends on the caller.
         bound = copy(self)
         bound._caller = actor
         return bound
 
     @cached_property
     def gate(self) -> "GateService":  # type: ignore[override]
-        """The gate of the bound caller; built on first use, because most calls only read."""
+        """The gate of the bound caller, built on first use because most calls only read."""
         from termvisor.daemon.services.gate import GateService
 
         return GateService(self.gate_components, self._identify_caller(self._caller))

@@ -1,4 +1,4 @@
-"""Serve live updates: subscriptions to events and output, and user variables reported by a terminal's hook."""
+"""Serve live updates: subscriptions to events and output, and user variables reported by clients."""
 
 from contextlib import AbstractContextManager
 
@@ -28,7 +28,7 @@ class LiveUpdates:
     async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
         """Store the variable and publish its event; return None if the pane exceeded its rate.
 
-        The rate limit is that of variables in the stream; rejected reports are counted in the next event.
+        Variables in the output stream have the same rate limit; rejected reports are counted in the next event.
         Raises BadRequest.
         """
         text = user_variables.decode_value(value)

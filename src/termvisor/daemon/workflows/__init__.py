@@ -1,1 +1,1 @@
-"""Workflows in the daemon: what the engine needs from live panes, the store and the gate, and the workflow service."""
+"""Workflows in the daemon: the engine's access to live panes, the store and the gate, and the workflow service."""

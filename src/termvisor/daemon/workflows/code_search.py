@@ -1,8 +1,8 @@
 """Search code for identifiers with `ast-grep`, if it is installed.
 
-It reads only below one folder. It runs in the root folder, because it looks for its settings, which may name libraries
-to load, in the current folder: those of an untrusted project must not be used. Names must be plain identifiers, so
-that text from a screen cannot become an option or a pattern.
+It reads only below one folder. It runs in the root folder, because it loads settings from the current folder: those of
+an untrusted project could name libraries to load. Names must be plain identifiers, so that text from a screen cannot
+become an option or a pattern.
 """
 
 import re
@@ -20,7 +20,7 @@ from termvisor.workflows.results import CodeSearchResult
 
 AST_GREP = "ast-grep"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,79}")
-# Each name is one run of ast-grep over the whole project.
+# Each name needs one run of ast-grep over the whole project.
 _MAX_NAMES = 3
 # The places become part of a prompt, which should stay short.
 _MAX_PLACES_PER_NAME = 4
@@ -64,7 +64,7 @@ async def _run_ast_grep(name: str, folder: str, run_program: ProgramRunner) -> t
         outcome = await run_program(
             RunProgram(argv=(AST_GREP, "run", "--json=compact", "--pattern", name, "--", folder))
         )
-    # The policy may forbid the program; a nudge without places is still useful.
+    # The policy may forbid the program; a prompt without places is still useful.
     except Refused as error:
         return [], f"ast-grep was not run: {error.message}"
     output = outcome.answered

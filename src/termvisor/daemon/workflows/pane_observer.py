@@ -10,7 +10,7 @@ from termvisor.bus import Subscription, wait_for_update
 from termvisor.clock import NS, Clock
 from termvisor.errors import NotFound
 from termvisor.model.agent.agent_view import AgentView
-from termvisor.model.agent.state import AgentState, StateChange
+from termvisor.model.agent.state import StateChange
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Line
@@ -33,7 +33,7 @@ class PaneObserver:
     async def observe(self, pane: PaneId, lines: int) -> Observation:
         """Return the current state of a pane with its last ``lines`` lines; raise NotFound if it is closed."""
         panes = self._services.panes
-        # Output that tmux already shows may not be stored yet; lines and screen must be of the same moment.
+        # Output that tmux already shows may not be stored yet, but lines and screen must be from the same moment.
         await panes.wait_until_stored(pane)
         view = await panes.find_pane(pane)
         if view is None or view.gone_at is not None:
@@ -46,7 +46,7 @@ class PaneObserver:
         return observation if agent is not None else await self._add_last_session(observation)
 
     async def _add_last_session(self, observation: Observation) -> Observation:
-        """Add the last session of a pane without an agent, which can be resumed."""
+        """Add the pane's last session, which can be resumed, if no agent is running in it."""
         sessions = await self._services.agents.list_sessions(pane=observation.pane, limit=1)
         if not sessions:
             return observation
@@ -67,12 +67,12 @@ class PaneObserver:
 
 
 class LivePaneChangeWaiter:
-    """Wait for output, events or state changes of one pane only."""
+    """Waits for output, events or state changes of a single pane."""
 
     def __init__(self, pane: PaneId, sources: Sequence[Subscription[Any]], clock: Clock):
         self._pane, self._sources, self._clock = pane, sources, clock
         for source in sources:
-            # Filtered at the bus, so that a busy neighbour does not wake this run for each of its lines.
+            # Filtered at the bus, so that a busy neighbouring pane does not wake this run for each of its lines.
             source.is_wanted = self._is_ours
 
     async def wait_for_change(self, seconds: float) -> None:
@@ -92,7 +92,7 @@ def build_observation(
     """Build the observation of a pane from its view, screen rows, last lines and agent. Pure."""
     facts, state = view.facts, None if agent is None else agent.state
     session = None if agent is None else agent.session
-    # A pane without output is quiet since it was first seen.
+    # A pane without output has been quiet since it was first seen.
     last = view.last_output_at if view.last_output_at is not None else view.first_seen_at
     observation = Observation(
         at=now,
@@ -109,19 +109,15 @@ def build_observation(
         quiet_for=max(0.0, (now - last) / NS),
     )
     if state is not None:
-        observation = _add_agent_state(observation, state)
+        observation = replace(
+            observation,
+            agent=state.agent,
+            runtime=state.runtime,
+            state=state.value,
+            state_at=state.since or 0,
+            usage_limited=state.flags.usage_limited,
+            resets_at=state.flags.resets_at,
+            compacting=state.flags.compacting,
+            auth_needed=state.flags.auth_needed,
+        )
     return observation if session is None else replace(observation, session=session.external_id, resume=session.resume)
-
-
-def _add_agent_state(observation: Observation, state: AgentState) -> Observation:
-    return replace(
-        observation,
-        agent=state.agent,
-        runtime=state.runtime,
-        state=state.value,
-        state_at=state.since or 0,
-        usage_limited=state.flags.usage_limited,
-        resets_at=state.flags.resets_at,
-        compacting=state.flags.compacting,
-        auth_needed=state.flags.auth_needed,
-    )

@@ -1,7 +1,7 @@
-"""Give workflow steps access to the gate, to stored agent sessions, and to the settings that they may read.
+"""Give workflow steps access to the gate, to stored agent sessions, and to the settings they may read.
 
-A project's `.termvisor.toml` comes with the project, so it is untrusted: it must be a small regular file owned by the
-user, only the keys named here are read, and an invalid file is reported.
+A project's `.termvisor.toml` is untrusted, because it comes with the project: it must be a small regular file owned by
+the user, only the keys named here are read, and an invalid file is reported.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _MAX_FILE_BYTES = 64 << 10
 
 
 class WorkflowGate:
-    """The gate for workflow steps; it is built when a run acts for the first time."""
+    """The gate for workflow steps, built when a run first acts."""
 
     def __init__(self, components: Components, get_gate_components: "Callable[[], GateComponents]"):
         self._store, self._get_gate_components = components.store, get_gate_components
@@ -65,7 +65,7 @@ class WorkflowGate:
     async def withdraw_approvals(self, correlation: str) -> None:
         for approval in await self._store.approvals.list():
             if f"{approval.correlation}.".startswith(f"{correlation}."):
-                # None if it was answered or expired in this moment.
+                # None if it was answered or expired in the meantime.
                 withdrawn = await self._store.approvals.withdraw(approval.id)
                 self._get_gate_components().approvals.updates.publish(withdrawn or approval)
 
@@ -77,7 +77,7 @@ class WorkflowSessions:
         self._components, self._sessions = components, components.store.sessions
 
     async def find_last_session(self, pane: PaneId, call: LastSessionCall) -> SessionRecord:
-        # A session is stored a moment after its signal; a run that the same signal started must find it.
+        # A session is stored shortly after its signal, but a run started by the same signal must find it.
         await self._components.agent_tracking.tracker.wait_stored()
         sessions = await self._sessions.list(pane=None if call.anywhere else pane, limit=_MAX_SESSIONS)
         matching = [
@@ -88,7 +88,7 @@ class WorkflowSessions:
         return self._build_record(matching[-1]) if matching else SessionRecord()
 
     async def update_session(self, session: SessionId, external_id: str, tokens: dict[str, int]) -> SessionRecord:
-        """Store the session id and token counts that are missing; an id without a resume command is not stored."""
+        """Add the session's id and token counts if they are missing; an id without a resume command is not stored."""
         stored = await self._sessions.find(session)
         if stored is None:
             return SessionRecord()
@@ -122,18 +122,18 @@ class WorkflowSessions:
 async def read_preferences(
     settings: WorkflowSettings, names: Sequence[str], agent: str, view: PaneView | None
 ) -> PreferenceValues:
-    """Return the values of the named settings; raise BadRequest for a name that workflows may not read."""
+    """Return the values of the named settings. Raises BadRequest for a setting that workflows may not read."""
     if unreadable := [name for name in names if name not in READABLE_SETTINGS and name != COMPACTION_SETTING]:
         raise BadRequest(f"workflows may not read the setting {unreadable[0]!r}")
     values = {name: cast(Scalar, getattr(settings, name, None)) for name in names if name in READABLE_SETTINGS}
     if COMPACTION_SETTING not in names:
         return PreferenceValues(values=values)
-    # The folder of a pane on another machine is not a folder of this one.
+    # The folder of a pane on another machine does not exist on this one.
     folder = view.facts.cwd if view is not None and view.instance.server.target == "local" else ""
     try:
-        # Reading a file of a foreign folder may block, for example on a network file system.
+        # Reading a file in an unknown folder may block, for example on a network file system.
         prompt = await asyncio.to_thread(read_project_prompt, folder) if folder else ""
-    # A broken project file must not keep the user's own prompt from being used.
+    # A broken project file must not prevent the use of the user's own prompt.
     except ConfigError as error:
         prompt = find_compaction_prompt(settings, agent)
         return PreferenceValues(values={**values, COMPACTION_SETTING: prompt}, trouble=error.message)
@@ -144,7 +144,7 @@ async def read_preferences(
 
 
 def read_project_prompt(folder: str) -> str:
-    """Return the prompt that a project sets for after a compaction, or an empty text.
+    """Return the prompt that a project defines to be sent after a compaction, or an empty text.
 
     Raises ConfigError if the file is invalid.
     """
@@ -152,7 +152,7 @@ def read_project_prompt(folder: str) -> str:
     data = _read_project_file(path)
     try:
         content = tomllib.loads(data.decode()) if data else {}
-    except (ValueError, RecursionError) as error:  # also for numbers too long and tables too deep
+    except (ValueError, RecursionError) as error:  # also raised for very long numbers and deeply nested tables
         raise ConfigError(f"{path}: {error}"[:300]) from error
     table = content.get("compaction", {})
     prompt = table.get("prompt", "") if isinstance(table, dict) else None

@@ -52,7 +52,7 @@ from termvisor.model.workflow import WorkflowReference
 
 WORKFLOWS_FOLDER = "workflows"
 _SIGNAL_RULE_GLOBS = ("signal.*", "user_var.*")
-"""Rule ids that are in no pack: signals of agents, and user variables."""
+"""Rule ids that belong to no pack: signals of agents, and user variables."""
 AccountSelector = Callable[[PaneId | None, str, str], Awaitable[AccountSelection]]
 
 
@@ -88,11 +88,11 @@ class WorkflowService:
             lambda: components.settings.workflow_max_concurrent,
         )
         self.sends_recovered = asyncio.Event()
-        """Set once the sends that an earlier daemon left open are resolved."""
+        """Set once the outcomes of sends that an earlier daemon left open are known."""
 
     async def run(self) -> None:
-        """Run the engine until cancelled; it starts once the panes are known and open sends are resolved."""
-        # Before the first scan it is not known which panes are gone, and a run is cancelled with its pane.
+        """Run the engine until cancelled, starting once the panes and the outcomes of open sends are known."""
+        # A run is cancelled with its pane, and which panes are gone is unknown before the first scan.
         await self._components.server_supervisor.first_scan_done.wait()
         # A resumed step looks up its delivery, whose outcome must be known by then.
         await self.sends_recovered.wait()
@@ -111,7 +111,7 @@ class WorkflowService:
         return infos, self._registry.problems
 
     def find_answering_workflow(self, detection: Detection) -> str | None:
-        """Return the workflow that this detection would trigger now (by trigger, mode and priority), or None."""
+        """Return the workflow that this detection would start now, by trigger, mode and priority, or None."""
         matching = match_workflows(detection, self._registry.list_workflows(), self._get_mode, self._clock.now())
         return matching[0].name if matching else None
 
@@ -127,7 +127,7 @@ class WorkflowService:
         return run, await self._runs.list_steps(run_id)
 
     async def start_run(self, workflow: str, pane: PaneId, actor: Actor, *, force: bool = False) -> Run:
-        """Start a run. Raises WorkflowNotFound; without ``force`` Conflict if the pane does not match the trigger."""
+        """Start a run. Raises WorkflowNotFound, or Conflict (without ``force``) if the pane has no matching trigger."""
         registered = self._get_workflow(workflow)
         if self._get_mode(workflow) == "off":
             hint = f"`visor config set workflow_modes {workflow}=ask` enables it."
@@ -148,7 +148,7 @@ class WorkflowService:
         return await dry_run_workflow(registered, executor, run, trigger)
 
     async def change_run(self, run_id: RunId, change: RunChangeRequest, actor: Actor) -> Run:
-        """Pause, resume, cancel or signal a run. Raises WorkflowNotFound; Conflict if it has ended."""
+        """Pause, resume, cancel or signal a run. Raises WorkflowNotFound, or Conflict if it has ended."""
         by = f"{actor.kind}:{actor.uid}"
         if change.kind == "cancel":
             return await self.engine.cancel(run_id, change.word or f"cancelled by {by}", by)
@@ -168,7 +168,7 @@ class WorkflowService:
         return resolve_workflow_mode(self._components.settings.workflow_modes, workflow, registered.mode)
 
     async def _list_open_choices(self, run_id: RunId) -> Sequence[str]:
-        """Return the choices of the `ask_person` step that the run waits in."""
+        """Return the choices of the `ask_person` step in which the run is waiting."""
         steps = await self._runs.list_steps(run_id)
         waiting = [step for step in steps[-1:] if step.kind == "ask_person" and step.status == "running"]
         return msgspec.json.decode(waiting[0].given, type=AskPersonCall).choices if waiting else ()
@@ -193,7 +193,7 @@ class WorkflowService:
         return replace(build_run(trigger, workflow, mode, self._clock.now()), origin=origin)
 
     async def _prepare_forced_run(self, workflow: Workflow, pane: PaneId) -> Run:
-        """Return a run without a trigger, for the agent that is in the pane now."""
+        """Return a run without a trigger, for the agent that is currently in the pane."""
         observation = await self._services.panes.observe(pane, 0)
         mode = self._get_mode(workflow.name)
         return Run(
@@ -213,7 +213,7 @@ class WorkflowService:
         """Return the newest detection in the pane that triggers the workflow."""
         since = self._clock.now() - int(workflow.trigger.fresh_for * NS)
         detections = await self._services.list_recent_detections(pane, since)
-        # The list is oldest first.
+        # The list is ordered oldest first.
         return next((item for item in reversed(detections) if workflow.trigger.matches(item)), None)
 
 
@@ -225,7 +225,7 @@ def _build_workflow_info(workflow: Workflow, mode: WorkflowMode) -> WorkflowInfo
 
 def find_unknown_names(names: Sequence[WorkflowReference], rules: Sequence[Rule]) -> tuple[str, ...]:
     """Return a warning for each unknown name; none while no rules are loaded."""
-    # Rules are loaded after the start; until then every name would look unknown.
+    # Rules are loaded after startup; until then, every name would look unknown.
     if not names or not rules:
         return ()
     ids = frozenset(rule.id for rule in rules)

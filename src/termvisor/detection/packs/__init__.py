@@ -1,6 +1,6 @@
 """Load and check rule packs.
 
-In: folders with one TOML file per rule. Out: the active rules, and the problems of the others. Read ``loader`` first.
+In: folders with one TOML file per rule. Out: the active rules, and problems with the others. Read ``loader`` first.
 """
 
 from termvisor.detection.packs.loader import load_packs

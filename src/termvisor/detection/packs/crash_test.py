@@ -27,7 +27,7 @@ CompileVerdict = Literal["compiled", "crashed", "unclear"]
 
 
 class CrashTestEnd(Struct, frozen=True):
-    """How one process ended; ``why`` is empty if that proves nothing about ``last``, the pattern it tried last."""
+    """How a process ended; ``why`` is empty if its end proves nothing about ``last``, the pattern it tried last."""
 
     status: int
     why: str
@@ -36,20 +36,20 @@ class CrashTestEnd(Struct, frozen=True):
 
 
 class CrashTest(Struct, frozen=True, kw_only=True):
-    """``timeout_s`` is only a backstop: the process limits its own CPU time."""
+    """Test of rules in child processes; ``timeout_s`` is only a backstop, because they limit their own CPU time."""
 
     run_worker: Callable[..., WorkerResult[TriedPattern]] = run_worker
     timeout_s: float = 300.0
 
     def find_crashing(self, rules: Sequence[Rule]) -> dict[str, str]:
-        """Compile the rules one by one; return the bad ones by id, with the reason."""
+        """Compile the rules one by one; return the reason for each bad rule, by id."""
         crashing: dict[str, str] = {}
         left = list(rules) if find_spec("hyperscan") else []
         while left:
             end = self._try_rules(left, "")
             crashing |= {name: f"cannot be used: Hyperscan reports: {why}" for name, why in end.refused.items()}
             names = [rule.id for rule in left]
-            # The process ended for another reason, such as too little memory, which proves nothing about a rule.
+            # The process ended for another reason, such as lack of memory, which proves nothing about a rule.
             if not end.why or end.last not in names:
                 break
             crashing[end.last] = end.why
@@ -57,12 +57,12 @@ class CrashTest(Struct, frozen=True, kw_only=True):
         return crashing
 
     def compile_surviving(self, rules: Sequence[Rule], suspects: Collection[str], folder: str) -> dict[str, str]:
-        """Compile the rules together and store the result in ``folder``, without the suspects that crash Hyperscan.
+        """Compile the rules into one Hyperscan database in ``folder``, leaving out those that crash the compiler.
 
-        Each suspect is compiled alone first: among others a bad one may do harm without a crash. Return the bad ones by
-        id, with the reason. If no single rule is to blame, nothing is stored.
+        Each suspect is first compiled alone: in combination a bad one may do harm without a crash. Returns the reason
+        for each bad rule, by id. If no single rule is to blame, nothing is stored.
         """
-        # Built-in rules need no trial: the first start of a daemon waits for this.
+        # Built-in rules need no trial, and the first start of a daemon waits for this.
         if not suspects:
             compile_in_process(_build_request(rules, folder))
             return {}
@@ -113,9 +113,9 @@ def _build_request(rules: Sequence[Rule], folder: str) -> IsolatedCompileRequest
 
 
 def compile_in_process(trial: IsolatedCompileRequest) -> str:
-    """Compile built-in patterns in this process, which is expendable; return why they were not stored, or "".
+    """Compile built-in patterns in this process, which may crash; return why they were not stored, or "".
 
-    The first start of a daemon waits for it.
+    The first start of a daemon waits for this.
     """
     error = compile_together(trial)
     return f"Hyperscan reports: {error}" if error else ""
@@ -134,12 +134,12 @@ class _CrashingPatterns(Struct, frozen=True):
 
 
 def load_crashing_rules(folder: str) -> dict[str, str]:
-    """Return the stored bad patterns with the reason; none if they were found with another Hyperscan version."""
+    """Return the stored bad patterns with their reasons; none if they were found with another Hyperscan version."""
     try:
         with open(f"{folder}/{_CRASHING_FILE}", "rb") as file:
             stored = msgspec.json.decode(file.read(), type=_CrashingPatterns)
     except (OSError, msgspec.MsgspecError):
-        # None were found yet. At worst a pattern crashes its worker again.
+        # None were stored, or the file is unreadable. At worst a pattern crashes its worker again.
         return {}
     return stored.patterns if stored.engine == _read_engine_version() else {}
 
@@ -154,6 +154,6 @@ def save_crashing_rules(folder: str, patterns: Mapping[str, str]) -> None:
 def _read_engine_version() -> str:
     if not find_spec("hyperscan"):
         return ""
-    import hyperscan  # loaded only if there are bad patterns
+    import hyperscan  # imported only if there are bad patterns
 
     return str(getattr(hyperscan, "__version__", ""))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.detection.packs import locations
+from termvisor.detection.packs import loader
 from termvisor.detection.packs.crash_test import CrashTest, load_crashing_rules
 from termvisor.detection.packs.loader import check_rule, load_packs, read_pack
 from termvisor.detection.packs.pack import RulePack, RuleProblem
@@ -16,12 +16,12 @@ from termvisor.model.did_you_mean import find_close_matches
 from termvisor.regex.relax import relax_pattern
 
 DEFAULT_CRASH_TEST = CrashTest()
-# An unknown name at least this similar to a known one counts as a typo.
+# Similarity to a known name from which an unknown name counts as a typo.
 _MIN_SIMILARITY = 0.75
 
 
 class LintResult(Struct, frozen=True, kw_only=True):
-    """``warnings`` are about valid rules."""
+    """Result of checking rules; ``warnings`` concern valid rules."""
 
     rules: tuple[Rule, ...]
     packs: tuple[str, ...]
@@ -32,7 +32,7 @@ class LintResult(Struct, frozen=True, kw_only=True):
 def lint_rules(
     path: str | None, folders: Sequence[str] = (), *, crash_test: CrashTest = DEFAULT_CRASH_TEST, cache: str = ""
 ) -> LintResult:
-    """Check the rules at ``path``, or in ``folders`` if it is None; ``cache`` is the daemon's cache folder.
+    """Check the rules at ``path``, or in ``folders`` if ``path`` is None; ``cache`` is the daemon's cache folder.
 
     Every pattern is also compiled with Hyperscan in a child process.
     """
@@ -40,7 +40,7 @@ def lint_rules(
     result = _read_rules(path, folders, crashing)
     scanned = [rule for rule in result.rules if rule.scope != "screen"]
     if fatal := crash_test.find_crashing(scanned):
-        # Read again, so that a crashing rule is reported with its file and line.
+        # Read the rules again, so that a crashing rule is reported with its file and line.
         crashing = crashing | {relax_pattern(rule.pattern): fatal[rule.id] for rule in scanned if rule.id in fatal}
         result = _read_rules(path, folders, crashing)
     return replace(result, warnings=find_typos(result.rules, load_packs().rules))
@@ -52,7 +52,7 @@ def _read_rules(path: str | None, folders: Sequence[str], crashing: Mapping[str,
     rules: list[Rule] = []
     names: list[str] = []
     problems: list[RuleProblem] = []
-    for pack in locations.find_packs(folders) if path is None else _find_packs(path):
+    for pack in loader.find_packs(folders) if path is None else _find_packs(path):
         if isinstance(pack, RuleProblem):
             problems.append(pack)
             continue
@@ -64,8 +64,8 @@ def _read_rules(path: str | None, folders: Sequence[str], crashing: Mapping[str,
 
 
 def _lint_file(path: str, crashing: Mapping[str, str]) -> LintResult:
-    pack = locations.read_pack_file(os.path.dirname(os.path.abspath(path)), "user")
-    if os.path.basename(path) == locations.PACK_FILE:
+    pack = loader.read_pack_file(os.path.dirname(os.path.abspath(path)), "user")
+    if os.path.basename(path) == loader.PACK_FILE:
         if isinstance(pack, RuleProblem):
             return LintResult(rules=(), packs=(), problems=(pack,))
         return LintResult(rules=(), packs=(path,), problems=())
@@ -77,17 +77,17 @@ def _lint_file(path: str, crashing: Mapping[str, str]) -> LintResult:
 
 
 def _find_packs(path: str) -> Iterator[RulePack | RuleProblem]:
-    """Find the packs at a path: a folder with TOML files is a pack, one without contains packs."""
+    """Find the packs at a path. A folder with TOML files is a pack; a folder without contains packs."""
     if any(name.endswith(".toml") for name in os.listdir(path)):
-        yield locations.read_pack_file(path.rstrip("/"), "user")
+        yield loader.read_pack_file(path.rstrip("/"), "user")
         return
-    yield from locations.find_packs_in(path, "user")
+    yield from loader.find_packs_in(path, "user")
 
 
 def find_typos(rules: Iterable[Rule], builtin_rules: Sequence[Rule]) -> tuple[RuleProblem, ...]:
-    """Warn about agent and workflow names that look mistyped: such a rule would never apply.
+    """Warn about agent and workflow names that look mistyped, because such a rule would never apply.
 
-    They are compared with those in the built-in rules; other names are allowed, since packages and files add some.
+    They are compared with the names in built-in rules. Other names are allowed, because packages and files add some.
     """
     known = {
         "agent": {rule.agent for rule in builtin_rules if rule.agent},

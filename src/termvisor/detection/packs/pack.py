@@ -1,4 +1,4 @@
-"""Define rule packs, and the result of loading them: active rules, packs, and problems."""
+"""Rule packs, and the result of loading them: active rules, packs, and problems."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ PackOrigin = Literal["builtin", "installed", "user"]
 
 
 class RuleProblem(Struct, frozen=True, kw_only=True):
-    """One problem with a file; its rule is not active, all others are."""
+    """A problem with one file. Its rule is not active; all others are."""
 
     file: str
     line: int | None = None
@@ -32,14 +32,14 @@ class RulePack(Struct, frozen=True, kw_only=True):
 
 
 class RulePacks(Struct, frozen=True, kw_only=True):
-    """``rules`` are the active ones, sorted by id."""
+    """All loaded packs; ``rules`` are the active rules, sorted by id."""
 
     rules: tuple[Rule, ...] = ()
     packs: tuple[RulePack, ...] = ()
-    """In loading order; of two rules with one id, that of the later pack is active."""
+    """In loading order. If two rules have the same id, the one from the later pack is active."""
     troubles: tuple[RuleProblem, ...] = ()
     replaced: dict[str, tuple[str, ...]] = {}
-    """By rule id: the packs whose rule was replaced by one of a later pack."""
+    """By rule id, the packs whose rule was replaced by that of a later pack."""
     disabled: tuple[str, ...] = ()
     """Ids of the rules that the settings disable."""
 

@@ -1,7 +1,7 @@
-"""Check a rule: its patterns are supported and cannot make ``re`` slow, and it matches its own examples.
+"""Check that a rule's patterns are supported and cannot make ``re`` slow, and that it matches its own examples.
 
-The scan engines run in linear time, but captures are extracted by ``re``, which does not: an unbounded repeat inside
-another one takes exponential time, and several unbounded repeats that match anything take polynomial time.
+The scan engines run in linear time, but ``re``, which extracts the captures, does not: an unbounded repeat inside
+another takes exponential time, and several unbounded repeats that match anything take polynomial time.
 """
 
 import warnings
@@ -13,16 +13,16 @@ from termvisor.model.detection.rule import MatchingExample, Rule
 from termvisor.regex import compile_patterns, dialect
 
 MAX_WIDE_REPEATS = 2
-"""Unbounded repeats that match anything: two are cheap, since a line has at most 4096 characters."""
+"""Maximum number of unbounded repeats that match anything. Two are cheap, since a line has at most 4096 characters."""
 # A repeat with at least this maximum counts as unbounded.
 _UNBOUNDED_REPEAT = 512
 _REPEAT_OPS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-# More than for lines: a part of a screen is small and matched only when it changed.
+# More than for lines, because a screen region is small and matched only when it changes.
 _MAX_WIDE_ON_SCREEN = 4
 
 
 class ExampleProblem(NamedTuple):
-    """``number`` counts tables of one name from 0."""
+    """A problem with one table of a rule; ``number`` counts tables of the same name from 0."""
 
     key: str
     why: str
@@ -30,7 +30,7 @@ class ExampleProblem(NamedTuple):
 
 
 def find_problems(rule: Rule) -> list[ExampleProblem]:
-    """Return the problems of a rule; empty if it may be loaded."""
+    """Return the problems with a rule; empty if it may be loaded."""
     conditions = (("also", rule.also), ("unless", rule.unless))
     others = [(key, condition.pattern) for key, group in conditions for condition in group]
     max_wide = _MAX_WIDE_ON_SCREEN if rule.scope == "screen" else MAX_WIDE_REPEATS
@@ -50,7 +50,7 @@ def find_problems(rule: Rule) -> list[ExampleProblem]:
 
 
 def _check_engine_support(pattern: str) -> str:
-    """Return why no engine accepts the pattern; empty if one does."""
+    """Return why no engine accepts the pattern; empty if an engine does."""
     try:
         compile_patterns({"pattern": pattern}, "re2")
     except ConfigError:
@@ -79,7 +79,7 @@ def _shorten(text: str) -> str:
 
 
 def find_backtracking_risk(pattern: str, max_wide: int = MAX_WIDE_REPEATS) -> str:
-    """Return why this pattern may be slow; empty if it cannot be."""
+    """Return why this pattern may be slow; empty if it never is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from re import _parser  # type: ignore[attr-defined]  # the standard library's own pattern parser
@@ -93,7 +93,7 @@ def find_backtracking_risk(pattern: str, max_wide: int = MAX_WIDE_REPEATS) -> st
 
 
 def _measure_depth(tree: Any) -> int:
-    """Return how deep unbounded repeats are nested."""
+    """Return how deeply unbounded repeats are nested."""
     return max((_measure_node_depth(str(name), argument) for name, argument in tree), default=0)
 
 
@@ -103,7 +103,7 @@ def _measure_node_depth(name: str, argument: Any) -> int:
 
 
 def _count_wide_repeats(tree: Any) -> int:
-    """Return how many unbounded repeats that match anything can follow each other."""
+    """Return how many unbounded repeats that match anything can follow one another."""
     return sum(_count_node_wide_repeats(str(name), argument) for name, argument in tree)
 
 

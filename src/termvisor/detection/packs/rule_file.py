@@ -1,4 +1,4 @@
-"""The file of a rule: parse it into a ``Rule``, or a ``RuleProblem`` with line and reason, and render a new one."""
+"""Rule files: parse one into a ``Rule``, or a ``RuleProblem`` with line and reason, and render a new one."""
 
 import os
 import re
@@ -76,14 +76,14 @@ def parse_toml(text: str, path: str) -> dict[str, Any] | RuleProblem:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        # RecursionError has no text and no position.
+        # A RecursionError has neither text nor position.
         position = _LINE_AND_COLUMN.search(str(error))
         why = _LINE_AND_COLUMN.sub("", str(error)).strip() or "is nested too deeply"
         return RuleProblem(file=path, line=int(position[1]) if position else None, why=f"is not valid TOML: {why}")
 
 
 def find_line(key: str, text: str, number: int = 0) -> int | None:
-    """Return the line of a key, or of the table ``number`` with that name."""
+    """Return the line of a key, or of the table with that name and ``number``."""
     pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\]|\.)")
     lines = [line for line, row in enumerate(text.splitlines(), 1) if pattern.match(row)]
     return lines[min(number, len(lines) - 1)] if lines else None
@@ -112,7 +112,7 @@ def _describe_correct_key(key: str) -> str:
 
 
 def _find_problems(rule: Rule) -> list[tuple[str, str]]:
-    """Return what the types cannot check, as (key, why)."""
+    """Return the problems that type checking cannot find, as pairs (key, why)."""
     blank, *others = _find_unfilled_keys(rule) or [""]
     checks = [
         (
@@ -152,7 +152,7 @@ def _find_unfilled_keys(rule: Rule) -> list[str]:
 
 
 class DecodeProblem(NamedTuple):
-    """``shown`` is the key that is searched for in the file; ``number`` counts tables of one name from 0."""
+    """A decoding problem; ``shown`` is the key to find in the file, ``number`` counts tables of that name from 0."""
 
     key: str
     why: str
@@ -161,7 +161,7 @@ class DecodeProblem(NamedTuple):
 
 
 def describe_decode_error(error: str) -> DecodeProblem:
-    """Translate a message of msgspec, which names Python types and fields, to the words of the file."""
+    """Translate an msgspec message, which names Python types and fields, into the terms of the rule file."""
     path = _ERROR_PATH.search(error)
     message = _ERROR_PATH.sub("", error)
     key = _TABLE_BY_FIELD.get(path["top"], path["top"]) if path else ""
@@ -184,7 +184,7 @@ def _describe_inner_key(path: str) -> str:
 
 
 def _describe_field_error(key: str, name: str, number: int, *, is_unknown: bool) -> DecodeProblem:
-    """Describe an unknown or missing key; ``key`` is the table that it belongs to, or empty."""
+    """Describe an unknown or missing key; ``key`` is the table it belongs to, or empty."""
     prefix = f"`{name}` " if key else ""
     if not is_unknown:
         return DecodeProblem(key or name, f"{prefix}is missing", key or name, number)
@@ -194,7 +194,7 @@ def _describe_field_error(key: str, name: str, number: int, *, is_unknown: bool)
 
 
 def render_rule_file(name: str, agent: str = "") -> str:
-    """Render the file of a new rule. It is rejected until all placeholders are filled in."""
+    """Render the file of a new rule, which is rejected until all placeholders are filled in."""
     return f"""\
 # A rule of your own. `visor rules lint` reports what is missing; `visor rules test "<text>"` tests it.
 id = "{name}"

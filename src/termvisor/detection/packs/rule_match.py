@@ -1,6 +1,6 @@
-"""Decide whether a rule applies: match its pattern and extract the captures, and check its range of agent versions.
+"""Decide whether a rule applies: match its pattern, extract the captures, and check its range of agent versions.
 
-In: a text, one line for scope `line` and at most four for `stream`. Out: the span and the captures. Shared by the
+In: a text of one line (scope `line`) or at most four (scope `stream`). Out: the span and the captures. Shared by the
 scanner, the rule tester and lint.
 """
 
@@ -13,10 +13,10 @@ from msgspec import Struct
 from termvisor.model.detection.rule import Rule
 
 WINDOW_LINES = 4
-"""Lines that a match of a `stream` rule may span."""
+"""Maximum number of lines that a match of a `stream` rule may span."""
 _BOUND_PATTERN = re.compile(r"\s*(>=|<=|==|!=|>|<)?\s*(\d+(?:\.\d+)*)\s*")
 _VERSION_PATTERN = re.compile(r"\d+(?:\.\d+)*")
-# The results of comparing the version with the bound that satisfy each operator.
+# For each operator, the results of comparing the version with the bound that satisfy it.
 _ALLOWED_ORDERS = {">=": (0, 1), "<=": (-1, 0), "==": (0,), "!=": (-1, 1), ">": (1,), "<": (-1,)}
 
 
@@ -33,13 +33,13 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def find_match(rule: Rule, text: str) -> PatternSpan | None:
-    """Return the first match. A text without any anchor is rejected before the pattern is tried, which is cheap."""
+    """Return the first match. Text without any of the anchors is rejected cheaply, before the pattern is tried."""
     match = find_match_ending_after(rule, text)
     return PatternSpan(match.start(), match.end(), extract_captures(match)) if match else None
 
 
 def find_match_ending_after(rule: Rule, text: str, after: int = 0) -> re.Match[str] | None:
-    """Return the first match that ends after this offset; in a window, on its last line."""
+    """Return the first match that ends after this offset (in a window of lines: on its last line)."""
     if not has_anchor(rule, text):
         return None
     return next((match for match in compile_pattern(rule.pattern).finditer(text) if match.end() > after), None)
@@ -50,7 +50,7 @@ def has_anchor(rule: Rule, text: str) -> bool:
 
 
 def extract_captures(match: re.Match[str]) -> dict[str, str]:
-    """Return the matched named groups, each as one line. A group `at__2` is an alternative of `at`."""
+    """Return the named groups that matched, each as one line. A group `at__2` is an alternative to `at`."""
     values = {name: " ".join(value.split()) for name, value in match.groupdict().items() if value}
     return {name.partition("__")[0]: value for name, value in values.items() if value}
 

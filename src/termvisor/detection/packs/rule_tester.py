@@ -24,7 +24,7 @@ from termvisor.model.detection.rule import (
 
 
 class RuleTestResult(Struct, frozen=True, kw_only=True):
-    """``line`` counts from 0 and is where the match ends; None if the rule does not match."""
+    """Result of a test; ``line`` is where the match ends, counted from 0, or None if the rule does not match."""
 
     rule: Rule
     line: int | None = None
@@ -78,7 +78,7 @@ def _build_eval_path(rule: Rule, text: str, match: re.Match[str] | None, agent: 
 
 
 def _find_matches(rule: Rule, text: str) -> Iterator[tuple[int, str, re.Match[str]]]:
-    """Yield every line on which a match ends, the text that it is in, and the match."""
+    """Yield every line on which a match ends, with the text that contains the match, and the match itself."""
     lines = text.split("\n") if rule.scope in ("line", "stream") else [text]
     reach = WINDOW_LINES if rule.scope == "stream" else 1
     for index, line in enumerate(lines):
@@ -98,7 +98,7 @@ def _is_for_agent(rule: Rule, agent: str) -> bool:
 
 
 def _truncate_trace(trace: MatchTrace) -> MatchTrace:
-    """Cut the trace to its size limits and record what was cut; the pattern's own span is kept longest."""
+    """Cut the trace to its size limits and record what was cut. The pattern's own span is cut last."""
     cut: list[str] = []
     if len(trace.spans) > MAX_SPANS:
         cut.append("spans")

@@ -1,4 +1,4 @@
-"""The checks of `visor doctor`, in the order in which they run."""
+"""The checks that `visor doctor` runs, in order."""
 
 from termvisor.diagnostics.checks.agents import AgentDriftCheck, AgentHooksCheck
 from termvisor.diagnostics.checks.check import Check

@@ -1,4 +1,4 @@
-"""Check the agents: our hooks are installed, and running agents match the recorded versions, screens and signals."""
+"""Agent checks: our hooks are installed, and running agents match the recorded versions, screens and signals."""
 
 from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, CheckFinding, InstalledHooks
 
@@ -28,7 +28,7 @@ class AgentHooksCheck(BuiltinCheck):
 
 
 def find_hook_problems(installed_hooks: InstalledHooks) -> list[str]:
-    """Describe each problem; a problem of the script counts only if an agent runs it."""
+    """Return a description of each problem. A problem with the script counts only if an agent has hooks that run it."""
     files = installed_hooks.files
     descriptions = {"absent": "hooks not installed", "changed": "hooks outdated or changed"}
     problems = [

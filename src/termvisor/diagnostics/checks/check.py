@@ -1,4 +1,4 @@
-"""The contract of a check: verify one requirement of Termvisor and say how to fix it."""
+"""Interface of a check, which verifies one requirement of Termvisor and suggests how to fix it."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal, Protocol
@@ -16,7 +16,7 @@ CheckStatus = Literal["ok", "warn", "fail", "skip"]
 
 
 class CheckFinding(Struct, frozen=True, kw_only=True):
-    """``skip`` means that it could not be checked; ``hint`` says how to fix a `warn` or `fail`."""
+    """Result of a check. ``skip`` means that it could not run; ``hint`` explains how to fix a `warn` or `fail`."""
 
     name: str
     status: CheckStatus
@@ -25,21 +25,21 @@ class CheckFinding(Struct, frozen=True, kw_only=True):
 
 
 class InstalledHooks(Struct, frozen=True):
-    """``script_problem`` describes a problem of the script that all hooks run; empty without one."""
+    """State of our hooks. ``script_problem`` is what is wrong with the script that all hooks run, empty if nothing."""
 
     files: tuple[HookedFile, ...]
     script_problem: str = ""
 
 
 class LocalCheckContext(Protocol):
-    """Inputs of a check that need no daemon."""
+    """Check inputs that are available without a daemon."""
 
     @property
     def paths(self) -> Paths: ...
 
     @property
     def settings(self) -> Settings:
-        """The effective settings; the defaults while the config is invalid."""
+        """The effective settings, or the defaults if the config is invalid."""
 
     @property
     def clock(self) -> Clock: ...
@@ -49,21 +49,21 @@ class LocalCheckContext(Protocol):
 
 
 class CheckContext(LocalCheckContext, Protocol):
-    """All inputs of a check; methods that need the daemon return None without one."""
+    """All check inputs. Methods that need the daemon return None if none is running."""
 
     async def list_panes(self) -> Sequence[PaneView] | None: ...
 
     async def get_health(self) -> HealthStatus | None: ...
 
     async def list_drifts(self) -> Sequence[AgentDrift] | None:
-        """List differences between running agents and their recordings."""
+        """List how running agents differ from their recordings."""
 
     async def read_newest_event_time(self) -> int | None:
         """Return the time of the newest stored event."""
 
 
 class Check(Protocol):
-    """One check. ``doc`` is its text in the reference."""
+    """A single check. ``doc`` is its description in the reference."""
 
     @property
     def name(self) -> str: ...
@@ -75,7 +75,7 @@ class Check(Protocol):
 
 
 class BuiltinCheck:
-    """Base of the checks in this package."""
+    """Base class of the checks in this package."""
 
     name: ClassVar[str]
     doc: ClassVar[str]

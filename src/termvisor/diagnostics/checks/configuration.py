@@ -1,4 +1,4 @@
-"""Check the configuration: settings, rule packs, plug-ins and optional programs."""
+"""Configuration checks: settings, rule packs, plug-ins and optional programs."""
 
 import asyncio
 
@@ -28,7 +28,7 @@ class ConfigCheck(BuiltinCheck):
         try:
             settings = load_settings(context.paths)
         except ConfigError as error:
-            # The other checks run with the default settings.
+            # The other checks use the default settings.
             return self.report("fail", error.message, error.hint)
         crashing = load_crashing_rules(context.paths.cache_dir)
         for pattern in settings.redact_patterns:
@@ -67,7 +67,7 @@ class PluginsCheck(BuiltinCheck):
 
 
 def _load_plugins() -> tuple[int, list[str]]:
-    """Return the number of loadable plug-ins, and the problems of the others."""
+    """Return how many plug-ins can be loaded, and the problems of those that cannot."""
     count, problems = 0, []
     for kind in PLUGIN_KINDS:
         loaded, failed = plugins.read_plugins(kind)

@@ -1,4 +1,4 @@
-"""Check the daemon: its recorder runs, its sockets are private, and its clock does not lag behind stored times."""
+"""Daemon checks: the recorder is running, the sockets are private, and the clock is not behind stored times."""
 
 import os
 import stat

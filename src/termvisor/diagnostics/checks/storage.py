@@ -1,4 +1,4 @@
-"""Check the storage: the database is intact, and the data directory is writable and has free space."""
+"""Storage checks: the database is intact, and the data directory is writable and has free space."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ class DatabaseCheck(BuiltinCheck):
         if health is not None and not health.db_writable:
             hint = "Check the file's permissions and the free disk space."
             return self.report("fail", f"the daemon cannot write {path}", hint)
-        # In a worker: closing a second connection inside the daemon would drop the daemon's own POSIX locks.
+        # Runs in a worker: closing a second connection inside the daemon would drop the daemon's own POSIX locks.
         done = await asyncio.to_thread(
             run_worker, f"{__name__}:check_database_file", (path,), returns=str, timeout_s=_CHECK_TIMEOUT_S
         )
@@ -40,7 +40,7 @@ class DatabaseCheck(BuiltinCheck):
 
 
 def check_database_file(path: str) -> str:
-    """Return ``ok`` or the damage found, in the worker process. Raises VisorError if the database cannot be opened."""
+    """Return ``ok`` or the damage found. Runs in a worker process. Raises VisorError if the file cannot be opened."""
     from termvisor.store import Store  # only the worker loads SQLite
 
     async def check() -> str:
@@ -61,7 +61,7 @@ class DiskSpaceCheck(BuiltinCheck):
         if not os.path.isdir(folder):
             return self.report("skip", f"{folder} is created at the first start")
         try:
-            # Permission bits do not tell: the file system may be mounted read-only, or the disk full.
+            # Permission bits are not enough: the file system may be mounted read-only, or the disk may be full.
             with tempfile.TemporaryFile(dir=folder) as probe:
                 probe.write(b"visor")
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Check tmux: its version, the watched servers, the scrollback and the shells in its panes."""
+"""tmux checks: version, watched servers, scrollback length, and shells in the panes."""
 
 import asyncio
 import re
@@ -7,9 +7,9 @@ from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, Check
 from termvisor.system.subprocesses import run_and_capture
 
 MIN_TMUX_VERSION = (3, 2)
-"""The first version with `pause-after` for control clients: without it a stalled reader freezes panes."""
+"""First version with `pause-after` for control clients; without it, a stalled reader freezes panes."""
 MIN_HISTORY_LINES = 50_000
-"""Scrollback from which output can be recovered that was not captured."""
+"""Scrollback lines needed to recover output that was not captured."""
 
 
 class TmuxVersionCheck(BuiltinCheck):
@@ -26,7 +26,7 @@ class TmuxVersionCheck(BuiltinCheck):
         return self.judge_version(output.decode(errors="replace").strip())
 
     def judge_version(self, answer: str) -> CheckFinding:
-        """Judge the output of `tmux -V`, such as `tmux 3.3a`."""
+        """Return the finding for the output of `tmux -V`, such as `tmux 3.3a`."""
         version = re.search(r"(\d+)\.(\d+)", answer)
         if version is None:
             return self.report("warn", f"{answer}: unknown version")

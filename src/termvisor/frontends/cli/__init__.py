@@ -1,1 +1,1 @@
-"""The command line: a thin client of the daemon (`fast_client`) and the commands about the daemon itself."""
+"""The command line: a thin client of the daemon (`fast_client`), and commands that manage the daemon itself."""

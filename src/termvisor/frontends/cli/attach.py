@@ -1,6 +1,6 @@
-"""Run `visor attach` and `visor next --go` on a terminal: pass the gate, then replace this process by tmux.
+"""Run `visor attach` and `visor next --go` in a terminal: ask the gate, then replace this process with tmux.
 
-The request goes to the daemon as a command line of a user, so that the policy for users applies.
+The request goes to the daemon as a user's command line, so that the policy for users applies.
 """
 
 import os
@@ -30,9 +30,9 @@ def run_attach(args: AttachArgs) -> int:
 
 
 def attach_terminal(argv: tuple[str, ...], read_target: Callable[[bytes], AttachResult | None]) -> int:
-    """Run a command line and attach to the pane that ``read_target`` finds in its JSON answer.
+    """Run a command line and attach to the pane that ``read_target`` extracts from its JSON answer.
 
-    Without a target the command line runs again as text, which shows the user its error.
+    Without a target, the command line runs again with text output, which shows the error.
     """
     paths = resolve_paths()
     ensure_running(paths)
@@ -47,21 +47,21 @@ def attach_terminal(argv: tuple[str, ...], read_target: Callable[[bytes], Attach
         return fast_client.send_command(paths.daemon_socket, text_request)
     command = choose_tmux_command(attached, get_environment().get("TMUX", ""))
     try:
-        # Replaces this process, so that tmux owns the terminal and its exit status is ours.
+        # Replace this process, so that tmux owns the terminal and its exit status becomes ours.
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:
         raise MuxError(f"cannot run tmux: {error.strerror}") from error
 
 
 def choose_tmux_command(attached: AttachResult, current_tmux: str) -> tuple[str, ...]:
-    """Return the tmux command: attach, or switch the client if this terminal already shows the same server.
+    """Return the tmux command: attach, or switch the client if this terminal already shows that server.
 
     Raises BadRequest if this terminal shows another tmux server.
     """
     socket = current_tmux.partition(",")[0]
     if not socket:
         return attached.outside
-    # TMUX may name the socket by another path, through a symbolic link.
+    # TMUX may contain another path to the same socket, through a symbolic link.
     if os.path.realpath(socket) == os.path.realpath(attached.socket):
         return attached.inside
     raise BadRequest(

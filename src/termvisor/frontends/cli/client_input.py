@@ -1,8 +1,8 @@
 """Get inputs that exist only on the client: a file, stdin, or the decision of the user at the terminal.
 
-Files are read with the rights of the client: the daemon never opens files for clients; it only checks the text and
-words the errors. Only an explicit yes confirms a request; a no also denies the approval request, so that it does not
-stay open. Imports nothing slow: every command line, and every hook of an agent, may pass through here.
+Files are read with the client's permissions. The daemon never opens files for clients; it only checks the text and
+formats errors. Only an explicit yes confirms a request. A no also denies the approval request, so that it does not
+stay open. Imports nothing slow, because every command line and every agent hook may pass through here.
 """
 
 import os
@@ -10,21 +10,20 @@ import os
 from termvisor.frontends.cli.fast_client import write_all
 from termvisor.protocol.command_protocol import CommandRequest, InputText
 
-# Importing `typing` would cost more than the rest of this module; type checkers know this idiom.
+# Importing `typing` would cost more than the rest of this module. Type checkers understand this idiom.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Aside = Callable[[CommandRequest], object]
 
-
 _NOTHING_DONE = b"Nothing was done.\n"
 MAX_INPUT_BYTES = (1 << 20) + 2
-"""One byte more than the limit of a text with its final newline, so that the daemon can report a text too long."""
+"""One byte more than the longest text with its final newline, so that the daemon can detect a longer text."""
 
 
 def read_input(source: bytes) -> InputText:
-    """Read a file, or stdin for ``-``; errors are returned in ``error``."""
+    """Read a file, or stdin for ``-``. Errors are returned in ``error``."""
     try:
         return InputText(_read_stdin() if source == b"-" else _read_file(source))
     except OSError as error:
@@ -53,9 +52,9 @@ def _read_to_end(descriptor: int) -> bytes:
 
 
 class ConfirmationRequest:
-    """What to ask: the text to show, the id of an approval request, and a text that the user may edit.
+    """What to ask the user: the text to show, the id of an approval request, and a text to edit.
 
-    With ``text`` alone the user edits it, and there is nothing to confirm.
+    If only ``text`` is set, the user edits it without confirming anything.
     """
 
     __slots__ = ("number", "shown", "text")
@@ -71,17 +70,17 @@ class ConfirmationRequest:
 
 
 def can_ask_user(request: CommandRequest) -> bool:
-    """Return True if a user sees stderr and can answer on stdin."""
+    """Return True if a user can see stderr and answer on stdin."""
     return os.isatty(2) and (os.isatty(0) or (request.input_text is not None and _reopen_terminal()))
 
 
 def ask_user(request: CommandRequest, question: ConfirmationRequest, send_aside: "Aside") -> "CommandRequest | None":
-    """Return the request with the user's consent or edited text; None if the user said no."""
+    """Return the request with the user's consent or edited text; None if the user declined."""
     try:
         answered = (
             _ask_decision(request, question, send_aside) if question.shown else _ask_edited_text(request, question)
         )
-    # Ctrl-C is a no, so the approval request must not stay in the inbox.
+    # Ctrl-C means no, so the approval request must not stay in the inbox.
     except KeyboardInterrupt:
         _deny_request(request, question, send_aside)
         write_all(2, b"\n" + _NOTHING_DONE)
@@ -105,7 +104,7 @@ def _ask_decision(
             _deny_request(request, question, send_aside)
             return None
         if (edited := _ask_edited_text(request, question)) is not None:
-            # The edited text is a new request; the old one is closed.
+            # The edited text is a new request, so close the old one.
             _deny_request(request, question, send_aside, "--edited")
             return edited
 
@@ -127,9 +126,9 @@ def _deny_request(
 
 
 def _reopen_terminal() -> bool:
-    """Make the terminal stdin again after the input text was read from a pipe."""
+    """Make the terminal stdin again after reading the input text from a pipe."""
     try:
-        # Fails in a session without a controlling terminal; then no user can answer.
+        # Fails in a session without a controlling terminal, where no user can answer.
         terminal = os.open("/dev/tty", os.O_RDONLY)
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""Run the commands about the daemon itself: `visor up`, `visor down`, `visor daemon` and `visor demo`."""
+"""Run the commands that manage the daemon itself: `visor up`, `visor down`, `visor daemon` and `visor demo`."""
 
 import os
 from typing import Annotated, Literal
@@ -18,21 +18,21 @@ from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 from termvisor.system.retry import wait_until
 
 NOT_RUNNING_STATUS = 3
-"""The exit status of `status` without a daemon, as service managers expect it (LSB)."""
-# Without the wait the first table would show only some of the demo's panes.
+"""Exit status of `status` if no daemon is running, as service managers expect (LSB)."""
+# Without this wait, the first table would show only some of the demo's panes.
 _DEMO_TIMEOUT_S = 5.0
 _CAPTURE_TIMEOUT_S = 2.0
-"""Time for a new daemon to capture its panes before they are listed once."""
+"""Seconds to let a new daemon capture its panes before they are listed once."""
 
 
 class UpCommandArgs(Struct, frozen=True, kw_only=True):
     demo_if_empty: Annotated[bool, Meta(description="Start the demo if there are no panes.")] = False
-    once: Annotated[bool, Meta(description="Show the panes once, also on a terminal.")] = False
+    once: Annotated[bool, Meta(description="Show the panes once, even in a terminal.")] = False
     interval: Annotated[float, Meta(description="Seconds between two refreshes.", ge=0.1, le=3600)] = 1.0
 
 
 def run_up(args: UpCommandArgs) -> int:
-    """Start the daemon if needed and show all panes, live on a terminal, once elsewhere."""
+    """Start the daemon if needed and show all panes: live in a terminal, once elsewhere."""
     paths = resolve_paths()
     settings = load_settings(paths)
     was_running = is_running(paths)
@@ -64,7 +64,7 @@ def render_still_running(paths: Paths, daemon_pid: int) -> str:
 
 
 def _has_captured_all(paths: Paths) -> bool:
-    """Return True if every pane is captured; until then panes are only listed as gaps."""
+    """Return True once every pane is captured. Until then, uncaptured panes appear only as gaps."""
     panes = live_table.call_daemon(paths, "list_panes")["items"]
     return all(pane["heard_by"] != "none" and pane["activity"]["kind"] != "gap" for pane in panes)
 
@@ -84,7 +84,7 @@ def run_down(_args: DownCommandArgs) -> int:
 
 
 def _stop_everything(paths: Paths) -> list[str]:
-    # The demo is stopped first, so that its end is still captured.
+    # Stop the demo first, so that its last output is still captured.
     stopped = ["the demo"] if server.stop_demo(paths, _load_settings(paths)) else []
     recorder = find_recorder_pid(paths)
     if pid := daemon_process.stop_daemon(paths):
@@ -99,7 +99,7 @@ def _load_settings(paths: Paths) -> Settings:
     try:
         return load_settings(paths)
     except ConfigError:
-        return Settings()  # an invalid config file must not prevent the stop
+        return Settings()  # an invalid config file must not prevent stopping
 
 
 class DaemonCommandArgs(Struct, frozen=True, kw_only=True):
@@ -127,7 +127,7 @@ def _stop_daemon(paths: Paths) -> int:
 
 
 def _restart_daemon(paths: Paths) -> int:
-    # The recorder goes on writing, so that no output is lost while the new daemon starts.
+    # The recorder keeps writing, so that no output is lost while the new daemon starts.
     stop_daemon(paths, keep_recorder=True)
     return _start_daemon(paths)
 

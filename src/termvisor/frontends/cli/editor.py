@@ -10,11 +10,11 @@ from termvisor.system.subprocesses import run_in_terminal
 
 
 class EditCancelled(Exception):
-    """The user did not produce a new text; the message says why."""
+    """The user did not produce a new text. The message is the reason."""
 
 
 def edit_text(data: bytes) -> bytes | None:
-    """Return the edited text; None, with the reason on stderr, if it is unchanged, empty or could not be edited."""
+    """Return the edited text; None, with the reason on stderr, if it is unchanged or empty or editing failed."""
     try:
         return _edit_checked(data, find_editor())
     except EditCancelled as reason:
@@ -44,21 +44,17 @@ def find_editor() -> list[str]:
 
 
 def _edit_in_editor(editor: list[str], data: bytes) -> bytes:
-    # A folder of mode 0700, because editors write swap and backup files beside the text.
+    # Use a folder with mode 0700, because editors write swap and backup files beside the text.
     with tempfile.TemporaryDirectory(prefix="visor-") as folder:
         path = f"{folder}/text"
-        with open(path, "wb", opener=_open_private) as file:
-            # Editors add a final newline anyway, so it is added here and removed again below.
+        with open(path, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            # Editors add a final newline anyway, so add one here and remove it below.
             file.write(data + b"\n")
         status = run_in_terminal([*editor, path])
         if status != 0:
             raise EditCancelled(f"{editor[0]} exited with status {status}.")
         with open(path, "rb") as file:
             return file.read().removesuffix(b"\n")
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _edit_one_line(data: bytes) -> bytes:
@@ -69,6 +65,6 @@ def _edit_one_line(data: bytes) -> bytes:
         return input("new text: ").encode()
     except EOFError as error:
         raise EditCancelled("The text is unchanged.") from error
-    # The hook would otherwise also fill in every later prompt of this process.
+    # The hook would otherwise fill in every later prompt of this process too.
     finally:
         readline.set_startup_hook(None)

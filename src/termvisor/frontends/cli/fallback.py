@@ -21,7 +21,7 @@ def run_without_daemon(request: command_protocol.CommandRequest, reason: int) ->
     if reason == fast_client.RUN_LOCALLY or (reason == fast_client.NO_DAEMON and not _needs_daemon(request)):
         return _run_locally(LocalServices(), request)
     try:
-        # The command may have been executed, so it is not sent a second time.
+        # The command may have been executed, so do not send it again.
         if reason == fast_client.CONNECTION_LOST:
             raise Unavailable("the daemon did not finish its answer", hint="Retry; `visor daemon restart` may help.")
         return _start_daemon_and_send(request)
@@ -32,7 +32,7 @@ def run_without_daemon(request: command_protocol.CommandRequest, reason: int) ->
 def _needs_daemon(request: command_protocol.CommandRequest) -> bool:
     try:
         operation, words = find_operation(request.argv, request.is_robot)
-    # An unknown command needs no daemon to be reported.
+    # An unknown command can be reported without a daemon.
     except VisorError:
         return False
     return not (operation.is_local(words) or operation.works_without_daemon)
@@ -66,7 +66,7 @@ async def _dispatch(
 
 
 class _UnreachableServices:
-    """Services that raise the connection error on any use, so that it is rendered like every other error."""
+    """Services that raise the connection error on any use, so that it is rendered like any other error."""
 
     def __init__(self, error: VisorError):
         self._error = error

@@ -1,6 +1,6 @@
-"""Send a command line to the daemon and copy its answer to stdout and stderr.
+"""Send a command line to the daemon and copy the answer to stdout and stderr.
 
-Invariant: imports only modules that the interpreter's own start loads, because `visor robot` must start about as fast
+Invariant: imports only modules that the interpreter loads at startup, because `visor robot` must start about as fast
 as `python -c pass`. The daemon does all parsing and formatting.
 """
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 NO_DAEMON = -1
-"""No daemon is running, or it closed the connection without any answer because it is stopping."""
+"""No daemon is running, or a stopping daemon closed the connection without an answer."""
 RUN_LOCALLY = -2
-"""The daemon answered that this command needs no daemon."""
+"""The daemon replied that this command needs no daemon."""
 CONNECTION_LOST = -3
-"""The daemon did not answer in time, or closed the connection before the exit status."""
-# Longer than any pause of a healthy daemon; one that does not acknowledge by then hangs.
+"""The daemon did not answer in time, or closed the connection before sending the exit status."""
+# Longer than any pause of a healthy daemon. A daemon that has not acknowledged by then hangs.
 _ACKNOWLEDGE_TIMEOUT_S = 10.0
 CANNOT_WRITE_STATUS = 74
 """The exit status when the file for the answer cannot be opened or written."""
 
 
 def get_socket_path(environ: "Mapping[str, str]") -> str:
-    """Return `settings.resolve_paths().daemon_socket` without importing the settings, which is slow."""
+    """Return `settings.resolve_paths().daemon_socket` without the slow import of settings."""
     runtime = environ.get("VISOR_RUNTIME_DIR") or (
         f"{environ['XDG_RUNTIME_DIR']}/termvisor" if environ.get("XDG_RUNTIME_DIR") else f"/tmp/termvisor-{os.getuid()}"  # noqa: S108 - private by its mode, and connect_socket checks the owner
     )
@@ -36,19 +36,19 @@ def get_socket_path(environ: "Mapping[str, str]") -> str:
 
 
 def get_config_path(environ: "Mapping[str, str]") -> str:
-    """Return `settings.resolve_paths().config_file` without importing the settings."""
+    """Return `settings.resolve_paths().config_file` without the slow import of settings."""
     home = environ.get("HOME") or os.path.expanduser("~")
     folder = environ.get("VISOR_CONFIG_DIR") or f"{environ.get('XDG_CONFIG_HOME') or home + '/.config'}/termvisor"
     return f"{os.path.abspath(folder)}/config.toml"
 
 
 def send_command(path: str, request: command_protocol.CommandRequest) -> int:
-    """Send a request, copy the answer to stdout and stderr; return the exit status or a negative constant above."""
+    """Send a request and copy the answer to stdout and stderr. Return the exit status or a negative constant above."""
     output = OutputRouter(request)
     try:
         status = exchange(path, request, output.deliver)
     except OSError as error:
-        # Only errors of the file for the answer are reported here.
+        # Report only errors with the output file here.
         if not output.has_file and not error.filename:
             raise  # stdout or stderr is closed
         text = f"visor: the answer cannot be written: {error.strerror}\nhint: Check the folder and its free space.\n"
@@ -59,7 +59,7 @@ def send_command(path: str, request: command_protocol.CommandRequest) -> int:
 
 
 class OutputRouter:
-    """Write an answer to stdout, stderr or a file, and collect the inputs that the daemon requests from the client.
+    """Writes an answer to stdout, stderr or a file, and collects the inputs that the daemon requests from the client.
 
     Such inputs exist only on the client: a file, stdin, or the user at the terminal.
     """
@@ -76,7 +76,7 @@ class OutputRouter:
             self._descriptors[b"o"] = _open_private_file(data)
             self.has_file = True
         elif kind in self._descriptors:
-            if not self._has_answerable_question:  # the refusal is only for clients without a user
+            if not self._has_answerable_question:  # the refusal is meant for clients without a user
                 write_all(self._descriptors[kind], data)
         else:
             self._requested_inputs[kind] = self._requested_inputs.get(kind, b"") + data
@@ -84,7 +84,7 @@ class OutputRouter:
     def build_retry(
         self, send_aside: "Callable[[command_protocol.CommandRequest], object]"
     ) -> "command_protocol.CommandRequest | None":
-        """Return the request with the requested input; None if there is nothing to retry.
+        """Return the request to send again, with the requested input; None if there is nothing to retry.
 
         ``send_aside`` sends another request, such as the denial of an approval.
         """
@@ -101,7 +101,7 @@ class OutputRouter:
 
     @property
     def _has_answerable_question(self) -> bool:
-        """True if the daemon asked for a confirmation and a user can answer it."""
+        """True if the daemon requested a confirmation and a user can give it."""
         if not self._requested_inputs.keys() & {b"q", b"t"}:
             return False
         if self._can_ask_user is None:
@@ -113,18 +113,18 @@ class OutputRouter:
 
 def _open_private_file(path: bytes) -> int:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    # The mode above applies to new files only; a device such as /dev/null keeps its mode.
+    # The mode above applies only to new files. A device such as /dev/null keeps its mode.
     if os.path.isfile(path):
         os.fchmod(descriptor, 0o600)
     return descriptor
 
 
 def exchange(path: str, request: command_protocol.CommandRequest, deliver: "Callable[[bytes, bytes], None]") -> int:
-    """Send a request and pass its output to ``deliver`` as (kind of frame, bytes); return as `send_command`."""
+    """Send a request and pass its output to ``deliver`` as (frame kind, bytes). Returns the same as `send_command`."""
     sock = connect_socket(path)
     if sock is None:
         return NO_DAEMON
-    status = NO_DAEMON  # a daemon that closes without a frame is stopping: a new one may answer
+    status = NO_DAEMON  # a daemon that closes without a frame is stopping, and a new one may answer
     try:
         for kind, number, body in _read_answer(sock, request):
             status = CONNECTION_LOST
@@ -140,12 +140,12 @@ def exchange(path: str, request: command_protocol.CommandRequest, deliver: "Call
 
 
 def _read_answer(sock: "socket", request: command_protocol.CommandRequest) -> "Iterator[tuple[bytes, int, bytes]]":
-    """Yield the frames of an answer; after the acknowledgement it may take any time."""
+    """Yield the frames of an answer, without a timeout after the acknowledgement."""
     try:
         yield from read_frames(sock, request, _ACKNOWLEDGE_TIMEOUT_S)
     except (TimeoutError, command_protocol.MalformedCommand):
-        yield b"?", 0, b""  # a daemon is there but hangs: starting another one would not help
-    # The daemon is stopping or crashed; the caller sees that no exit status came.
+        yield b"?", 0, b""  # a daemon is running but hangs, so starting another one would not help
+    # The daemon is stopping or crashed. The caller notices the missing exit status.
     except ConnectionError:
         return
 
@@ -156,7 +156,7 @@ def read_frames(
     acknowledge_timeout_s: float,
     get_timeout: "Callable[[], float | None]" = lambda: None,
 ) -> "Iterator[tuple[bytes, int, bytes]]":
-    """Send a request and yield the frames of its answer as kind, number, body.
+    """Send a request and yield the frames of its answer as (kind, number, body).
 
     ``get_timeout`` returns the seconds to wait for more after each read. Raises TimeoutError, ConnectionError or
     MalformedCommand.
@@ -165,7 +165,7 @@ def read_frames(
     sock.settimeout(acknowledge_timeout_s)
     sock.sendall(command_protocol.encode_request(request))
     while data := sock.recv(1 << 16):
-        # Set after every read: the first timeout is only for the acknowledgement.
+        # Set after every read, because the first timeout applies only to the acknowledgement.
         sock.settimeout(get_timeout())
         yield from decoder.feed(data)
 

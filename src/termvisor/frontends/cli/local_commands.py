@@ -1,4 +1,4 @@
-"""Declare and run the commands that the client runs itself: `up`, `down`, `demo`, `daemon`, and terminal commands."""
+"""Declare and run the commands that the client itself executes: `up`, `down`, `demo`, `daemon`, terminal commands."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -43,13 +43,12 @@ LOCAL_COMMANDS = {
     ),
 }
 
-
 TERMINAL_COMMANDS = {
     "replay": LocalCommand(ReplayArgs, player.run_player, "Play the recorded screens of a pane."),
     "attach": LocalCommand(AttachArgs, attach.run_attach, "Open a pane in this terminal with tmux."),
     "next": LocalCommand(NextArgs, run_next, "Go to the agent that needs you most."),
 }
-"""Only on a terminal; elsewhere they are ordinary operations."""
+"""Run by the client only in a terminal; elsewhere these are ordinary operations."""
 
 
 def run_local_command(argv: Sequence[str]) -> int:
@@ -61,7 +60,7 @@ def run_local_command(argv: Sequence[str]) -> int:
     try:
         return command.run(parse_arguments(command.Input, words))
     except VisorError as error:
-        # `visor help` lists operations only; these commands explain themselves.
+        # `visor help` covers only operations, so point to the command's own --help.
         hint = f"See `visor {name} --help`." if error.hint == BadRequest.hint else error.hint
         write_all(2, f"visor: {error.message}\nhint: {hint}\n".encode())
         return error.exit_status

@@ -1,18 +1,18 @@
-"""Detect the terminal's width and whether to use colours. Imports nothing slow: most commands pass through here."""
+"""Detect the terminal's width and whether to use colours. Imports nothing slow, because most commands use it."""
 
 import os
 
 from termvisor.frontends.cli.fast_client import get_config_path
 from termvisor.protocol.command_protocol import TerminalInfo
 
-# Importing `typing` would cost more than the rest of this module; type checkers know this idiom.
+# Importing `typing` would cost more than the rest of this module. Type checkers understand this idiom.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 def detect_terminal(environ: "Mapping[str, str] | None" = None, descriptor: int = 1) -> TerminalInfo:
-    """Return the terminal of a descriptor; width 0, which disables shortening, if it is not a terminal."""
+    """Return the terminal of a descriptor. Without a terminal the width is 0, which disables truncation."""
     env = os.environ if environ is None else environ  # noqa: TID251 - COLUMNS and NO_COLOR belong to the terminal
     is_terminal = os.isatty(descriptor)
     colour_mode = choose_colour_mode(env)
@@ -30,7 +30,7 @@ def choose_colour_mode(environ: "Mapping[str, str]") -> str:
 
 
 def _read_configured_mode(environ: "Mapping[str, str]") -> str:
-    # Imported only if there is a config file: the settings are slow to import.
+    # Import only if there is a config file, because settings are slow to import.
     from termvisor.errors import ConfigError
     from termvisor.settings import load_settings, resolve_paths
 

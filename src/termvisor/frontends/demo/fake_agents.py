@@ -1,4 +1,4 @@
-"""Two fake agents that look like Claude Code and Codex and react to keys like them, to try Termvisor without a model.
+"""Two fake agents that look and react to keys like Claude Code and Codex, for trying Termvisor without a model.
 
 All their output is invented, and they run nothing.
 """
@@ -12,7 +12,7 @@ from itertools import cycle
 from msgspec import Struct
 
 ScreenBeat = tuple[str, float | None]
-"""A screen and the seconds to show it unless a key is typed; None waits for a key."""
+"""A screen and how many seconds to show it unless a key is typed. None waits for a key."""
 AgentScript = Generator[ScreenBeat, bytes, None]
 ScriptPart = Generator[ScreenBeat, bytes, bool]
 
@@ -36,13 +36,13 @@ class AgentLook(Struct, frozen=True, kw_only=True):
     prompt: str
     interrupted: str
     render_footer: Callable[[str, str, int], tuple[list[str], int]]
-    """Takes the seconds of work, the typed text and the width; returns the rows below the conversation and the index of
+    """Takes the seconds of work, the typed text and the width. Returns the rows below the conversation and the index of
     the row with the cursor."""
     working: str = ""
-    """Escape sequence sent when it starts to work."""
+    """Escape sequence sent when the agent starts to work."""
     resting: str = ""
     exit_presses: int = 1
-    """Consecutive Ctrl-C that make it exit."""
+    """How many consecutive Ctrl-C presses make it exit."""
 
 
 class FakeConversation:
@@ -58,7 +58,7 @@ class FakeConversation:
         self._rows += ["", *rows]
 
     def work(self, seconds: int) -> ScriptPart:
-        """Work for some seconds; return False if interrupted."""
+        """Show work for some seconds; return False if interrupted."""
         yield self._look.working, 0.0
         for second in range(seconds):
             keys = yield self._render_screen(f"{second}"), 1.0
@@ -81,7 +81,7 @@ class FakeConversation:
                     return key == _ENTER and selected < choices - 1
 
     def wait_for_prompt(self) -> Generator[ScreenBeat, bytes, str | None]:
-        """Return the next prompt: empty after a while without keys, None to exit.
+        """Return the next prompt; empty after a while without keys, None to exit.
 
         There is no timeout while a prompt is being typed.
         """
@@ -114,7 +114,7 @@ class FakeConversation:
         return self._compose_screen(foot, row, 3 + len(self._typed))
 
     def _compose_screen(self, foot: list[str], row: int, column: int) -> str:
-        """Return the newest rows of the conversation above the footer, painted in one synchronized update."""
+        """Return one synchronized update that paints the newest rows of the conversation above the footer."""
         width, height = self._size()
         room = max(1, height - len(foot))
         shown = self._rows[-room:]
@@ -207,4 +207,4 @@ _CODEX_LOOK = AgentLook(
 )
 
 DEMO_AGENTS: dict[str, Callable[[], AgentScript]] = {"claude": play_claude, "codex": play_codex}
-"""Scripts by program name."""
+"""Agent scripts by program name."""

@@ -1,6 +1,6 @@
 """Play one demo scene in its pane: `python -m termvisor.frontends.demo.player build`.
 
-A scene prints its output repeatedly. A fake agent has the process name of the real one, reacts to keys and exits on its
+A scene prints its output repeatedly. A fake agent has the real agent's process name, reacts to keys and exits on its
 exit command.
 """
 
@@ -26,7 +26,7 @@ def play_scene(beats: Iterator[SceneBeat], sleep: Callable[[float], None]) -> No
 
 
 def play_agent(script: AgentScript, read_keys: Callable[[float | None], bytes]) -> None:
-    """Run a script; ``read_keys`` returns the keys typed within a timeout."""
+    """Run a script. ``read_keys`` returns the keys typed within a timeout."""
     with contextlib.suppress(StopIteration):
         text, seconds = next(script)
         while True:
@@ -47,11 +47,11 @@ def _read_keys(seconds: float | None) -> bytes:
 def _set_process_name(name: str) -> None:
     """Set the name in argv[0] (by re-executing) and in the kernel's process name."""
     if sys.orig_argv[0] != name:
-        # Python finds its prefix by argv[0]; with another name it needs these variables.
+        # Python finds its prefix through argv[0]. Under another name it needs these variables.
         path = os.pathsep.join(filter(None, sys.path))
         variables = {"PYTHONHOME": sys.base_prefix, "PYTHONPATH": path}
         os.execve(sys.executable, [name, *sys.orig_argv[1:]], os.environ | variables)  # noqa: S606, TID251 - not the product
-    # Agents are recognized by their process name; without /proc the demo still plays.
+    # Agents are recognized by their process name. Without /proc the demo still plays.
     with contextlib.suppress(OSError), open(_PROCESS_NAME_FILE, "w") as file:
         file.write(name)
 

@@ -1,6 +1,6 @@
-"""The scripted programs of the demo. A scene takes its round number and yields beats: a text and a pause in seconds.
+"""The demo's scripted programs. A scene takes its round number and yields beats: a text and a pause in seconds.
 
-Invariant: a few lines per second at most; all content is invented.
+Invariant: at most a few lines per second; all content is invented.
 """
 
 from collections.abc import Callable, Iterator
@@ -90,4 +90,4 @@ def _render_processes(turn: int) -> str:
 
 
 DEMO_SCENES: dict[str, DemoScene] = {"build": play_build, "log": play_log, "shell": play_shell, "top": play_top}
-"""One window each."""
+"""Scenes by name, each in its own window."""

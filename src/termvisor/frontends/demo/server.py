@@ -42,7 +42,7 @@ def stop_demo(paths: Paths, settings: Settings) -> bool:
     was_running = is_running(paths)
     if was_running:
         _run_tmux(paths, settings, ["kill-server"])
-    # tmux leaves its socket behind when it is killed.
+    # tmux leaves its socket behind when killed.
     with contextlib.suppress(FileNotFoundError):
         os.unlink(paths.demo_socket)
     return was_running
@@ -53,13 +53,13 @@ def build_attach_command(paths: Paths, settings: Settings) -> str:
 
 
 def _build_player_command(name: str) -> list[str]:
-    # -P: the current folder must not be searched for modules.
+    # -P: do not search the current folder for modules.
     return [sys.executable, "-P", "-m", "termvisor.frontends.demo.player", name]
 
 
 def _run_tmux(paths: Paths, settings: Settings, words: list[str]) -> None:
     status, _, errors = subprocesses.run_and_capture(
-        # The user's tmux.conf could start plug-ins or change the panes of the demo.
+        # The user's tmux.conf could start plug-ins or change the demo's panes.
         [settings.tmux_program, "-f", "/dev/null", "-S", paths.demo_socket, *words]
     )
     if status == 127:

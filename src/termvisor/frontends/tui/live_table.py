@@ -1,6 +1,6 @@
-"""Run the live table of `visor up`: fetch the panes and the daemon's own cost, lay them out, paint, wait for a key.
+"""Run the live table of `visor up`: fetch the panes and the daemon's resource usage, paint them, wait for a key.
 
-It keeps running while the daemon is restarted. Invariant: never more rows than the screen has; on a short screen header
+It keeps running while the daemon restarts. Invariant: it never paints more rows than fit; on a short screen, header
 and footer are dropped before panes.
 """
 
@@ -34,7 +34,7 @@ _SYNC_BEGIN, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 
 
 class TableView(Struct, frozen=True, kw_only=True):
-    """The daemon's cost (``head``), column titles, pane rows, a summary (``foot``); ``problem`` replaces the head."""
+    """Resource usage (``head``), column titles, pane rows and a summary (``foot``). ``problem`` replaces the head."""
 
     head: str = ""
     title: str = ""
@@ -65,7 +65,7 @@ class _LiveTable:
             if self._clock.monotonic() >= next_refresh or width != self._width:
                 self._refresh(width)
                 next_refresh = self._clock.monotonic() + interval
-            # Panes may have gone since the last key, so the position is limited again.
+            # Panes may have closed since the last key, so limit the position again.
             self._top = scroll_to(self._top, "", len(self._view.rows), count_visible_rows(self._view, height))
             self._terminal.write(encode_rows(compose_rows(self._view, height, self._top)))
             if self._handle_keys(self._terminal.wait_for_keys(next_refresh - self._clock.monotonic()), height):
@@ -75,7 +75,7 @@ class _LiveTable:
         self._width = width
         try:
             self._view = build_view(self._paths, TerminalInfo(width, True, self._colour))
-        # The daemon may be restarting; the last table stays until it answers again.
+        # The daemon may be restarting. Keep the last table until it answers again.
         except (VisorError, OSError) as error:
             self._view = build_disconnected_view(self._view, error)
 
@@ -88,11 +88,11 @@ class _LiveTable:
 
 
 def build_view(paths: Paths, terminal: TerminalInfo) -> TableView:
-    """Fetch the current table; raise VisorError if the daemon does not answer."""
+    """Fetch the current table. Raises VisorError if the daemon does not answer."""
     health = convert(call_daemon(paths, "health"), HealthReport)
     lines = fetch_table(paths, terminal).split("\n")
     title, rows, foot = lines[0], lines[1:-2], lines[-1]
-    # Without panes the operation prints only a sentence.
+    # Without panes, the operation prints just a sentence.
     if len(lines) < 4:
         title, rows, foot = "", lines, pluralize(0, "pane")
     return TableView(head=render_cost(health), title=title, rows=tuple(rows), foot=foot)
@@ -125,7 +125,7 @@ def call_daemon(paths: Paths, name: str) -> Any:
 
 
 def render_cost(health: HealthReport) -> str:
-    """Return the memory, CPU and database cost of daemon and recorder as one line."""
+    """Return the memory, CPU and database usage of the daemon and the recorder as one line."""
     recorder = health.recorder
     parts = [
         f"daemon {format_bytes(health.daemon.rss_bytes)} {health.daemon.cpu_percent:.1f} % cpu",
@@ -155,15 +155,15 @@ def compose_rows(view: TableView, height: int, top: int) -> list[str]:
 
 
 def scroll_to(top: int, key: str, count: int, page_size: int) -> int:
-    """Return the first visible pane after a key."""
+    """Return the index of the first visible pane after a key press."""
     moves = {"up": -1, "down": 1, "page_up": -page_size, "page_down": page_size, "home": -count, "end": count}
     return max(0, min(top + moves.get(key, 0), count - page_size))
 
 
 def encode_rows(rows: list[str]) -> bytes:
-    """Return the bytes that paint the rows in one synchronized update; wrapping is off, so the terminal cuts long rows.
+    """Return one synchronized update that paints the rows. Wrapping is off, so the terminal cuts long rows.
 
-    Rows are cleared before they are written, not after: behind a full row the cursor is still on its last character.
+    Each row is cleared before it is written, because after a full row the cursor is still on its last character.
     """
     clears = [*[_CLEAR_LINE] * (len(rows) - 1), _CLEAR_REST]
     body = "\r\n".join(f"{clear}{row}\x1b[0m" for clear, row in zip(clears, rows or [""], strict=True))

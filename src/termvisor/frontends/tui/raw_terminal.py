@@ -1,6 +1,6 @@
-"""Use the terminal in raw mode on the alternate screen, restore it in every case, and decode its keys.
+"""Use the terminal in raw mode on the alternate screen, always restore it, and decode its keys.
 
-Signals write to a pipe, so that one `select` waits for keys, a resize and termination.
+Signals write to a pipe, so that a single `select` waits for keys, resizing and termination.
 """
 
 import os
@@ -31,10 +31,10 @@ NAVIGATION_KEYS = {
     b"Q": "quit",
     b"\x03": "quit",
 }
-"""Key names by the bytes that terminals send; a terminal in application mode sends `ESC O` instead of `ESC [`."""
+"""Key names by the bytes that terminals send. In application mode these start with `ESC O` instead of `ESC [`."""
 _KEY_PATTERN = re.compile(rb"\x1b(?:\[[0-9;?]*[@-~]|O.)|[^\x1b]|\x1b(?=\x1b)", re.DOTALL)
 _UNFINISHED_SEQUENCE = re.compile(rb"\x1b(?:\[[0-9;?]*|O)?$")
-# Longer ones are no keys; the rest would otherwise grow with pasted garbage.
+# Longer sequences are not keys. Without a limit, the buffer would grow with pasted garbage.
 _MAX_SEQUENCE_BYTES = 32
 
 
@@ -47,10 +47,10 @@ class RawTerminal:
         self._original_mode = termios.tcgetattr(self._source)
         mode = termios.tcgetattr(self._source)
         mode[3] &= ~(termios.ECHO | termios.ICANON)
-        # Ctrl-Z would stop the process with the alternate screen still on; ISIG stays on for Ctrl-C.
+        # Ctrl-Z would suspend the process with the alternate screen still on. ISIG stays on for Ctrl-C.
         mode[6][termios.VSUSP] = mode[6][termios.VMIN] = b"\x00"
         self._wake_read_fd, self._wake_write_fd = os.pipe()
-        # A signal handler must never block on a full pipe; one byte in it is enough.
+        # A signal handler must never block on a full pipe. One byte in the pipe is enough.
         os.set_blocking(self._wake_write_fd, False)
         self._original_handlers = {number: signal.signal(number, self._on_exit_signal) for number in _EXIT_SIGNALS}
         # Without a Python handler the signal would not write to the wakeup descriptor.
@@ -65,7 +65,7 @@ class RawTerminal:
             write_all(self._target, _LEAVE_SCREEN)
             termios.tcsetattr(self._source, termios.TCSADRAIN, self._original_mode)
         except (OSError, termios.error):
-            pass  # the terminal was closed: there is nothing to restore
+            pass  # the terminal was closed, so there is nothing to restore
         signal.set_wakeup_fd(self._original_wakeup_fd)
         for number, handler in self._original_handlers.items():
             signal.signal(number, handler)
@@ -73,7 +73,7 @@ class RawTerminal:
         os.close(self._wake_write_fd)
 
     def get_size(self) -> tuple[int, int]:
-        """Return columns and rows."""
+        """Return the terminal size as (columns, rows)."""
         size = os.get_terminal_size(self._target)
         return size.columns or 80, size.lines or 24
 
@@ -89,7 +89,7 @@ class RawTerminal:
         if self._source not in ready:
             return None
         data = os.read(self._source, 4096)
-        # No data on a readable descriptor: the terminal was closed.
+        # No data on a readable descriptor means that the terminal was closed.
         self.is_closed = self.is_closed or not data
         return data
 
@@ -98,14 +98,14 @@ class RawTerminal:
 
 
 class KeyDecoder:
-    """Decodes named keys from terminal input; an escape sequence may arrive in pieces."""
+    """Decodes named keys from terminal input. An escape sequence may arrive in pieces."""
 
     def __init__(self, names: Mapping[bytes, str]) -> None:
         self._keys_by_bytes = names
         self._rest = b""
 
     def feed(self, data: bytes) -> list[str]:
-        """Return the names of the keys that this data completes; unknown keys are dropped."""
+        """Return the names of the keys completed by this data, dropping unknown keys."""
         text = self._rest + data
         unfinished = _UNFINISHED_SEQUENCE.search(text)
         end = unfinished.start() if unfinished else len(text)

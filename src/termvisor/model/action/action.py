@@ -1,6 +1,6 @@
-"""Actions: everything that changes something. The gate checks, approves and logs an action before it executes it.
+"""Actions: everything that changes something. The gate checks, approves and logs each action before executing it.
 
-Every kind is one class. Its fields define the action completely, so that its hash identifies it: an approval of one
+Each kind is one class. Its fields define the action completely, so that its hash identifies it: an approval of one
 action cannot be used for another.
 """
 
@@ -12,17 +12,17 @@ from termvisor.model.action.readonly_program import READONLY_CWD, find_readonly_
 from termvisor.model.ids import PaneId
 
 Risk = Literal["look", "reversible", "input", "process", "destructive", "outside"]
-"""Worst consequence: none, a change that can be undone, input to a program, a program started or ended, lost data,
+"""Worst possible effect: none, a change that can be undone, input to a program, a program started or ended, lost data,
 data sent to another machine."""
 
 NotificationWay = Literal["terminal", "desktop", "webhook", "command"]
-"""How the user is notified: at the terminal, on the desktop, by an HTTP request, by a configured program."""
+"""How the user is notified: in the terminal, on the desktop, by HTTP request, or by a configured program."""
 
 ActorKind = Literal["human", "robot", "mcp", "workflow", "assistant", "agent"]
 
 
 class Actor(Struct, frozen=True, kw_only=True):
-    """The caller of an action: its kind, user and process, and the name it gave itself."""
+    """The caller of an action: its kind, user and process, and its self-chosen name."""
 
     kind: ActorKind
     uid: int
@@ -39,7 +39,7 @@ class SendText(Struct, frozen=True, kw_only=True, tag="send_text"):
     text: str
     enter: bool = True
     into_screen: bool = False
-    """The caller confirms that the text is for the full-screen program."""
+    """True if the caller confirms that the text is meant for the full-screen program."""
 
 
 class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
@@ -59,9 +59,9 @@ class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
     where: Literal["session", "window", "pane"]
     target: str = "local"
     server: str = ""
-    """The socket of the multiplexer's server; empty: the only one, or the default one."""
+    """The socket of the multiplexer server; empty for the only or the default server."""
     session: str = ""
-    """For a new session: its name. For a new window: its session, by name or as ``$3``."""
+    """For a new session: its name. For a new window: its session, by name or id such as ``$3``."""
     beside: PaneId | None = None
     """For a new pane: the pane to split."""
     is_horizontal: bool = False
@@ -84,13 +84,13 @@ class Kill(Struct, frozen=True, kw_only=True, tag="kill"):
 
 
 class Activate(Struct, frozen=True, kw_only=True, tag="activate"):
-    """Make a pane the active one of its session, without resizing anything."""
+    """Make a pane the active pane of its session, without resizing anything."""
 
     pane: PaneId
 
 
 class Attach(Struct, frozen=True, kw_only=True, tag="attach"):
-    """Show a pane at the caller's terminal."""
+    """Show a pane in the caller's terminal."""
 
     pane: PaneId
     client: str = ""
@@ -102,7 +102,7 @@ class SetTitle(Struct, frozen=True, kw_only=True, tag="set_title"):
 
 
 class Reserve(Struct, frozen=True, kw_only=True, tag="reserve"):
-    """Reserve a pane for a time: only callers that name the same owner may act on it."""
+    """Reserve a pane for some time. Only callers that name the same owner may act on it."""
 
     pane: PaneId
     owner: str
@@ -126,7 +126,7 @@ class Notify(Struct, frozen=True, kw_only=True, tag="notify"):
 
 
 class AnswerAgent(Struct, frozen=True, kw_only=True, tag="answer_agent"):
-    """Allow an agent's permission request for a tool once. Its hook, server or dialog keys carry the answer."""
+    """Allow an agent's permission request for a tool once. The answer goes through its hook, server or dialog keys."""
 
     agent: str
     tool: str
@@ -140,7 +140,7 @@ class AnswerAgent(Struct, frozen=True, kw_only=True, tag="answer_agent"):
     session: str = ""
     pane: PaneId | None = None
     request: str
-    """Unique id of the request: an answer is valid for one request, also if the next one asks for the same."""
+    """Unique id of the request. An answer is valid for one request, even if the next one is identical."""
 
 
 class AnswerDialog(Struct, frozen=True, kw_only=True, tag="answer_dialog"):
@@ -149,7 +149,7 @@ class AnswerDialog(Struct, frozen=True, kw_only=True, tag="answer_dialog"):
     pane: PaneId
     agent: str
     choice: str
-    """`allow` (this once), `deny`, or the label of a choice."""
+    """`allow` (once), `deny`, or the label of a choice."""
     rows: tuple[str, ...] = ()
     """The rows of the dialog, which must be unchanged. If empty, the gate fills in the visible dialog."""
 
@@ -162,7 +162,7 @@ class Interrupt(Struct, frozen=True, kw_only=True, tag="interrupt"):
 
 
 class QuitAgent(Struct, frozen=True, kw_only=True, tag="quit_agent"):
-    """Exit an idle agent by its own command; its session can be resumed."""
+    """Make an idle agent exit through its own command, so that its session can be resumed."""
 
     pane: PaneId
     agent: str
@@ -181,20 +181,20 @@ class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
 
 
 class AskPerson(Struct, frozen=True, kw_only=True, tag="ask_person"):
-    """Ask the user a question; the answer is the only outcome."""
+    """Ask the user a question. The answer is the only outcome."""
 
     question: str
     choices: tuple[str, ...] = ("yes", "no")
-    """Approving selects the first, denying the last."""
+    """The choices. Approving selects the first, denying the last."""
     how: str = ""
-    """How to select any of them."""
+    """How to select any of the choices."""
     pane: PaneId | None = None
     request: str
-    """Unique id of the request: an answer is valid for one question."""
+    """Unique id of the request. An answer is valid for one question."""
 
 
 class RunWorkflow(Struct, frozen=True, kw_only=True, tag="run_workflow"):
-    """Start a workflow; each of its actions passes the gate separately."""
+    """Start a workflow. Each of its actions passes the gate separately."""
 
     workflow: str
     pane: PaneId
@@ -222,7 +222,7 @@ Action = (
     | RunWorkflow
 )
 
-# Every kind of action, including kinds that are not implemented yet: a policy may name all of them.
+# Every kind of action, including kinds that are not implemented yet, because a policy may name them all.
 RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "send_text": "input",
     "send_keys": "input",
@@ -248,12 +248,12 @@ RISK_BY_ACTION_KIND: dict[str, Risk] = {
 
 
 def get_action_kind(action: Action) -> str:
-    """Return the name of the kind, as used by policy, audit log and events."""
+    """Return the name of the kind, as used in the policy, the audit log and events."""
     return str(type(action).__struct_config__.tag)
 
 
 def assess_risk(action: Action) -> Risk:
-    """Return the risk of an action: that of its kind, or another one that depends on its fields."""
+    """Return the risk of an action, which depends on its kind and, for some kinds, its fields."""
     if isinstance(action, Kill) and (action.closes_pane or action.signal in ("KILL", "QUIT")):
         return "destructive"
     if isinstance(action, Notify) and action.way in ("terminal", "desktop"):
@@ -273,5 +273,5 @@ def find_action_pane(action: Action) -> PaneId | None:
 
 
 def find_checked_pane(action: Action) -> PaneId | None:
-    """Return the pane whose state must be checked; some actions only mention a pane, which may be gone."""
+    """Return the pane whose state must be checked. Some actions only mention a pane, which may be gone."""
     return None if isinstance(action, Notify | Release | AskPerson | RunWorkflow) else find_action_pane(action)

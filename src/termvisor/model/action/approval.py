@@ -1,4 +1,4 @@
-"""Whether an action may be executed: the policy's verdict, a user's approval, permits and reservations of panes."""
+"""What decides whether an action may be executed: policy verdicts, user approvals, permits and pane reservations."""
 
 from typing import Literal
 
@@ -13,23 +13,23 @@ ReasonSource = Literal["deny_list", "hook", "rule", "command", "capability", "ra
 
 
 class VerdictReason(Struct, frozen=True):
-    """One reason of a verdict. ``id`` names the rule, hook or class; ``text`` is for the user."""
+    """One reason for a verdict. ``id`` names the rule, hook or class; ``text`` is shown to the user."""
 
     source: ReasonSource
     id: str
     answer: PolicyAnswer
     text: str = ""
     two_person: bool = False
-    """For an ``ask``: two users must approve."""
+    """For ``ask``: two users must approve."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """The strictest of its reasons wins; all of them are kept."""
+    """The strictest reason wins. All reasons are kept."""
 
     answer: PolicyAnswer
     reasons: tuple[VerdictReason, ...]
     retry_at: int | None = None
-    """When a rate limit ends."""
+    """The time when a rate limit allows a retry."""
 
     @property
     def why(self) -> str:
@@ -44,23 +44,23 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 def combine_reasons(reasons: tuple[VerdictReason, ...], retry_at: int | None = None) -> Verdict:
-    """Build the verdict of the strictest reason; without any reason the answer is ask, never allow."""
+    """Build the verdict from the strictest reason. Without any reason the answer is ask, never allow."""
     answers: list[PolicyAnswer] = [reason.answer for reason in reasons] or ["ask"]
     return Verdict(answer=max(answers, key=ANSWER_STRICTNESS.__getitem__), reasons=reasons, retry_at=retry_at)
 
 
 ApprovalState = Literal["open", "allowed", "denied", "edited", "expired", "withdrawn", "used"]
-"""``allowed`` is valid for one execution; then it is ``used``. ``edited`` is a denial: the user sends another text
-instead. ``withdrawn``: the agent was answered elsewhere, or exited."""
+"""``allowed`` is valid for one execution, then it is ``used``. ``edited`` is a denial: the user sends another text
+instead. ``withdrawn``: the agent got its answer elsewhere, or exited."""
 
 ApprovalAnswer = Literal["allow", "deny", "edit"]
 
-# Characters of a text that a request stores; its hash covers all of them.
+# Maximum characters of a text stored in a request. The hash covers the whole text.
 MAX_SHOWN_CHARS = 4096
 
 
 class ApprovalVote(Struct, frozen=True):
-    """The answer of one user. Two approvals of one user count once; a denial replaces an earlier approval."""
+    """One user's answer. Two approvals by the same user count once; a denial replaces an earlier approval."""
 
     who: str
     answer: ApprovalAnswer
@@ -81,9 +81,9 @@ class Approval(Struct, frozen=True, kw_only=True):
     pane: PaneId | None = None
     place: str = ""
     into: Literal["prompt", "program"] = "prompt"
-    """Of a text: whether a shell's prompt or a program receives it."""
+    """For a text: whether a shell prompt or a program receives it."""
     owner: str = ""
-    """The owner of the reservation under which it would run."""
+    """The owner of the reservation under which the action would run."""
     shown: dict[str, object] = {}
     reasons: tuple[VerdictReason, ...] = ()
     needs: int = 1
@@ -103,7 +103,7 @@ class PermitScope(Struct, frozen=True, kw_only=True):
 
 
 class Permit(Struct, frozen=True, kw_only=True):
-    """An approval in advance for a limited time; it overrides an ask, never a deny."""
+    """An advance approval for a limited time. It overrides ask, but never deny."""
 
     id: int = 0
     at: int
@@ -114,7 +114,7 @@ class Permit(Struct, frozen=True, kw_only=True):
 
 
 class Reservation(Struct, frozen=True, kw_only=True):
-    """Exclusive use of a pane: only its owner may act on it until it ends."""
+    """Exclusive use of a pane. Only the owner may act on it until the reservation ends."""
 
     id: int = 0
     pane: PaneId

@@ -1,10 +1,10 @@
-"""The audit log: who requested an action, what was decided, what the outcome was; and its hash chain.
+"""The audit log: who requested an action, the decision, the outcome, and the hash chain over the entries.
 
-Every entry contains the hash of the one before it. Entries can be verified from the database or from an exported file
+Every entry contains the hash of the previous entry. Entries can be verified from the database or from an exported file
 with this module alone.
 """
 
-from _blake2 import blake2b  # hashlib would load OpenSSL, which takes four megabytes
+from _blake2 import blake2b  # importing hashlib would load OpenSSL, which costs 4 MB of memory
 from typing import Literal
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ AuditOutcome = Literal[OutcomeStatus, "denied", "refused", ApprovalAnswer]
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
-    """``action`` is redacted, ``action_hash`` is of the original. ``hash`` covers this entry and all before it."""
+    """``action`` is redacted; ``action_hash`` covers the original. ``hash`` covers this and all earlier entries."""
 
     id: int = 0
     at: int
@@ -45,7 +45,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """Filter of entries; ``actor`` is the kind or name of a caller, ``undoes`` the correlation of an undone action."""
+    """Filter for entries. ``actor`` is the kind or name of a caller, ``undoes`` the correlation of an undone action."""
 
     pane: PaneId | None = None
     kind: str | None = None
@@ -58,14 +58,14 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
 
 
 class ChainBreak(Struct, frozen=True):
-    """The first entry that does not match the ones before it, and why."""
+    """The first entry that does not match the previous entries, and why."""
 
     id: int
     what: str
 
 
 class HashChainEntry(Struct, frozen=True, kw_only=True):
-    """An entry byte by byte as stored, with the previous hash and its own."""
+    """The exact stored bytes of an entry, with the previous hash and its own hash."""
 
     id: int
     previous: str
@@ -74,14 +74,14 @@ class HashChainEntry(Struct, frozen=True, kw_only=True):
 
 
 class HashChainVerifier:
-    """Verify entries in order. ``last_id`` and ``last_hash`` are those of the last valid entry."""
+    """Verifies entries in order. ``last_id`` and ``last_hash`` belong to the last valid entry."""
 
     def __init__(self, expected_hash: str = "") -> None:
         self.last_id, self.last_hash = 0, ""
         self._expected_hash, self._has_expected_hash = expected_hash, not expected_hash
 
     def check_entry(self, entry: HashChainEntry, *, is_redacted: bool = False) -> ChainBreak | None:
-        """Return what is wrong with the next entry. Of a redacted one only the place in the chain is verified."""
+        """Return a break if the next entry is invalid. For a redacted entry, verify only its place in the chain."""
         if entry.id != self.last_id + 1 or entry.previous != self.last_hash:
             return ChainBreak(entry.id, f"it does not follow entry {self.last_id}")
         if not is_redacted and entry.hash != hash_entry(entry.previous, entry.entry):
@@ -91,7 +91,7 @@ class HashChainVerifier:
         return None
 
     def check_end(self) -> ChainBreak | None:
-        """Return a break if no entry had the expected hash, which a completely recomputed chain does not contain."""
+        """Return a break if no entry had the expected hash, because the whole chain may have been recomputed."""
         if self._has_expected_hash:
             return None
         return ChainBreak(self.last_id, "no entry up to it has the expected hash")

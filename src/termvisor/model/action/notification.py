@@ -7,7 +7,7 @@ from termvisor.model.ids import PaneId
 
 
 class UserNotification(Struct, frozen=True, kw_only=True):
-    """``id`` is the same in every delivery attempt; ``correlation`` finds it in the audit log; ``place`` describes the
+    """``id`` is the same in every delivery attempt; ``correlation`` links to the audit log; ``place`` describes the
     pane."""
 
     id: str
@@ -18,7 +18,7 @@ class UserNotification(Struct, frozen=True, kw_only=True):
     pane: PaneId | None = None
     place: str = ""
     held_back: int = 0
-    """Number of notifications held back by this way since the last delivered one."""
+    """Number of notifications held back on this channel since the last delivered one."""
 
     @property
     def body(self) -> str:
@@ -28,7 +28,7 @@ class UserNotification(Struct, frozen=True, kw_only=True):
 
 
 class PendingNotification(Struct, frozen=True, kw_only=True):
-    """A notification of an event that is not delivered yet. ``key`` is unique and the same in every attempt; ``at`` is
+    """A notification about an event, not delivered yet. ``key`` is unique and the same in every attempt; ``at`` is
     the time of the event."""
 
     id: int = 0
@@ -39,5 +39,5 @@ class PendingNotification(Struct, frozen=True, kw_only=True):
 
     @property
     def summarized_count(self) -> int:
-        """Number of notifications that it summarizes; 0 for one of a single event."""
+        """Number of notifications that this one summarizes; 0 if it is about a single event."""
         return int(self.key.split(".")[2]) if self.key.startswith("events.") else 0

@@ -1,4 +1,4 @@
-"""Outcome of an allowed action: done, or how far it got and why; and the progress of delivering a text."""
+"""The outcome of an allowed action (done, or how far it got and why), and the progress of delivering a text."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -12,15 +12,13 @@ from termvisor.model.ids import PaneId
 DeliveryStep = Literal["typing", "typed", "submitting", "submitted"]
 """Each step is stored before it is executed: ``typing`` before the first byte, ``submitting`` before Enter."""
 DeliveryStatus = Literal["delivered", "typed_not_submitted", "refused", "unknown"]
-"""``unknown``: the outcome cannot be verified, and the delivery is not retried."""
-
+"""``unknown``: the outcome cannot be verified, so the delivery is not retried."""
 
 OutcomeStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed"]
-"""Only notifications and programs are ``suppressed`` (not executed on purpose) or ``failed`` (the execution failed)."""
-
+"""Only notifications and programs can be ``suppressed`` (intentionally not executed) or ``failed``."""
 
 AgentChannel = Literal["native", "keys"]
-"""How a text reached an agent: by its own server or hook, or typed into its terminal."""
+"""How a text reached an agent: through its own server or hook, or typed into its terminal."""
 
 
 class ProgramOutput(Struct, frozen=True):
@@ -32,7 +30,7 @@ class ProgramOutput(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """``why`` is a stable code, ``text`` is for the user; ``correlation`` finds the entries in the audit log."""
+    """``why`` is a stable code; ``text`` is for the user; ``correlation`` links to the audit log entries."""
 
     status: OutcomeStatus
     why: str = ""
@@ -42,38 +40,38 @@ class Outcome(Struct, frozen=True, kw_only=True):
     pane: PaneId | None = None
     bytes_sent: int = 0
     lines: int | None = None
-    """Of a text: the number of lines in its pane before it was typed."""
+    """For a text: the number of lines in its pane before it was typed."""
     mux_pane: str = ""
-    """Of a started program: the multiplexer's id of its pane; ``pid`` is its process."""
+    """For a started program: the multiplexer's id of its pane; ``pid`` is its process."""
     pid: int = 0
     former: dict[str, Scalar] = {}
-    """The state that it replaced or created, logged so that it can be undone."""
+    """The state that the action replaced or created, logged for undo."""
     channel: AgentChannel | None = None
     """None for actions that send nothing to an agent."""
     answered: ProgramOutput | None = None
-    """Output of a program; None if it did not exit by itself."""
+    """The program's output; None if it did not exit by itself."""
     is_repeated: bool = False
-    """The key was used before: this is the first outcome, and nothing was executed now."""
+    """True if the key was used before: this is the first outcome, and nothing was executed now."""
 
 
 ProgramRunner = Callable[[RunProgram], Awaitable[Outcome]]
-"""Runs a program through the gate on behalf of its caller. Raises as the gate does."""
+"""Runs a program through the gate on behalf of its caller. Raises the gate's errors."""
 
 
 def explain_missing_output(outcome: Outcome, program: str) -> str:
-    """Return why a program has no output, for the user."""
+    """Explain to the user why a program has no output."""
     return f"{program} was not run: {outcome.text}" if outcome.status == "suppressed" else outcome.text
 
 
 class DeliveryRecord(Struct, frozen=True, kw_only=True):
-    """``key`` is the idempotency key: a second call with it returns the first outcome, and nothing is typed twice."""
+    """``key`` is the idempotency key. A second call with it returns the first outcome, and nothing is typed twice."""
 
     key: str
     correlation: str
     pane: PaneId
     action_hash: str
     text_hash: str = ""
-    """Keyed hash that recognizes the text on a screen; the text itself is not stored."""
+    """Keyed hash for recognizing the text on a screen. The text itself is not stored."""
     begun_at: int
     step: DeliveryStep = "typing"
     step_at: int = 0

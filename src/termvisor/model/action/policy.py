@@ -15,10 +15,10 @@ from termvisor.model.action.approval import PolicyAnswer
 StringTuple = tuple[str, ...]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-# All callers except a person at a terminal.
+# All kinds of callers except a person at a terminal.
 NON_HUMAN_ACTORS: tuple[ActorKind, ...] = ("robot", "mcp", "workflow", "assistant", "agent")
 
-# Risks that are allowed if no other reason applies; for the others `approval.default` is the answer.
+# Risks that are allowed if no other reason applies. For all others, `approval.default` is the answer.
 DEFAULT_ALLOWED_RISKS: dict[Literal["human", "others"], tuple[Risk, ...]] = {
     "human": ("look", "reversible", "input", "process", "outside"),
     "others": ("look", "reversible"),
@@ -203,17 +203,17 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
 
 
 class CommandClass(Struct, frozen=True):
-    """What a command line may do, with the default answers for people and for other callers."""
+    """A class of effects of a command line, with the default answers for people and for other callers."""
 
     name: str
     human: PolicyAnswer
     others: PolicyAnswer
     text: str
     is_fixed: bool = False
-    """Requires approval at least, whatever the policy says."""
+    """True if it always requires at least approval, regardless of the policy."""
 
 
-# All command classes. `[commands]` in the policy can set another answer.
+# All command classes. `[commands]` in the policy can override the answers.
 COMMAND_CLASSES: dict[str, CommandClass] = {
     command_class.name: command_class
     for command_class in (
@@ -299,7 +299,7 @@ timeout = 2.0
 
 
 class PolicyKey(Struct, frozen=True, kw_only=True):
-    """One key of the file for the reference. ``path`` has ``[]`` after the names of tables that may be repeated."""
+    """A key of the policy file, for the reference. In ``path``, ``[]`` follows the names of repeatable tables."""
 
     path: str
     type: str
@@ -320,7 +320,7 @@ class PolicyKey(Struct, frozen=True, kw_only=True):
 
 
 def list_policy_keys() -> tuple[PolicyKey, ...]:
-    """Return every key in the order of declaration; a table comes before its keys."""
+    """Return all keys in declaration order, each table before its keys."""
     return tuple(_iterate_keys(Policy, ""))
 
 
@@ -338,7 +338,7 @@ def _iterate_keys(table: type[Struct], prefix: str) -> Iterator[PolicyKey]:
                 path=path,
                 type="tables" if is_many else "table",
                 default="",
-                doc=_get_description(hint) or _get_docstring(inner),
+                doc=_get_description(hint) or " ".join((inner.__doc__ or "").split()),
             )
             yield from _iterate_keys(inner, f"{path}.")
 
@@ -349,7 +349,7 @@ def _get_default(field: msgspec.structs.FieldInfo) -> object:
 
 
 def _find_table_type(hint: object) -> tuple[type[Struct] | None, bool]:
-    """Return the struct type of a hint, and True if it is a list of tables."""
+    """Return the struct type of a type hint, and whether the hint is a list of tables."""
     plain = _unwrap_annotated(hint)
     many = get_args(plain)[:1] if get_origin(plain) is tuple else ()
     inner = many[0] if many else plain
@@ -365,10 +365,6 @@ def _unwrap_annotated(hint: object) -> object:
 def _get_description(hint: object) -> str:
     metas = [item for item in get_args(hint)[1:] if isinstance(item, Meta)] if get_origin(hint) is Annotated else []
     return (metas[-1].description or "") if metas else ""
-
-
-def _get_docstring(table: type[Struct]) -> str:
-    return " ".join((table.__doc__ or "").split())
 
 
 def _describe_type(hint: object) -> str:

@@ -1,4 +1,4 @@
-"""Third-party programs that only read. Each has one fixed form of arguments, declared here.
+"""Third-party programs that only read. Each accepts one fixed form of arguments, declared here.
 
 Arguments that do not match the form word by word are rejected, so that text from a screen or file cannot become an
 option.
@@ -8,9 +8,9 @@ import re
 
 from msgspec import Struct
 
-# Their working folder: some read settings from it, and a project folder may not be trusted.
+# Their working directory, because some read settings from it and a project folder may not be trusted.
 READONLY_CWD = "/"
-# No leading dash: a text from a screen or file must not become an option.
+# No leading dash, so that text from a screen or file cannot become an option.
 _TEXT_PATTERN = r"(?!-)[^\0]{1,4096}"
 _PATH_PATTERN = r"/[^\0]{0,4095}"
 _NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]{2,79}"
@@ -32,14 +32,14 @@ class ReadOnlyProgram(Struct, frozen=True, kw_only=True):
     argv_patterns: tuple[str, ...]
     purpose: str
     timeout_s: float
-    """Then it is killed."""
+    """Seconds after which the program is killed."""
     max_output_bytes: int
-    """It is killed if it prints more."""
+    """Maximum output in bytes. The program is killed if it prints more."""
     uses_network: bool = False
 
     @property
     def usage(self) -> str:
-        """The command line with labels instead of patterns, for the reference."""
+        """The command line for the reference, with labels instead of patterns."""
         return " ".join((self.program, *(_LABEL_BY_PATTERN.get(word, word) for word in self.argv_patterns[1:])))
 
     def matches(self, argv: tuple[str, ...]) -> bool:
@@ -71,7 +71,7 @@ SESSIONS_BY_FOLDER = ReadOnlyProgram(
     timeout_s=5.0,
     max_output_bytes=256 << 10,
 )
-# The program is named in the user's own settings, which is their consent.
+# The user's own settings name the program, which counts as consent.
 ACCOUNT_USAGE = ReadOnlyProgram(
     program="caut",
     argv_patterns=(_TEXT_PATTERN, _USAGE_VERB_PATTERN, "--service", _SERVICE_PATTERN, "--format", "json"),
@@ -85,7 +85,7 @@ READONLY_PROGRAMS = (CODE_SEARCH, SESSION_BY_ID, SESSIONS_BY_FOLDER, ACCOUNT_USA
 
 
 def find_readonly_program(argv: tuple[str, ...], cwd: str) -> ReadOnlyProgram | None:
-    """Return the read-only program that matches a command line; None if there is none."""
+    """Return the read-only program that this command line runs; None if there is none."""
     if cwd != READONLY_CWD:
         return None
     return next((program for program in READONLY_PROGRAMS if program.matches(argv)), None)

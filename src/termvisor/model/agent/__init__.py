@@ -1,1 +1,1 @@
-"""Values about agents: processes, signals, sources, states, sessions, accounts."""
+"""Values that describe agents: processes, signals, sources, states, sessions, accounts."""

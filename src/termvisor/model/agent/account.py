@@ -1,6 +1,6 @@
-"""Accounts: logins at model services that agents use, and their remaining allowances.
+"""Accounts: the logins to model services that agents use, and their remaining allowances.
 
-Invariant: an account contains no secret. It says where the credentials are; the launched program loads them in its own
+Invariant: an account contains no secret, only where the credentials are. The launched program loads them in its own
 process when it starts.
 """
 
@@ -14,11 +14,11 @@ SERVICES: tuple[Service, ...] = ("openai", "anthropic", "google")
 UsageType = Literal["rate", "credits"]
 """An allowance that refills after a time window, or prepaid credits."""
 SERVICE_BY_AGENT: dict[str, Service] = {"codex": "openai", "claude_code": "anthropic", "gemini": "google"}
-"""The service of an agent. Agents that support several services are not listed: theirs is unknown."""
+"""The service of each agent. Agents that support several services are not listed, as theirs is unknown."""
 UNKNOWN_SPAN = "all"
-"""The span of a limit whose span is unknown."""
+"""Placeholder for an unknown span."""
 _MAX_ALLOWANCE_AGE_NS = 5 * 3600 * 10**9
-"""The shortest usual window (5 h): an older figure without a reset time is outdated."""
+"""The shortest common window (5 h). An older figure without a reset time is outdated."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@+-")
 
 
@@ -30,17 +30,17 @@ class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     """Unique within its service."""
     email: str = ""
     priority: int = 100
-    """If all else is equal, the lower one is chosen first."""
+    """If all else is equal, the account with the lower number is chosen."""
     active: bool = True
-    """Whether it may be chosen."""
+    """Whether the account may be chosen."""
     browser_profile: str = ""
     """The browser profile in which the user is logged in."""
     env_file: str = ""
-    """A file of lines ``NAME=value``."""
+    """A file with ``NAME=value`` lines."""
     command: tuple[str, ...] = ()
     """A command that prints such lines."""
     config_dir: str = ""
-    """The agent's own folder with settings and logins."""
+    """The agent's own folder for settings and logins."""
 
     def __post_init__(self) -> None:
         if not self.name or len(self.name) > 100 or not _NAME_CHARACTERS.issuperset(self.name):
@@ -50,12 +50,12 @@ class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
 
     @property
     def ref(self) -> str:
-        """Its full name: ``openai/work``."""
+        """The full name, such as ``openai/work``."""
         return f"{self.service}/{self.name}"
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
-    """The rest of one limit of an account. None means unknown."""
+    """What remains of one limit of an account. None means unknown."""
 
     span: str
     """``5h``, ``weekly``, ``credits``; ``all`` if unknown."""
@@ -66,15 +66,15 @@ class Allowance(Struct, frozen=True, kw_only=True):
     resets_at: int | None = None
     checked_at: int
     source: str
-    """Where it was reported: ``signal``, ``rule``, or the name of the usage tracker."""
+    """The reporting source: ``signal``, ``rule``, or the name of the usage tracker."""
 
     @property
     def is_exact(self) -> bool:
-        """Return True if its source reports all windows of the account with their figures."""
+        """Return True if the source reports figures for all windows of the account."""
         return self.span != UNKNOWN_SPAN and self.source != "rule"
 
     def compute_remaining_percent(self, now: int) -> float | None:
-        """Return the remaining percent: 100 after the reset time; None for an old figure without a reset time."""
+        """Return the remaining percentage: 100 after the reset time; None for an old figure without a reset time."""
         if self.usage_type == "credits":
             return self.percent_remaining
         if self.resets_at is not None:
@@ -83,28 +83,28 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
 
 class AccountStatus(Struct, frozen=True, kw_only=True):
-    """An account with its allowances."""
+    """An account and its allowances."""
 
     account: Account
     is_in_use: bool = False
     last_used_at: int | None = None
     checked_at: int | None = None
     trouble: str = ""
-    """Why the last check failed."""
+    """The reason why the last check failed."""
     allowances: tuple[Allowance, ...] = ()
 
     def compute_remaining_percent(self, now: int) -> float | None:
-        """Return the percent of the scarcest allowance; None if unknown."""
+        """Return the remaining percentage of the scarcest allowance; None if unknown."""
         scarcest = self._find_scarcest(now)
         return None if scarcest is None else scarcest.compute_remaining_percent(now)
 
     def find_reset_time(self, now: int) -> int | None:
-        """Return when the scarcest allowance resets."""
+        """Return the time when the scarcest allowance resets."""
         scarcest = self._find_scarcest(now)
         return None if scarcest is None or (scarcest.resets_at or 0) <= now else scarcest.resets_at
 
     def _find_scarcest(self, now: int) -> Allowance | None:
-        """Return the scarcest allowance; exact windows override an older limit of unknown span."""
+        """Return the scarcest allowance. Exact windows override an older limit of unknown span."""
         windows = max((one.checked_at for one in self.allowances if one.is_exact), default=0)
         counting = [one for one in self.allowances if one.span != UNKNOWN_SPAN or one.checked_at >= windows]
         known = [(left, one.span, one) for one in counting if (left := one.compute_remaining_percent(now)) is not None]
@@ -112,7 +112,7 @@ class AccountStatus(Struct, frozen=True, kw_only=True):
 
 
 class AccountCandidate(Struct, frozen=True, kw_only=True):
-    """One candidate and why it was chosen or not."""
+    """A candidate account and why it was or was not chosen."""
 
     ref: str
     verdict: Literal["chosen", "fits", "unknown", "scarce", "not_active", "excluded"]
@@ -126,7 +126,7 @@ class AccountChoice(Struct, frozen=True, kw_only=True):
     account: Account | None = None
     why: str = ""
     candidates: tuple[AccountCandidate, ...] = ()
-    """The best first."""
+    """All candidates, best first."""
 
 
 def find_account(accounts: Sequence[Account], ref: str) -> Account | None:

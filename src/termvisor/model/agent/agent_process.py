@@ -1,6 +1,6 @@
-"""Agent processes: by which traces they were identified, and the facts about them.
+"""Agent processes: the traces that identify them, and facts about them.
 
-Facts and signals are stored in one order.
+Facts and signals are stored in a single order.
 """
 
 from typing import Literal
@@ -12,7 +12,7 @@ from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 
 
 class PaneLocation(Struct, frozen=True):
-    """The location of a pane. A multiplexer may reuse it for another pane later."""
+    """The location of a pane. A multiplexer may later reuse it for another pane."""
 
     target: TargetName
     socket: str
@@ -20,13 +20,13 @@ class PaneLocation(Struct, frozen=True):
 
 
 class AgentProcess(Struct, frozen=True, kw_only=True):
-    """One agent process. ``pid`` is 0 if unknown; ``started_at`` is its start time, not that of its discovery."""
+    """One agent process. ``pid`` is 0 if unknown; ``started_at`` is when it started, not when it was found."""
 
     id: RuntimeId
     pane: PaneId
     place: PaneLocation
     generation: int = 0
-    """How many panes had this location before."""
+    """The number of earlier panes at this location."""
     agent: str
     pid: int = 0
     pid_started: int = 0
@@ -50,7 +50,7 @@ class PaneClosed(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class OutputMissed(Struct, frozen=True, kw_only=True, tag="PaneMissed"):
-    """Output of the pane is missing up to this instant."""
+    """Some output of the pane is missing up to this time."""
 
     at: int
     pane: PaneId
@@ -72,8 +72,7 @@ class ClockSet(Struct, frozen=True, kw_only=True, tag=True):
 
 
 Fact = Signal | AgentStarted | AgentExited | PaneClosed | OutputMissed | TargetReachability | ClockSet
-"""Everything that states are computed from, in the order in which it was stored."""
-
+"""Everything that states are computed from, in storage order."""
 
 SignatureClass = Literal["deterministic", "heuristic", "none"]
 SignatureReason = Literal[
@@ -87,19 +86,19 @@ SignatureReason = Literal[
 
 
 class SignatureInputs(Struct, frozen=True, kw_only=True):
-    """The agent that each trace suggests; empty if none."""
+    """The agent suggested by each trace; empty if none."""
 
     provider_hint: str = ""
-    """The process: its argv, its program, its children."""
+    """The agent suggested by the process: its argv, program or children."""
     cmd_match: str = ""
-    """The pane's current command."""
+    """The agent suggested by the pane's current command."""
     poller_match: str = ""
-    """The pane's screen."""
+    """The agent suggested by the pane's screen."""
     title_match: str = ""
 
 
 class AgentSignature(Struct, frozen=True, kw_only=True):
-    """By which traces a pane was identified as an agent's."""
+    """The traces by which a pane was identified as running an agent."""
 
     agent: str = ""
     signature_class: SignatureClass = "none"

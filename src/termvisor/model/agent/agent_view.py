@@ -1,4 +1,4 @@
-"""Agents as clients show them: one, a summary of many, one in a recording, and the supported agent programs."""
+"""Agents as clients show them: a single agent, a summary, a replayed recording, and the supported programs."""
 
 from typing import Literal
 
@@ -20,11 +20,11 @@ class AgentView(Struct, frozen=True, kw_only=True):
     """The version of the published state, increased with every change."""
     title: str = ""
     need: NeedKind | None = None
-    """What it needs from the user; None if nothing."""
+    """What the agent needs from the user; None if nothing."""
     needs_action: bool = False
     session: AgentSession | None = None
     signature: AgentSignature = AgentSignature()
-    """Why the pane was identified as this agent's."""
+    """Why the pane was identified as running this agent."""
 
 
 class AgentKind(Struct, frozen=True, kw_only=True):
@@ -34,19 +34,19 @@ class AgentKind(Struct, frozen=True, kw_only=True):
     contract_version: tuple[int, int]
     capabilities: tuple[str, ...]
     sources: tuple[str, ...]
-    """Its sources, best first."""
+    """Its evidence sources, best first."""
     is_enabled: bool
     failures: int = 0
-    """How often its adapter raised since the daemon started."""
+    """How often its adapter has raised since the daemon started."""
     recorded: tuple[str, ...] = ()
-    """The program versions with recordings in the test suite."""
+    """The program versions that have recordings in the test suite."""
 
 
 RecordingKind = Literal["scenes", "cast"]
 
 
 class ReplayResult(Struct, frozen=True, kw_only=True):
-    """The result of replaying a recording of an agent up to one instant, without a daemon."""
+    """The result of replaying an agent's recording up to one point in time, without a daemon."""
 
     kind: RecordingKind
     """`scenes`: records and screens. `cast`: screens only."""
@@ -55,9 +55,9 @@ class ReplayResult(Struct, frozen=True, kw_only=True):
     began_at: int
     ended_at: int
     at: int
-    """The instant that is explained."""
+    """The explained point in time."""
     moments: int
-    """How many moments of the recording are before it."""
+    """The number of recorded moments before it."""
     runtime: AgentProcess
     view: AgentView
     explanation: StateExplanation

@@ -1,6 +1,6 @@
 """Find the agents that need the user, most urgent first.
 
-A need has a key that stays the same as long as the need lasts, so that a notifier reports each need once.
+A need keeps the same key for as long as it lasts, so that each need is reported once.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from termvisor.model.ids import PaneId, RuntimeId
 
 NeedKind = Literal["approve", "answer", "log_in", "see_error", "look", "wait_for_limit", "review"]
 NEED_KINDS_BY_URGENCY: tuple[NeedKind, ...] = get_args(NeedKind)
-"""By the cost of waiting: an agent that is blocked by a single answer comes first."""
+"""Sorted by the cost of waiting: an agent blocked by a single answer comes first."""
 ACTION_NEED_KINDS: frozenset[NeedKind] = frozenset(("approve", "answer", "log_in", "see_error", "look"))
 """Needs that only the user can end."""
 
@@ -24,7 +24,7 @@ class AttentionNeed(Struct, frozen=True, kw_only=True):
     kind: NeedKind
     since: int | None = None
     until: int | None = None
-    """When it ends by itself, if known."""
+    """When the need ends by itself, if known."""
 
     @property
     def key(self) -> tuple[RuntimeId, NeedKind, int | None]:
@@ -47,7 +47,7 @@ def find_need(state: AgentState) -> AttentionNeed | None:
 
 
 def list_needs(states: Iterable[AgentState]) -> list[AttentionNeed]:
-    """Return all needs by urgency; of one kind, the longest waiting first."""
+    """Return all needs by urgency; within a kind, the longest waiting first."""
     needs = [need for state in states if (need := find_need(state)) is not None]
     return sorted(needs, key=lambda one: (NEED_KINDS_BY_URGENCY.index(one.kind), one.since or 0, one.runtime))
 

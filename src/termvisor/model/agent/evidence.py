@@ -1,6 +1,6 @@
-"""Evidence: where signals come from, how far each source is believed, how it explains a state, and signs of drift.
+"""Evidence: the sources of signals, how far each is trusted, how they explain a state, and signs of drift.
 
-A lower rank is believed first; sources of one rank are equal. Official interfaces rank before our own ones.
+Sources with a lower rank take precedence; equal ranks are equally trusted. Official interfaces rank before our own.
 """
 
 from typing import Literal
@@ -22,21 +22,21 @@ class EvidenceSource(Struct, frozen=True, kw_only=True):
     tier: EvidenceTier
     rank: int
     beats: bool = False
-    """It sends heartbeats about every second, so its silence is evidence."""
+    """It sends heartbeats about every second, so silence is evidence too."""
     trusted_for: int = 10 * _MINUTE_NS
-    """Nanoseconds for which its last signal is believed without heartbeats or other evidence."""
+    """Nanoseconds for which its last signal is trusted without heartbeats or other evidence."""
     has_holes: bool = False
     """It misses the end of some turns, such as an interrupt that fires no hook."""
     reads_stream: bool = False
-    """It is read from the pane's output, so a gap there may hide its signals."""
+    """It is read from the pane's output, so a gap may hide its signals."""
     blind_to: tuple[StateName, ...] = ()
-    """States that it cannot report: it shows an end as `idle`, and a question as a permission request."""
+    """States that it cannot report: it reports an end as `idle`, and a question as a permission request."""
     blurs_ends: bool = False
-    """It reports all ends of turns alike, also interrupted and failed ones; the screen shows which it was."""
+    """It does not distinguish completed, interrupted and failed turns, so the screen decides."""
     misses_dialogs: bool = False
-    """It does not report some dialogs (it keeps saying running or idle), so the screen is believed."""
+    """It does not report some dialogs (it keeps reporting running or idle), so the screen is trusted."""
     is_shared: bool = False
-    """Other agents use it as well: it counts only for sessions that the agent reported elsewhere."""
+    """Other agents use it too, so it counts only for sessions that the agent reported elsewhere."""
     standing: SourceStatus = "active"
     """Signals are accepted only while the source is active."""
 
@@ -47,7 +47,7 @@ class SourceHealth(Struct, frozen=True, kw_only=True):
     agent: str
     source: str
     where: str = ""
-    """Its path or address, for the user."""
+    """Its path or address, shown to the user."""
     status: Literal["well", "quiet", "absent", "down"] = "quiet"
     detail: str = ""
     heard_at: int | None = None
@@ -55,7 +55,7 @@ class SourceHealth(Struct, frozen=True, kw_only=True):
     signals: int = 0
     dropped: int = 0
     lag: float | None = None
-    """Seconds from the agent's timestamp to ours, for the last record with one."""
+    """Seconds between the agent's timestamp and ours, for the last record with a timestamp."""
 
 
 def build_native_source(
@@ -73,7 +73,7 @@ def build_heuristic_source(name: str, rank: int) -> EvidenceSource:
 OSC_SOURCE = EvidenceSource(name="osc", tier="deterministic", rank=2, reads_stream=True)
 """OSC 7501, the program status that some agents print."""
 PRINTED_SOURCE = EvidenceSource(name="printed", tier="deterministic", rank=5, reads_stream=True)
-"""JSON lines that an agent prints for other programs, read only while it is in the foreground."""
+"""JSON lines that an agent prints for other programs, read only while the agent is in the foreground."""
 HEURISTIC_SOURCES = (
     build_heuristic_source("screen", 10),
     build_heuristic_source("title", 11),
@@ -87,8 +87,7 @@ DEFAULT_SOURCES = (
     build_native_source("session_file", 4, has_holes=True),
     *HEURISTIC_SOURCES,
 )
-"""For an agent whose adapter declares none."""
-
+"""Used for an agent whose adapter declares no source."""
 
 EvidenceRole = Literal[
     "decides",
@@ -118,7 +117,7 @@ class SourceEvidence(Struct, frozen=True, kw_only=True):
 
 
 class ExpectedChange(Struct, frozen=True, kw_only=True):
-    """What would change the state: time alone at ``at``, or a new signal if that is None."""
+    """What would change the state: the passing of time ``at``, or a new signal if ``at`` is None."""
 
     what: str
     at: int | None = None
@@ -129,7 +128,7 @@ class StateExplanation(Struct, frozen=True, kw_only=True):
 
     state: AgentState
     age: int | None
-    """Nanoseconds in this state."""
+    """Nanoseconds spent in this state."""
     testimonies: tuple[SourceEvidence, ...]
     would_change: tuple[ExpectedChange, ...]
     doubts: tuple[str, ...] = ()
@@ -145,7 +144,7 @@ DriftKind = Literal[
 
 
 class AgentDrift(Struct, frozen=True, kw_only=True):
-    """A sign that an agent program changed, so that its states rest on less evidence."""
+    """A sign that an agent program has changed, so there is less evidence for its states."""
 
     agent: str
     kind: DriftKind
@@ -155,16 +154,16 @@ class AgentDrift(Struct, frozen=True, kw_only=True):
     """The program version; empty if unknown."""
     since: int
     recorded: tuple[str, ...] = ()
-    """The versions with recordings."""
+    """The versions that have recordings."""
 
     @property
     def key(self) -> tuple[str, DriftKind, str]:
-        """Equal for the same drift, so that it is reported once."""
+        """The same for the same drift, so that it is reported once."""
         return self.agent, self.kind, self.version
 
     @property
     def description(self) -> str:
-        """Describe the drift for the user, to follow the agent's name."""
+        """Describe the drift for the user. The text follows the agent's name."""
         version = f"version {self.version}" if self.version else "unknown version"
         if self.kind == "unseen_version":
             return f"{version} has no recordings, only {', '.join(self.recorded)}"

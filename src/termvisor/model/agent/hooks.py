@@ -1,4 +1,4 @@
-"""Hooks of agents: the events that get one, the state of the settings that install them, and a tool's reported end.
+"""Agent hooks: the hooked events, the state of hooks in settings files, and the reported end of a tool.
 
 Not every event gets a hook: Gemini's `AfterModel` fires for every streamed chunk, and its `PreCompress` in every turn
 whether or not anything is compressed.
@@ -12,11 +12,11 @@ from msgspec import Struct
 HookedAgent = Literal["claude_code", "codex", "gemini", "copilot", "opencode"]
 HookScope = Literal["user", "project"]
 HOOK_COMMAND_MARKER = "# visor setup agents"
-"""The end of every installed command, by which it is recognised."""
+"""Suffix of every installed command, by which our hooks are recognised."""
 
 
 class HookEvents(Struct, frozen=True, kw_only=True):
-    """The events of one agent, by its own names; ``permission_event`` can be answered from outside the pane."""
+    """The hooked events of an agent, by its own names. ``permission_event`` can be answered from outside the pane."""
 
     programs: tuple[str, ...]
     """The agent is installed if any of these is on the PATH."""
@@ -91,12 +91,11 @@ HOOK_EVENTS_BY_AGENT: dict[HookedAgent, HookEvents] = {
 """Codex has no permission event here: it shows no dialog while its hook runs, and its server reports requests anyway.
 Copilot's permission event also fires for allowed tools, so only the policy answers it."""
 
-
 HookFileState = Literal["absent", "current", "changed", "unreadable"]
 
 
 class HookedFile(Struct, frozen=True, kw_only=True):
-    """The hooks in one settings file. ``changed``: installed, but different from what would be installed now."""
+    """The hooks in a settings file. ``changed``: installed, but different from what would be installed now."""
 
     agent: HookedAgent
     path: str
@@ -105,9 +104,9 @@ class HookedFile(Struct, frozen=True, kw_only=True):
 
 
 class ToolFinished(Struct, frozen=True, kw_only=True):
-    """A tool of an agent finished: a pending permission request for it was answered.
+    """An agent's tool finished, so a pending permission request for it was answered.
 
-    ``given`` is the redacted input of the tool, as `encode_tool_input` returns it.
+    ``given`` is the tool's redacted input, as returned by `encode_tool_input`.
     """
 
     session: str
@@ -117,5 +116,5 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
 
 
 def encode_tool_input(tool_input: object) -> str:
-    """Encode the input of a tool as JSON with sorted keys, so that equal inputs compare equal."""
+    """Encode a tool's input as JSON with sorted keys, so that equal inputs compare equal."""
     return msgspec.json.encode(tool_input, order="sorted").decode()

@@ -1,9 +1,9 @@
-"""Parse the setting `agent_prices` and estimate costs: US dollars per million tokens of a model.
+"""Parse the setting `agent_prices` (US dollars per million tokens of a model) and estimate costs.
 
 claude-opus-* :: 15 :: 75 :: 1.5 :: 18.75
 
 The prices are for input, output, cache reads and cache writes; the last two default to the input price. The first rule
-that matches a model's name counts. Prices change, so none are built in.
+that matches a model's name applies. Prices change, so none are built in.
 """
 
 import math
@@ -32,7 +32,7 @@ class ModelPrice(Struct, frozen=True, kw_only=True):
         return _compile_pattern(self.model).match(model) is not None
 
     def compute_cost(self, spent: TokenCounts) -> float:
-        """US dollars."""
+        """Return the cost in US dollars."""
         parts = ((getattr(spent, name), getattr(self, name)) for name in TokenCounts.__struct_fields__)
         return float(sum(tokens * dollars for tokens, dollars in parts)) / _TOKENS_PER_PRICE
 
@@ -69,7 +69,7 @@ def estimate_cost(prices: Sequence[ModelPrice], spent: Mapping[str, TokenCounts]
 
 
 def add_estimated_cost(session: AgentSession, rules: Iterable[str]) -> AgentSession:
-    """Estimate the cost of a session without one; an agent that knows no price for its model reports 0."""
+    """Estimate the cost of a session that has none. An agent without a price for its model reports 0."""
     usage = session.usage
     if usage.cost or not usage.total or not (prices := [parse_price_rule(rule) for rule in rules]):
         return session
@@ -78,7 +78,7 @@ def add_estimated_cost(session: AgentSession, rules: Iterable[str]) -> AgentSess
 
 
 def _list_tokens_by_model(session: AgentSession) -> Mapping[str, TokenCounts]:
-    """Return the tokens by model; totals without messages are attributed to the session's model."""
+    """Return the tokens by model. Totals without messages are attributed to the session's model."""
     usage = session.usage
     totals = TokenCounts(input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
     is_complete = sum(one.input + one.output for one in session.by_model.values()) >= totals.input + totals.output

@@ -1,4 +1,4 @@
-"""Parse the setting `agent_programs`: ``<command line> :: <state> :: <row>``, both patterns Python regular expressions.
+"""Parse the setting `agent_programs`: ``<command line> :: <state> :: <row>``, with two Python regular expressions.
 
 aider :: waiting_approval :: \\(Y\\)es/\\(N\\)o
 """
@@ -13,12 +13,12 @@ from termvisor.model.agent.state import PRECEDENCE, StateName
 
 RULE_STATES: dict[str, StateName] = {name: name for name in PRECEDENCE if name != "unknown"}
 _MAX_MATCH_CHARS = 500
-"""Only this many characters are matched: untrusted output must not cause long searches."""
+"""Maximum characters to match, so that untrusted output cannot cause long searches."""
 
 
 class ProgramRule(Struct, frozen=True, kw_only=True):
     program: str
-    """A pattern for the command line, its arguments joined by spaces."""
+    """A pattern for the command line, with its arguments joined by spaces."""
     state: StateName
     row: str
     """A pattern for one row of the screen."""

@@ -1,4 +1,4 @@
-"""Sessions: one conversation of an agent in a pane, from start to end, with its token usage and its messages."""
+"""Sessions: conversations with an agent in a pane, from start to end, with token usage and messages."""
 
 from typing import Literal
 
@@ -20,9 +20,9 @@ class TokenUsage(Struct, frozen=True, kw_only=True):
     cost: float | None = None
     """US dollars, as reported by the agent or computed from the setting `agent_prices`."""
     is_estimated: bool = False
-    """The cost is computed from the token counts; the agent reported none."""
+    """True if the cost is computed from token counts because the agent reported none."""
     context_used: float | None = None
-    """The used share of the context window, 0 to 1; None if its size is unknown."""
+    """The used fraction of the context window, 0 to 1; None if its size is unknown."""
     context_tokens: int | None = None
     """Tokens in the context window."""
 
@@ -37,7 +37,7 @@ class TokenCounts(Struct, frozen=True, kw_only=True):
 
 
 class MessageUsage(Struct, frozen=True, kw_only=True):
-    """The reported tokens of one message of a model."""
+    """The reported tokens of one message from a model."""
 
     model: str
     spent: TokenCounts = TokenCounts()
@@ -49,7 +49,7 @@ class AgentSession(Struct, frozen=True, kw_only=True):
     pane: PaneId
     agent: str
     external_id: str = ""
-    """The agent's own session id, by which it can be resumed."""
+    """The agent's own session id, used to resume the session."""
     title: str = ""
     model: str = ""
     version: str = ""
@@ -59,15 +59,15 @@ class AgentSession(Struct, frozen=True, kw_only=True):
     end_reason: EndReason | None = None
     usage: TokenUsage = TokenUsage()
     reported_usage: TokenUsage = field(default=TokenUsage(), name="told")
-    """Totals reported by the agent; ``usage`` is this, or the sum of its messages if that is larger."""
+    """Totals reported by the agent. ``usage`` is this, or the sum of the messages if larger."""
     cost_so_far: float | None = None
-    """The last cost that the agent displayed, in US dollars, without token counts."""
+    """The last cost in US dollars that the agent displayed without token counts."""
     by_model: dict[str, TokenCounts] = {}
-    """Tokens per model, if the agent reports single messages."""
+    """Tokens per model, if the agent reports individual messages."""
     messages: dict[str, MessageUsage] = {}
-    """The latest messages by id: an agent reports each of them several times."""
+    """The latest messages by id, because an agent reports each message several times."""
     resume: tuple[str, ...] = ()
-    """The argv that resumes it; empty if that is not possible."""
+    """The argv that resumes the session; empty if it cannot be resumed."""
 
 
 MessageRole = Literal["user", "assistant"]
@@ -77,7 +77,7 @@ MESSAGE_ROLES: tuple[MessageRole, ...] = ("user", "assistant")
 class TranscriptMessage(Struct, frozen=True, kw_only=True):
     """A message of the user or the agent in a session, from the agent's own transcript.
 
-    ``key`` is equal for the same message of a session, however often it is read.
+    ``key`` is the same each time the same message of a session is read.
     """
 
     pane: PaneId

@@ -1,6 +1,6 @@
-"""Signals: pieces of evidence from one source about one agent. A signal is stored before it counts.
+"""Signals: pieces of evidence from a source about an agent. A signal is stored before it is used.
 
-`ReadPosition` tells how far a source was read; it is stored together with the facts that were read there.
+`ReadPosition` records how far a source has been read. It is stored together with the facts read from it.
 """
 
 from typing import Literal
@@ -35,11 +35,11 @@ DropReason = Literal[
     "source_not_active",
     "peer_uid_mismatch",
 ]
-"""Why a signal was dropped. These are counted; they are not errors."""
+"""Why a signal was dropped. Dropped signals are counted, but are not errors."""
 
 
 class ProcessHint(Struct, frozen=True, kw_only=True):
-    """What a signal without an agent process says about its process. Empty means unknown."""
+    """What is known about the process of a signal that has no agent process. Empty means unknown."""
 
     target: TargetName = LOCAL.name
     socket: str = ""
@@ -48,9 +48,9 @@ class ProcessHint(Struct, frozen=True, kw_only=True):
     pid_started: int = 0
     cwd: str = ""
     via: int = 0
-    """The process that delivered it: proof if it is the agent itself, but it may be a shared server."""
+    """The process that delivered the signal. It is proof if it is the agent itself, but may be a shared server."""
     is_doubtful: bool = False
-    """Several processes of this agent work in the folder, so the folder alone proves nothing."""
+    """True if several processes of this agent work in the folder, so the folder alone proves nothing."""
 
 
 class FlagUpdate(Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ NO_FLAG_UPDATE = FlagUpdate()
 
 
 class Signal(Struct, frozen=True, kw_only=True, tag=True):
-    """``event_at`` is the source's time, ``ingested_at`` our own. Free text is redacted before it gets here."""
+    """``event_at`` is the source's time, ``ingested_at`` our own. Free text is already redacted."""
 
     id: SignalId = SignalId(0)
     source: str
@@ -79,15 +79,15 @@ class Signal(Struct, frozen=True, kw_only=True, tag=True):
     source_event_id: str = ""
     source_seq: int | None = None
     source_life: int = 0
-    """Increased when the source restarted, and its sequence numbers with it."""
+    """Incremented when the source restarts, because its sequence numbers restart too."""
     event_at: int
     ingested_at: int
     dedupe_key: str
-    """Equal for the same piece of evidence, however often it is delivered."""
+    """The same each time the same piece of evidence is delivered."""
     kind: SignalKind = "state"
     state: StateName | None = None
     reason: UnknownReason | None = None
-    """Why `state` is unknown."""
+    """The reason why `state` is unknown."""
     task: str = ""
     """The sub-task that started or ended."""
     tasks: tuple[str, ...] | None = None
@@ -96,7 +96,7 @@ class Signal(Struct, frozen=True, kw_only=True, tag=True):
     title: str | None = None
     """The agent's name for its session; for the source `title`, the pane's title."""
     moved_at: int | None = None
-    """For a screen: when the pane last printed or received input."""
+    """For a screen: the last time the pane printed or received input."""
     look_interval: int = 0
     """For a screen: nanoseconds until the next sample at the current interval."""
     payload: dict[str, Scalar] = {}
@@ -104,7 +104,7 @@ class Signal(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ReadPosition(Struct, frozen=True, kw_only=True):
-    """How far one watch of an agent is read."""
+    """How far one watch of an agent has been read."""
 
     runtime: RuntimeId
     watch: str

@@ -9,10 +9,10 @@ from termvisor.model.ids import PaneId, RuntimeId, SignalId
 
 StateName = Literal["error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown"]
 PRECEDENCE: tuple[StateName, ...] = get_args(StateName)
-"""If several states hold, the first is shown."""
+"""States by precedence. If several hold, the first is shown."""
 
 UnknownReason = Literal[
-    "stale_signal",  # the last signal is too old to be believed
+    "stale_signal",  # the last signal is too old to be trusted
     "target_unreachable",  # the machine it runs on cannot be reached
     "unsupported_signal",  # its signal could not be interpreted
     "unknown_screen",  # no rule matches its screen
@@ -32,12 +32,12 @@ def get_precedence(state: StateName) -> int:
 
 
 def select_top_state(states: Iterable[StateName]) -> StateName:
-    """Return the most important of several states; unknown if there is none."""
+    """Return the most important of the states; unknown if there is none."""
     return min(states, key=get_precedence, default="unknown")
 
 
 class StateContradiction(Struct, frozen=True, kw_only=True):
-    """Another source has been reporting another state since then."""
+    """Another source has been reporting a different state since this time."""
 
     since: int
     by: str
@@ -47,7 +47,7 @@ class StateContradiction(Struct, frozen=True, kw_only=True):
 
 
 class AgentFlags(Struct, frozen=True, kw_only=True):
-    """Conditions beside the state."""
+    """Conditions in addition to the state."""
 
     usage_limited: bool = False
     resets_at: int | None = None
@@ -58,11 +58,11 @@ class AgentFlags(Struct, frozen=True, kw_only=True):
     """Running sub-agents and background tasks."""
     contradicted: StateContradiction | None = None
     ambiguous: bool = False
-    """Some signals may be about it or another agent in its folder, and were ignored."""
+    """True if some signals were ignored because they may be about another agent in the same folder."""
 
 
 class AgentState(Struct, frozen=True, kw_only=True):
-    """The state of one agent and its evidence. Ages are not stored: they are computed on request."""
+    """The state of an agent and its evidence. Ages are not stored but computed on request."""
 
     runtime: RuntimeId
     pane: PaneId
@@ -73,25 +73,25 @@ class AgentState(Struct, frozen=True, kw_only=True):
     evidence_mode: EvidenceMode = "none"
     source: str = ""
     evidence: SignalId | None = None
-    """The signal that decided."""
+    """The deciding signal."""
     since: int | None = None
     flags: AgentFlags = AgentFlags()
     confidence: Confidence = "low"
     presence: Presence = "managed"
     binding: Binding = "managed_heuristic"
     last_event: int | None = None
-    """When its last signal was captured."""
+    """The time when its last signal was captured."""
 
 
 class StateProjection(Struct, frozen=True, kw_only=True):
-    """The published state. A writer of the next one passes the version that it saw."""
+    """The published state. To publish the next one, a writer must pass the version that it read."""
 
     version: int
     state: AgentState
 
 
 class StateChange(Struct, frozen=True, kw_only=True):
-    """A change of the published state; `before` is None for the first."""
+    """A change of the published state. `before` is None for the first state."""
 
     at: int
     version: int

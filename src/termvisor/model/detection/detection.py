@@ -1,6 +1,6 @@
-"""Detections: a rule matched, or the agent reported the same by a signal.
+"""Detections: a rule matched, or the agent reported the same through a signal.
 
-A detection is stored as an event whose kind is the detection's type, plus its own fields. Once handled, by a workflow
+A detection is stored as an event whose kind is the detection's type, plus its own fields. Once handled by a workflow
 run, a person or a mute, it stays handled.
 """
 
@@ -16,7 +16,7 @@ from termvisor.model.ids import EventId, PaneId, RuntimeId
 DetectionSource = Literal["stream", "screen", "transcript", "mark", "signal", "user_var"]
 _MAX_KEY_CHARS = 200
 _VOLATILE_CAPTURES = ("resets_at", "try_again_at")
-"""Captures of end times: a repeated text words them differently, so they are not part of the key."""
+"""Captures of end times. A repeated text may word them differently, so they are not part of the key."""
 
 
 class DetectionHandling(Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class Detection(Struct, frozen=True, kw_only=True):
     """0 until it is stored."""
     at: int
     type: str
-    """`usage.reached`, `session.compaction`, …"""
+    """The event type, such as `usage.reached` or `session.compaction`."""
     rule: str
     """The rule that matched; `signal.<flag>` if the agent reported it."""
     pane: PaneId
@@ -44,21 +44,21 @@ class Detection(Struct, frozen=True, kw_only=True):
     captures: dict[str, str] = {}
     source: DetectionSource
     evidence: dict[str, Scalar] = {}
-    """Where it was found: line number, epoch and offset, screen, signal."""
+    """Where it was found: line number, epoch and offset, screen or signal."""
     context: str = ""
     """The redacted text around it, at most 500 characters."""
     confidence: float = 1.0
     key: str = ""
-    """Identifies repetitions, whatever the source; a key is reported once within the cooldown."""
+    """Identifies repetitions across sources. A key is reported once within the cooldown."""
     cooldown: float = 60.0
-    """Seconds within which the same key in the same pane is a repetition."""
+    """Seconds within which the same key in the same pane counts as a repetition."""
     trace: str = ""
-    """Hash of an agent's text and the text before it, which recognizes a redraw, however late."""
+    """Hash of an agent's text and the text before it, to recognize a redraw even much later."""
     seen_again: int = 0
     last_at: int | None = None
     """Time of the last repetition."""
     correlation: str = ""
-    """Links the actions that follow from it."""
+    """Links the detection to the actions that follow from it."""
     handling: DetectionHandling | None = None
 
     @property
@@ -74,7 +74,7 @@ class Detection(Struct, frozen=True, kw_only=True):
 
 
 class DetectionFilter(Struct, frozen=True, kw_only=True):
-    """Filter of detections. ``type`` and ``rule`` may be globs."""
+    """Filter for detections. ``type`` and ``rule`` may be globs."""
 
     type: str | None = None
     rule: str | None = None
@@ -85,12 +85,12 @@ class DetectionFilter(Struct, frozen=True, kw_only=True):
     since: int | None = None
     is_unhandled: bool = False
     after: int | None = None
-    """Return the first detections after this event; without it, the newest ones."""
+    """Return the first detections after this event; if None, return the newest ones."""
     limit: int = 20
 
 
 class DetectionMute(Struct, frozen=True, kw_only=True):
-    """Matching detections are stored as already handled."""
+    """A mute. Matching detections are stored as already handled."""
 
     id: int = 0
     what: str
@@ -102,7 +102,7 @@ class DetectionMute(Struct, frozen=True, kw_only=True):
 
 
 def build_detection_key(kind: str, subject: str, runtime: RuntimeId | None, captures: Mapping[str, str]) -> str:
-    """Return the key that identifies repeated detections; ``subject`` is the agent that it is about, or the rule."""
+    """Return the key that identifies repeated detections. ``subject`` is the agent concerned, or the rule."""
     if kind in ONE_PER_AGENT_TYPES:
         return kind if runtime is None else f"{kind} runtime:{runtime}"
     stable = " ".join(f"{name}={value}" for name, value in sorted(captures.items()) if name not in _VOLATILE_CAPTURES)

@@ -1,7 +1,7 @@
-"""Parse when a usage limit ends from agents' texts: `3pm (Europe/Berlin)`, `in 2h 15m`, `Nov 20 at 5pm`.
+"""Parse the end of a usage limit from agents' texts: `3pm (Europe/Berlin)`, `in 2h 15m`, `Nov 20 at 5pm`.
 
-Nothing is guessed: an unknown zone or an invalid time returns None. The caller looks up zones, which needs files. A
-time of day is the next one from now, except that one just passed is today's.
+Nothing is guessed: an unknown zone or an invalid time yields None. The caller looks up zones, which needs files. A
+time of day means its next occurrence, unless it has only just passed.
 """
 
 import re
@@ -13,7 +13,7 @@ from msgspec import Struct
 _NS = 10**9
 _MINUTE_NS = 60 * _NS
 _PAST_TOLERANCE = timedelta(minutes=10)
-"""A time of day that passed less than this ago is today's, not tomorrow's."""
+"""A time of day that passed less than this ago means today, not tomorrow."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SECONDS_BY_UNIT = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
@@ -33,11 +33,11 @@ _ZONE_NAME = re.compile(
 _ZONE_OFFSET = re.compile(r"(?:utc|gmt)?\s?([+-])(\d{1,2})(?::?(\d\d))?")
 
 ZoneFinder = Callable[[str], tzinfo | None]
-"""Returns the zone of an IANA name; None if it is unknown."""
+"""Returns the time zone with this IANA name; None if it is unknown."""
 
 
 class ResetTimeContext(Struct, frozen=True):
-    """Time and zone of the text. ``zone`` is that of the agent's machine, for texts that name none."""
+    """The time and zone of the text. ``zone`` is the agent machine's zone, for texts that name none."""
 
     now: int
     zone: tzinfo
@@ -45,7 +45,7 @@ class ResetTimeContext(Struct, frozen=True):
 
 
 def parse_reset_time(text: str, context: ResetTimeContext) -> int | None:
-    """Return the time that a text names, in nanoseconds since 1970; None if it names none."""
+    """Return the time stated in the text, in nanoseconds since 1970; None if there is none."""
     line = " ".join(text.split())
     lower = line.lower()
     if (duration := _DURATION.search(lower)) is not None:
@@ -62,12 +62,12 @@ def parse_reset_time(text: str, context: ResetTimeContext) -> int | None:
 
 
 def round_up_to_minute(end: int) -> int:
-    """Return when a limit is certainly over: texts name an end without its seconds."""
+    """Return when a limit is certainly over, because texts state the end without seconds."""
     return end if end % _MINUTE_NS else end + _MINUTE_NS
 
 
 def _find_zone(line: str, context: ResetTimeContext) -> tzinfo | None:
-    """Return the zone that a text names, else that of the machine; None if the named one is unknown."""
+    """Return the zone named in the text, or else the machine's; None if the named zone is unknown."""
     match = _ZONE_NAME.search(line)
     if match is None:
         return context.zone
@@ -102,7 +102,7 @@ def _parse_time_of_day(lower: str, now: int, zone: tzinfo) -> datetime | None:
     if date is None:
         return moment if _to_ns(moment) >= _to_ns(past) else moment + timedelta(days=1)
     moment = moment.replace(year=int(date[3] or today.year), month=_MONTHS.index(date[1]) + 1, day=int(date[2]))
-    # Without a year, a date more than half a year ago is next year's.
+    # Without a year, a date more than half a year ago means next year.
     is_next_year = date[3] is None and _to_ns(moment) < _to_ns(today - timedelta(days=180))
     return moment.replace(year=moment.year + 1) if is_next_year else moment
 

@@ -1,7 +1,7 @@
-"""Detection rules: what a text means, for which agent, where it must appear, and what follows from it.
+"""Detection rules: what a text means, for which agent, where it must appear, and what it triggers.
 
 Rules are data (see `termvisor.detection.packs`), one file each. A rule without a matching and a non-matching example is
-not loaded. `MatchTrace` tells how a rule was matched against a text, without the text.
+not loaded. `MatchTrace` describes how a rule was matched against a text, without the text.
 """
 
 from typing import Literal
@@ -27,7 +27,7 @@ class MatchingExample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     text: str
     captures: dict[str, str] = {}
     version: str = ""
-    """Version of the program that wrote it."""
+    """Version of the program that printed it."""
 
 
 class NonMatchingExample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,28 +38,28 @@ class NonMatchingExample(Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class ScreenCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """For screen rules: a pattern that another part of the screen must match; its named groups become details."""
+    """For screen rules: a pattern that another part of the screen must match. Its named groups become details."""
 
     part: str
     pattern: str
 
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``pattern`` is in the dialect of `termvisor.regex`; its named groups are the captures."""
+    """``pattern`` uses the dialect of `termvisor.regex`. Its named groups are the captures."""
 
     id: str
-    """Never changes: `codex.usage.reached`."""
+    """A stable id that never changes, such as `codex.usage.reached`."""
     pack: str = ""
     """Set by the loader."""
     since: str
     """The first version of Termvisor with this rule."""
     agent: str = ""
-    """Only in panes of this agent; empty for every pane."""
+    """Applies only in panes of this agent; empty for all panes."""
     versions: str = ""
-    """Versions of the agent, such as `>=0.150,<1`; empty for all."""
+    """Agent versions, such as `>=0.150,<1`; empty for all."""
     scope: RuleScope
     anchors: tuple[str, ...] = ()
-    """Literal texts; every match of the pattern contains one of them, which makes a cheap prefilter."""
+    """Literal texts for a cheap prefilter. Every match of the pattern contains at least one of them."""
     pattern: str
     part: str = ""
     """For screen rules: the part of the screen to match."""
@@ -67,7 +67,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     unless: tuple[ScreenCondition, ...] = ()
     """For screen rules: conditions that must not match."""
     details: dict[str, str] = {}
-    """For screen rules: details of every match, in addition to the captures."""
+    """For screen rules: fixed details added to every match, besides the captures."""
     severity: Severity = "info"
     event: str = ""
     """The type of the stored event, such as `usage.reached`; empty if the rule only reports a state."""
@@ -79,9 +79,9 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cooldown: float = 60.0
     """Seconds for which the same match, with the same captures, is not reported again in the same pane."""
     remedy: str = ""
-    """The workflow that handles it."""
+    """The workflow that handles the detection."""
     why: str
-    """What a match means, for the user."""
+    """What a match means, shown to the user."""
     hits: tuple[MatchingExample, ...]
     misses: tuple[NonMatchingExample, ...]
 
@@ -93,7 +93,7 @@ TraceStageName = Literal["agent", "anchor", "regex", "captures"]
 
 
 class TraceSpan(Struct, frozen=True, kw_only=True):
-    """Character positions in the matched text; ``capture_keys`` are the captures at these positions."""
+    """Character positions in the matched text. ``capture_keys`` are the captures at these positions."""
 
     start: int
     end: int
@@ -102,7 +102,7 @@ class TraceSpan(Struct, frozen=True, kw_only=True):
 
 
 class TraceStage(Struct, frozen=True, kw_only=True):
-    """One stage. ``hits`` are labels of the rule, such as `anchors[0]`."""
+    """One stage of matching. ``hits`` are labels within the rule, such as `anchors[0]`."""
 
     stage: TraceStageName
     matched: bool
@@ -117,7 +117,7 @@ class TraceBounds(Struct, frozen=True, kw_only=True):
 
 
 class TraceRedaction(Struct, frozen=True, kw_only=True):
-    """Captured values are always omitted."""
+    """What the trace omits. Captured values are always omitted."""
 
     enabled: bool = True
     policy: Literal["omit_values"] = "omit_values"

@@ -1,4 +1,4 @@
-"""Settings of the accounts that agents may use. Each account is a table `[[accounts]]`."""
+"""Settings for the accounts that agents may use. Each account is a table `[[accounts]]`."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -10,7 +10,7 @@ from termvisor.model.did_you_mean import format_suggestion
 from termvisor.model.settings.detections import DetectionSettings
 
 ANY_ACCOUNT = "any"
-"""As failover profile: the account with the most left."""
+"""Failover profile that means the account with the most quota left."""
 
 
 class AccountSettings(DetectionSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +48,7 @@ class AccountSettings(DetectionSettings, frozen=True, kw_only=True, forbid_unkno
 
 
 def find_accounts_problem(tables: object) -> str:
-    """Return the first problem of the tables `[[accounts]]`, or an empty string."""
+    """Return the first problem in the `[[accounts]]` tables, or an empty string."""
     if not isinstance(tables, list | tuple):
         return "accounts: each account must be a table `[[accounts]]`, with double brackets"
     problems = (

@@ -1,4 +1,4 @@
-"""Settings of agent recognition, states and sessions. In `config.toml` they may be in a table `[agent]`."""
+"""Settings for agent recognition, states and sessions. In `config.toml` they may be in a table `[agent]`."""
 
 import shlex
 from typing import Annotated, Literal
@@ -71,7 +71,7 @@ class AgentSettings(NotificationSettings, frozen=True, kw_only=True, forbid_unkn
 
 
 def build_resume_command(settings: AgentSettings, agent: str, session: str) -> tuple[str, ...]:
-    """Return the configured command of an agent; empty if there is none or the session is unknown."""
+    """Return the configured resume command of an agent; empty if there is none or the session is unknown."""
     for line in settings.agent_resume:
         name, _, command = line.partition("::")
         if name.strip() == agent and session:
@@ -80,7 +80,7 @@ def build_resume_command(settings: AgentSettings, agent: str, session: str) -> t
 
 
 def find_resume_line_problem(line: str) -> str:
-    """Return the problem of a line of `agent_resume`, or an empty string."""
+    """Return the problem with a line of `agent_resume`, or an empty string."""
     name, separator, command = line.partition("::")
     try:
         words = shlex.split(command)

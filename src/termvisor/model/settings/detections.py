@@ -1,4 +1,4 @@
-"""Settings of detection rules and of notifications about detections; in `config.toml` `[patterns]` and `[events]`."""
+"""Settings for detection rules (`[patterns]` in `config.toml`) and notifications about detections (`[events]`)."""
 
 from typing import Annotated
 

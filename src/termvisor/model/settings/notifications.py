@@ -66,7 +66,7 @@ class WebhookAddress(Struct, frozen=True):
 
 
 def parse_webhook_url(url: str) -> WebhookAddress | None:
-    """Parse a webhook URL; return None if it is invalid, has user or password, or is plain http to another machine."""
+    """Parse a webhook URL. Return None if it is invalid, has a user or password, or is http to another machine."""
     match = _WEBHOOK_URL.fullmatch(url)
     if match is None or int(match["port"] or 1) not in range(1, 65_536):
         return None
@@ -78,7 +78,7 @@ def parse_webhook_url(url: str) -> WebhookAddress | None:
 
 
 def find_notification_problems(settings: NotificationSettings) -> Iterator[str]:
-    """Yield the problems of the settings. The texts contain no values: a URL may contain a token."""
+    """Yield the problems in the settings. The texts contain no values, because a URL may contain a token."""
     if settings.notify_webhook_url and parse_webhook_url(settings.notify_webhook_url) is None:
         yield "notify_webhook_url: must be https://host/path, or http:// with a host of this machine, and no password"
     if settings.notify_webhook_secret and not _SECRET_REFERENCE.fullmatch(settings.notify_webhook_secret):
@@ -88,7 +88,7 @@ def find_notification_problems(settings: NotificationSettings) -> Iterator[str]:
 
 
 def find_missing_settings(settings: NotificationSettings) -> dict[NotificationWay, str]:
-    """Return the ways that lack a setting, with its name."""
+    """Return the channels that lack a required setting, with the setting's name."""
     missing: dict[NotificationWay, str] = {}
     if not settings.notify_webhook_url:
         missing["webhook"] = "notify_webhook_url"

@@ -1,6 +1,6 @@
-"""Settings of workflows, among them those of the built-in ones for compactions and usage limits.
+"""Settings for workflows, including the built-in workflows for compactions and usage limits.
 
-In `config.toml` those that start with `workflow_` are in `[workflow]`.
+In `config.toml`, settings that start with `workflow_` may be in a table `[workflow]`.
 """
 
 from typing import Annotated, get_args
@@ -13,7 +13,7 @@ from termvisor.model.workflow import WorkflowMode
 WORKFLOW_MODES: tuple[WorkflowMode, ...] = get_args(WorkflowMode)
 MAX_PROMPT_CHARS = 2000
 _COMMAND_PREFIXES = ("/", "@", "!", "#")
-"""Agents treat a text with one of these at the start as a command."""
+"""Agents treat a text that starts with one of these as a command."""
 
 
 class WorkflowSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,14 +68,14 @@ class WorkflowSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknow
 
 
 def resolve_workflow_mode(modes: tuple[str, ...], workflow: str, default: WorkflowMode) -> WorkflowMode:
-    """Return the mode of the workflow's entry, else of the entry `*`, else the default."""
+    """Return the mode from the workflow's entry, else from the entry `*`, else the default."""
     mode_by_name = dict(entry.partition("=")[::2] for entry in modes)
     chosen = mode_by_name.get(workflow, mode_by_name.get("*", default))
     return next((mode for mode in WORKFLOW_MODES if mode == chosen), "off")
 
 
 def find_mode_entry_problem(entry: str) -> str:
-    """Return the problem of an entry of `workflow_modes`, or an empty string."""
+    """Return the problem with an entry of `workflow_modes`, or an empty string."""
     name, equals, mode = entry.partition("=")
     if not equals or not name:
         return "is not `name=mode`"
@@ -83,7 +83,7 @@ def find_mode_entry_problem(entry: str) -> str:
 
 
 def find_prompt_problem(prompt: str) -> str:
-    """Return why a text is not a valid prompt, or an empty string: it must be one line of plain text, no command."""
+    """Return why a text is not a valid prompt (one line of plain text, not a command), or an empty string."""
     text = prompt.strip()
     if not text:
         return "is empty"
@@ -95,7 +95,7 @@ def find_prompt_problem(prompt: str) -> str:
 
 
 def find_compaction_line_problem(line: str) -> str:
-    """Return the problem of a line of `compaction_prompts`, or an empty string."""
+    """Return the problem with a line of `compaction_prompts`, or an empty string."""
     agent, separator, prompt = line.partition("::")
     if not (separator and agent.strip()):
         return "is not `agent :: prompt`"
@@ -103,7 +103,7 @@ def find_compaction_line_problem(line: str) -> str:
 
 
 def find_compaction_prompt(settings: WorkflowSettings, agent: str) -> str:
-    """Return the configured prompt of an agent, else that for all agents, else an empty string."""
+    """Return the prompt configured for an agent, else the one for all agents, else an empty string."""
     lines = (line.partition("::") for line in settings.compaction_prompts)
     prompts = {name.strip(): prompt.strip() for name, _, prompt in lines}
     return prompts.get(agent, prompts.get("*", ""))

@@ -1,1 +1,1 @@
-"""Values of panes, their output and screens, shell commands and searches."""
+"""Values that describe panes, their output and screens, shell commands and searches."""

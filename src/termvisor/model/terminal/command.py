@@ -11,11 +11,11 @@ CommandStatus = Literal["running", "finished", "lost"]
 
 
 class ShellCommand(Struct, frozen=True, kw_only=True):
-    """``start`` and ``end`` are byte offsets in the epoch; ``id`` rises in the order of the start.
+    """``start`` and ``end`` are byte offsets in the epoch; ``id`` increases in start order.
 
-    Its output are the lines ``first_line`` to ``last_line``; without output ``last_line`` is one less than
-    ``first_line``. While it is running, ``end`` and ``last_line`` are None. For a lost command they are the point where
-    tracking stopped; its end time and exit status are unknown. ``is_proven`` is true only if start and end marks
+    Its output is the lines ``first_line`` to ``last_line``. Without output, ``last_line`` is one less than
+    ``first_line``. While it is running, ``end`` and ``last_line`` are None. For a lost command they mark where
+    tracking stopped, and its end time and exit status are unknown. ``is_proven`` is true only if start and end marks
     carried the nonce.
     """
 
@@ -25,7 +25,7 @@ class ShellCommand(Struct, frozen=True, kw_only=True):
     line: str | None = None
     """The typed line, redacted; None if the shell did not report it."""
     cwd: str | None = None
-    """The folder that the shell last reported (OSC 7), redacted; not trusted."""
+    """The folder that the shell last reported (OSC 7), redacted and not trusted."""
     started_at: int
     ended_at: int | None = None
     exit_code: int | None = None
@@ -38,7 +38,7 @@ class ShellCommand(Struct, frozen=True, kw_only=True):
 
 
 class CommandUpdate(Struct, frozen=True, kw_only=True):
-    """Fields known from marks of the command that started at ``start`` of its epoch; for its lines see
+    """Fields known from the marks of the command that started at offset ``start`` of its epoch. For its lines see
     `CommandBoundary`."""
 
     start: int
@@ -53,7 +53,7 @@ class CommandUpdate(Struct, frozen=True, kw_only=True):
 
 
 class CommandBoundary(Struct, frozen=True, array_like=True):
-    """Start or end of a command's output: just before the first line that starts at offset ``row`` or later."""
+    """The start or end of a command's output: just before the first line that starts at offset ``row`` or later."""
 
     command: int
     """The offset at which the command started."""

@@ -1,4 +1,4 @@
-"""Values of captured output: epochs, bytes, lines, text blocks, gaps, and marks (escape sequences with a meaning)."""
+"""Captured output: epochs, bytes, lines, text blocks, gaps, and marks (meaningful escape sequences)."""
 
 from typing import Literal, get_args
 
@@ -30,7 +30,7 @@ TextSource = Literal["stream", "screen", "transcript"]
 
 
 class Delta(Struct, frozen=True):
-    """New bytes of one epoch from ``offset`` on; ``at`` is when the last of them was read."""
+    """New bytes of an epoch, starting at ``offset``. ``at`` is when the last byte was read."""
 
     epoch: EpochId
     offset: int
@@ -55,16 +55,16 @@ class Epoch(Struct, frozen=True, kw_only=True):
     size: int | None = None
     """Final length in bytes, once closed."""
     carry: bytes = b""
-    """Decoder state to continue at ``committed``; never contains text."""
+    """Decoder state for continuing at ``committed``. Never contains text."""
 
 
 class InitialLine(Struct, frozen=True, array_like=True):
-    """The line of the cursor when an epoch began, redacted; the first bytes of the epoch continue it."""
+    """The cursor's line when an epoch began, redacted. The first bytes of the epoch continue it."""
 
     text: str = ""
     column: int = 0
     is_stored: bool = False
-    """True if it is already the last stored line."""
+    """True if this line is already stored as the last line."""
 
 
 NO_INITIAL_LINE = InitialLine()
@@ -84,7 +84,7 @@ class Gap(Struct, frozen=True, kw_only=True):
 
 
 class Line(Struct, frozen=True, kw_only=True):
-    """One complete line of text. ``number`` rises strictly within a pane."""
+    """One complete line of text. ``number`` increases strictly within a pane."""
 
     pane: PaneId
     number: int
@@ -97,7 +97,7 @@ class Line(Struct, frozen=True, kw_only=True):
 class TextBlock(Struct, frozen=True, kw_only=True):
     """Consecutive complete lines of one epoch, stored and indexed as one row.
 
-    ``start`` and ``end`` are byte offsets in the epoch, ``at`` and ``until`` the times of its first and last line.
+    ``start`` and ``end`` are byte offsets in the epoch; ``at`` and ``until`` are the times of the first and last line.
     """
 
     epoch: EpochId
@@ -135,12 +135,12 @@ MarkKind = Literal[
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """An escape sequence that tells the terminal about a prompt, command, title or mode.
+    """An escape sequence that informs the terminal about a prompt, command, title or mode.
 
     ``offset`` is where the sequence ends in its epoch; ``text`` is the payload, ``params`` its key=value parts.
 
-    ``row`` is set for marks of prompts and commands only: the offset of the first line without text from before the
-    mark. That is the line of the mark if this is still empty, else the next line.
+    ``row`` is set only for marks of prompts and commands: the offset of the first line without text from before the
+    mark. That is the mark's own line if it is still empty, else the next line.
     """
 
     kind: MarkKind
@@ -149,5 +149,5 @@ class Mark(Struct, frozen=True, kw_only=True):
     text: str = ""
     exit_code: int | None = None
     column: int | None = None
-    """Column where a shell's input starts; of `input_start` only."""
+    """Column where a shell's input starts. Set only for `input_start`."""
     params: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Values of panes: where they run (target, server), identity, facts reported by the multiplexer, activity."""
+"""Panes: where they run (target, server), their identity, the facts that the multiplexer reports, their activity."""
 
 from typing import Literal
 
@@ -29,7 +29,7 @@ class ServerInstance(Struct, frozen=True):
 
 
 class PaneInstance(Struct, frozen=True):
-    """Identity of one pane of one server process."""
+    """The identity of a pane in a server process."""
 
     server: ServerInstance
     mux_id: MuxPaneId
@@ -37,7 +37,7 @@ class PaneInstance(Struct, frozen=True):
 
 
 class PaneFacts(Struct, frozen=True, kw_only=True):
-    """Facts that the multiplexer reports about a pane at one moment. Free text is already redacted."""
+    """The facts that the multiplexer reports about a pane at one moment. Free text is already redacted."""
 
     mux_id: MuxPaneId
     pid: int
@@ -72,7 +72,7 @@ ActivityKind = Literal["prompt", "command", "alt_screen", "gap", "unknown"]
 
 
 class PaneActivity(Struct, frozen=True, kw_only=True):
-    """What a pane is doing, computed from marks and the stream, never from text that looks like a prompt.
+    """What a pane is doing. Computed from marks and the stream, never from text that looks like a prompt.
 
     ``is_proven`` is true only for marks that carried the nonce.
     """
@@ -85,7 +85,7 @@ class PaneActivity(Struct, frozen=True, kw_only=True):
 
 
 class InputState(Struct, frozen=True):
-    """Input state known from the stream: the column where a shell's input starts, and whether bracketed paste is on.
+    """The input state known from the stream: the start column of a shell's input, and whether bracketed paste is on.
 
     None means unknown.
     """
@@ -98,7 +98,7 @@ CaptureChannel = Literal["pipe", "control", "none"]
 
 
 class PaneView(Struct, frozen=True, kw_only=True):
-    """A pane as frontends show it: identity, facts, captured output. Times are ns since 1970."""
+    """A pane as front ends show it: identity, facts, captured output. Times are nanoseconds since 1970."""
 
     id: PaneId
     instance: PaneInstance

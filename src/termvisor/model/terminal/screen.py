@@ -9,7 +9,7 @@ from termvisor.model.ids import EpochId, PaneId, ScreenId, SightingId
 
 
 class Screen(Struct, frozen=True, kw_only=True):
-    """The visible contents of a pane, now or at an earlier time, rendered by the multiplexer.
+    """The visible contents of a pane, now or earlier, as rendered by the multiplexer.
 
     ``rows`` are redacted text without escapes, unless escapes were requested (then only SGR colours are kept).
     """
@@ -24,13 +24,13 @@ class Screen(Struct, frozen=True, kw_only=True):
     at: int = 0
     id: ScreenId = ScreenId(0)
     left_out: tuple[int, ...] = ()
-    """Rows of a stored screen that were not stored: its input area."""
+    """Rows that a stored screen omits: its input area."""
 
 
 class ScreenLifetime(Struct, frozen=True):
-    """Lifetime of a screen: from alternate screen on to off; on the main screen while one command runs.
+    """The lifetime of a screen: while the alternate screen is on, or while one command runs on the main screen.
 
-    ``since`` is its start; 0 on a main screen whose shell sends no marks: its lifetime is then the epoch.
+    ``since`` is its start. It is 0 on a main screen whose shell sends no marks, where the lifetime is the epoch.
     """
 
     pane: PaneId
@@ -40,11 +40,11 @@ class ScreenLifetime(Struct, frozen=True):
 
 
 ScreenRowKind = Literal["sighting", "line", "input"]
-"""A sighting, a line of the stream that is stored as such, or a row of the input area."""
+"""A sighting, a row already stored as a line of the stream, or a row of the input area."""
 
 
 class ScreenRow(Struct, frozen=True):
-    """One redacted row of a full-screen program, stored once for each lifetime of a screen.
+    """A redacted row of a full-screen program, stored once per screen lifetime.
 
     ``fold`` identifies it within its lifetime; ``id`` is 0 until the sighting is stored.
     """
@@ -58,7 +58,7 @@ class ScreenRow(Struct, frozen=True):
 class CapturedScreen(Struct, frozen=True):
     """A screen sample ready to be stored: the screen without its rows, and the rows.
 
-    ``found`` are detections by the fold of their row; they count only if the row is new.
+    ``found`` maps the fold of a row to its detections, which count only if the row is new.
     """
 
     epoch: EpochId
@@ -70,9 +70,9 @@ class CapturedScreen(Struct, frozen=True):
 class ReplayFrame(Struct, frozen=True, kw_only=True):
     """What a pane showed at an earlier time, rendered from its recorded output.
 
-    ``rows`` are redacted; each can be printed alone: its only escapes are SGR colours, which it resets at the end.
+    ``rows`` are redacted. Each can be printed alone: its only escapes are SGR colours, which it resets at the end.
 
-    ``offset`` is the number of the epoch's bytes rendered. ``note`` tells what is missing, for example a gap.
+    ``offset`` is the number of bytes of the epoch rendered. ``note`` describes what is missing, such as a gap.
     """
 
     pane: PaneId

@@ -12,9 +12,9 @@ SearchRanking = Literal["recency", "relevance"]
 
 
 class SearchQuery(Struct, frozen=True, kw_only=True):
-    """``text`` may hold words, "phrases", prefix*, AND OR NOT and filters such as ``pane:7 session:work since:10m``.
+    """``text`` may contain words, "phrases", prefix*, AND OR NOT and filters such as ``pane:7 session:work since:10m``.
 
-    The other fields are filters set by options; both apply.
+    The other fields are filters set by options. Both kinds of filters apply.
     """
 
     text: str
@@ -30,7 +30,7 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     """``spans`` are the (start, end) character positions in the line's text that matched.
 
     A row of a full-screen program has no line number: ``screen`` is the first screen that showed it, at ``line.at``,
-    and ``last_at`` when it was last visible; ``before`` and ``after`` are the rows around it on that screen.
+    and ``last_at`` is when it was last visible. ``before`` and ``after`` are the rows around it on that screen.
     """
 
     line: Line
@@ -40,13 +40,13 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     screen: ScreenId | None = None
     last_at: int | None = None
     utterance: int | None = None
-    """The transcript message that contains this line; the line number counts the lines of the message."""
+    """The transcript message that contains this line. The line number counts lines within the message."""
     role: MessageRole | None = None
     agent: str | None = None
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """``is_complete`` is false if the search stopped before it had checked every candidate."""
+    """``is_complete`` is false if the search stopped before checking every candidate."""
 
     hits: tuple[SearchHit, ...]
     is_complete: bool = True

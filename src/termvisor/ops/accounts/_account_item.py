@@ -1,6 +1,6 @@
 """Build the item that operations return for an account.
 
-Invariant: an item says where the credentials are, never what they are.
+Invariant: an item contains the location of the credentials, never the credentials themselves.
 """
 
 from typing import Annotated
@@ -24,7 +24,7 @@ AccountReference = Annotated[
 
 
 class AllowanceItem(Struct, frozen=True, kw_only=True):
-    """One usage limit. ``percent_remaining`` is the current rest; null if unknown."""
+    """One usage limit. ``percent_remaining`` is what is left now; null if unknown."""
 
     span: str
     usage_type: UsageType
@@ -80,7 +80,7 @@ def describe_credentials(account: Account) -> str:
     if account.env_file:
         return redact(f"env_file {account.env_file}")
     if account.command:
-        # Arguments of the command may be secrets themselves.
+        # The command's arguments may be secrets.
         return redact(f"command {account.command[0]}")
     return redact(f"config_dir {account.config_dir}") if account.config_dir else "the agent's own login"
 

@@ -35,7 +35,7 @@ async def run(services: Services, args: AccountsListArgs) -> AccountListing:
 
 
 async def build_account_listing(services: Services, service: Service | None) -> AccountListing:
-    """List the accounts of this service, or all."""
+    """List the accounts of the given service, or all accounts."""
     now, statuses = services.clock.now(), await services.accounts.list_statuses()
     items = tuple(build_account_item(status, now) for status in statuses if service in (None, status.account.service))
     summary = AccountsSummary(accounts=len(items), by_service=count_values(item.service for item in items))
@@ -67,8 +67,6 @@ OP = Operation(
     doc="""Accounts are declared in `config.toml`, in `[[accounts]]` tables; credentials are references that are not
 read here. Remaining usage comes from the limits that agents report, and from a usage tracker if one is installed.
 `percent_remaining` is that of the limit with the least left; null if unknown.""",
-    args_type=AccountsListArgs,
-    result_type=AccountListing,
     run=run,
     render_text=render_text,
     examples=(

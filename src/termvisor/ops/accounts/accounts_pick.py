@@ -53,8 +53,6 @@ OP = Operation(
     doc="""Picks the account with the most usage left, if that is at least `account_threshold`; among equals the least
 recently used one, then the one with the lower `priority`. An account with unknown usage is picked only if no other has
 enough. Queries the usage tracker first, if one is installed. Nothing is started or changed.""",
-    args_type=AccountsPickArgs,
-    result_type=AccountsPickResult,
     run=run,
     render_text=render_text,
     get_exit_status=lambda result: 0 if result.account else 1,

@@ -26,7 +26,7 @@ class AccountsRefreshResult(AccountListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: AccountsRefreshArgs) -> AccountsRefreshResult:
     problem = await services.accounts.refresh_usage(args.service)
-    # Also if the tracker failed: what was known before is still useful.
+    # Returned even if the tracker failed, because the earlier data is still useful.
     listing = await build_account_listing(services, args.service)
     return copy_fields(AccountsRefreshResult, listing, told=redact(problem))
 
@@ -42,8 +42,6 @@ OP = Operation(
     summary="Query the usage tracker for the remaining usage of accounts.",
     doc="""Runs the program of the setting `account_tracker` (`caut`), if it is installed, for each service that has
 accounts. If it is missing, fails or times out, `told` is the reason, and the usage that agents reported is kept.""",
-    args_type=AccountsRefreshArgs,
-    result_type=AccountsRefreshResult,
     run=run,
     render_text=render_text,
     effect="change",

@@ -2,13 +2,7 @@
 
 from msgspec import Struct
 
-from termvisor.ops.accounts._account_item import (
-    AccountItem,
-    AccountReference,
-    build_account_item,
-    find_account_status,
-    format_percent,
-)
+from termvisor.ops.accounts import _account_item
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
@@ -17,23 +11,25 @@ from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, 
 class AccountsShowArgs(Struct, frozen=True, kw_only=True):
     """Choose the account."""
 
-    account: AccountReference
+    account: _account_item.AccountReference
 
 
 class AccountsShowResult(Struct, frozen=True, kw_only=True):
-    account: AccountItem
+    account: _account_item.AccountItem
 
 
 async def run(services: Services, args: AccountsShowArgs) -> AccountsShowResult:
     return AccountsShowResult(
-        account=build_account_item(await find_account_status(services, args.account), services.clock.now())
+        account=_account_item.build_account_item(
+            await _account_item.find_account_status(services, args.account), services.clock.now()
+        )
     )
 
 
 COLUMNS = (
     TableColumn("LIMIT", lambda item: sanitize(item.span), style="cyan"),
     TableColumn("TYPE", lambda item: item.usage_type),
-    TableColumn("LEFT", lambda item: format_percent(item.percent_remaining), style="bold"),
+    TableColumn("LEFT", lambda item: _account_item.format_percent(item.percent_remaining), style="bold"),
     TableColumn("RESETS", lambda item: item.resets_at or "-"),
     TableColumn("CHECKED", lambda item: item.checked_at),
     TableColumn("SOURCE", lambda item: sanitize(item.source), can_shrink=True),
@@ -46,7 +42,7 @@ def render_text(result: AccountsShowResult, options: RenderOptions) -> str:
         "account": f"{item.service}/{item.name}{'' if item.active else ' (inactive)'}",
         "email": item.email,
         "in use": "yes" if item.in_use else "no",
-        "left": format_percent(item.percent_remaining),
+        "left": _account_item.format_percent(item.percent_remaining),
         "priority": str(item.priority),
         "last used": item.last_used or "never",
         "credentials": item.credentials,
@@ -63,8 +59,6 @@ OP = Operation(
     summary="Show one account with its usage limits.",
     doc="""Shows for each limit the remaining usage, when it resets, when it was checked, and the source. Use
 `service/name` if two services have an account with the same name.""",
-    args_type=AccountsShowArgs,
-    result_type=AccountsShowResult,
     run=run,
     render_text=render_text,
     exit_statuses=((4, "Account not found."),),

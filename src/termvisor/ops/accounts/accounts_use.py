@@ -35,8 +35,6 @@ OP = Operation(
     doc="""The limits that an agent reports belong to the account that it runs under. An agent that was started with
 `--account`, or with its own config directory, is known by that; all others are attributed to the account in use. No
 agent is changed and nothing is logged in or out.""",
-    args_type=AccountsUseArgs,
-    result_type=AccountsUseResult,
     run=run,
     render_text=render_text,
     effect="change",

@@ -41,7 +41,7 @@ NEED_DESCRIPTIONS: dict[NeedKind, str] = {
 
 
 class ContradictionItem(Struct, frozen=True, kw_only=True):
-    """``by`` is the source that has shown ``state`` since then."""
+    """``by`` is the source that has shown ``state`` since the time ``since``."""
 
     since: str
     age: float
@@ -109,7 +109,7 @@ def build_agent_row(pane: PaneView, view: AgentView | None, now: int) -> AgentRo
 def build_row_fields(
     pane: PaneView, view: AgentView | None, now: int, signature: AgentSignature | None = None
 ) -> dict[str, Any]:
-    """Return the fields of an AgentRow by name, for rows that extend it; ``signature`` is used without an agent."""
+    """Return the fields of an AgentRow by name, for rows that extend it; ``signature`` is used if there is no agent."""
     if view is None:
         return {
             "identity": identify_pane(pane),
@@ -182,12 +182,12 @@ def build_flag_item(state_flags: AgentFlags, now: int) -> FlagItem:
 
 
 def describe_agent(item: AgentRow) -> str:
-    """`pane 7 (work %5), claude_code`."""
+    """Format as `pane 7 (work %5), claude_code`."""
     return f"pane {item.identity.id} ({item.identity.session_name} {item.identity.pane_id}), {item.agent}"
 
 
 def format_state(state: StateName | None, reason: UnknownReason | None = None) -> str:
-    """Return the label, such as `waiting approval` or `unknown (no signal)`; empty without an agent."""
+    """Format as `waiting approval` or `unknown (no signal)`; empty without an agent."""
     if state is None:
         return ""
     return state.replace("_", " ") + (f" ({reason.replace('_', ' ')})" if reason is not None else "")
@@ -210,7 +210,7 @@ def list_flag_labels(flag_item: FlagItem | None) -> list[str]:
 
 
 def format_state_cell(item: AgentRow) -> str:
-    """`! waiting approval`, `running, 2 subtasks`; the mark means that a person must act."""
+    """Format as `! waiting approval` or `running, 2 subtasks`; `!` means that a person must act."""
     mark = "! " if item.needs_action else ""
     return mark + ", ".join([format_state(item.state, item.reason), *list_flag_labels(item.flags)])
 
@@ -225,7 +225,7 @@ def _format_cost(item: Any) -> str:
 
 
 def format_dollars(dollars: float | None, *, is_estimated: bool = False) -> str:
-    """`$1.20`, or `~$1.20` for an estimate."""
+    """Format as `$1.20`, or `~$1.20` for an estimate."""
     return "unknown" if dollars is None else f"{'~' * is_estimated}${dollars:.2f}"
 
 

@@ -57,7 +57,7 @@ async def select_panes_with_agents(
     """Return the panes that pass these filters, by id. Raises BadRequest for an unknown state or agent name."""
     allowed_states = parse_state_filter(str(active_filters["state"])) if "state" in active_filters else None
     panes, views = await filter_panes(services, active_filters, include_gone=gone), await services.agents.list_views()
-    # A name that matches nothing may be misspelled; an empty list would not tell.
+    # A name that matches nothing may be misspelled; an empty list would not show that.
     if "agent" in active_filters and all(view.state.agent != active_filters["agent"] for view in views.values()):
         await check_agent_name(services, str(active_filters["agent"]))
     # The last state of an agent is known for a while after its pane was closed.
@@ -103,6 +103,6 @@ def list_agent_states(members: Iterable[PaneWithAgent]) -> list[AgentState]:
 
 
 def list_agents_needing_action(members: Iterable[PaneWithAgent]) -> list[PaneWithAgent]:
-    """Return the members whose agent needs a person, the most urgent first."""
+    """Return the members whose agent needs a person, most urgent first."""
     by_pane = {member.pane.id: member for member in members}
     return [by_pane[need.pane] for need in list_needs(list_agent_states(by_pane.values()))]

@@ -1,7 +1,7 @@
-"""Find agent sessions that can be resumed, and plan where each one is started again.
+"""Find agent sessions that can be resumed, and plan where to start each one.
 
-A plan prefers the shell that the agent left, then a new window of its tmux session, then a new tmux session. It is made
-again right before it is executed: the pane may have changed since the user saw the first one.
+A plan prefers the shell that the agent left, then a new window of its tmux session, then a new tmux session. A new plan
+is made right before execution, because the pane may have changed since the user saw the first plan.
 """
 
 import shlex
@@ -24,12 +24,12 @@ ResumePlace = Literal["pane", "window", "session", ""]
 # End reasons of sessions that were not closed on purpose.
 INTERRUPTED_END_REASONS = ("pane_gone", "manual", "error")
 MAX_SESSIONS_SEARCHED = 10_000
-# An agent that ends this close to the exit of its tmux server is taken to have been killed by it.
+# An agent that ends this close to the exit of its tmux server is assumed to have been killed by it.
 _SERVER_EXIT_WINDOW_NS = 60 * NS
 
 
 class ResumePlan(Struct, frozen=True, kw_only=True):
-    """How one session is resumed; ``action`` is None if it is not, and ``skip_reason`` says why."""
+    """Plan to resume one session. If it cannot be resumed, ``action`` is None and ``skip_reason`` is the reason."""
 
     session: AgentSession
     where: ResumePlace = ""
@@ -50,12 +50,12 @@ async def find_session(services: Services, reference: str) -> AgentSession:
 
 
 def get_resume_command(services: Services, session: AgentSession) -> tuple[str, ...]:
-    """Return the command of the setting `agent_resume`, else the agent's own; empty if neither is known."""
+    """Return the resume command from the setting `agent_resume`, or the agent's own; empty if neither is known."""
     return build_resume_command(services.configuration[1], session.agent, session.external_id) or session.resume
 
 
 async def plan_resume(services: Services, session: AgentSession) -> ResumePlan:
-    """Plan from the current panes and agents."""
+    """Plan how to resume a session, given the current panes and agents."""
     views, panes = await services.agents.list_views(), await services.panes.list_panes(include_gone=True)
     return choose_resume_place(session, get_resume_command(services, session), panes, views)
 
@@ -85,9 +85,9 @@ def find_running_pane(session: AgentSession, views: dict[PaneId, AgentView]) -> 
     return None
 
 
-# A window beside its old neighbours is where the user looks for the agent.
+# Users look for the agent in a window next to its old neighbours.
 def find_pane_beside(former_pane: PaneView, live_panes: Iterable[PaneView]) -> PaneView | None:
-    """Return a live pane of the tmux session in which the former pane was."""
+    """Return a live pane in the former pane's tmux session."""
     place = (former_pane.instance.server.socket, former_pane.facts.session_name)
     return next((pane for pane in live_panes if (pane.instance.server.socket, pane.facts.session_name) == place), None)
 
@@ -111,7 +111,7 @@ def find_unresumable_sessions(sessions: Iterable[AgentSession], panes: Sequence[
 
 
 def _find_lost_panes(panes: Sequence[PaneView]) -> dict[PaneId, int]:
-    """Map the panes that ended together with their tmux server to the time of that."""
+    """Return the panes that ended together with their tmux server, each with the time when it ended."""
     # A server without a live pane has exited: tmux ends with its last session.
     running = {pane.instance.server for pane in panes if pane.gone_at is None}
     return {pane.id: pane.gone_at for pane in panes if pane.gone_at and pane.instance.server not in running}
@@ -120,7 +120,7 @@ def _find_lost_panes(panes: Sequence[PaneView]) -> dict[PaneId, int]:
 def _is_interrupted(session: AgentSession, lost_panes: dict[PaneId, int]) -> bool:
     if session.ended_at is None:
         return False
-    # An idle agent reports `completed` on SIGHUP, so the exit of its server looks like an end on purpose.
+    # An idle agent reports `completed` on SIGHUP, so the exit of its server looks like an intentional end.
     lost_at = lost_panes.get(session.pane)
     is_lost = lost_at is not None and abs(lost_at - session.ended_at) <= _SERVER_EXIT_WINDOW_NS
     return session.end_reason in INTERRUPTED_END_REASONS or (is_lost and session.end_reason == "completed")

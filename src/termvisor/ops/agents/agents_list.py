@@ -73,7 +73,7 @@ def _list_versions(views: Iterable[AgentView]) -> tuple[str, ...]:
 
 
 def _get_version_style(item: AgentProgramItem) -> str:
-    """Show versions without a recording in yellow."""
+    """Return the style of an item's versions: yellow if some have no recording."""
     return "yellow" if item.recorded and set(item.alive) - set(item.recorded) else ""
 
 
@@ -105,8 +105,6 @@ OP = Operation(
     doc="""The setting `agents_disabled` disables one. States of a version without a test recording may be less
 accurate; `visor doctor` warns about it. `visor status` and `visor panes` show what agents are doing, `visor agents
 sessions` their sessions.""",
-    args_type=AgentsListArgs,
-    result_type=AgentProgramListing,
     run=run,
     render_text=render_text,
     examples=(OperationExample("agents", "as a table"), OperationExample("robot agents list", "as JSON")),

@@ -22,15 +22,8 @@ from termvisor.ops.agents._agent_row import format_dollars
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
+from termvisor.ops.render import results
 from termvisor.ops.render.action_text import redact_fields
-from termvisor.ops.render.results import (
-    BaseListing,
-    build_filters,
-    copy_fields,
-    count_values,
-    format_optional_timestamp,
-    parse_time_filter,
-)
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
 from termvisor.redaction import redact
 from termvisor.system.subprocesses import is_installed
@@ -106,7 +99,7 @@ class AgentSessionsSummary(Struct, frozen=True, kw_only=True):
     without_cost: int
 
 
-class AgentSessionListing(BaseListing, frozen=True, kw_only=True):
+class AgentSessionListing(results.BaseListing, frozen=True, kw_only=True):
     """Sessions, oldest first."""
 
     summary: AgentSessionsSummary
@@ -118,7 +111,7 @@ async def run(services: Services, args: AgentsSessionsArgs) -> AgentSessionListi
     sessions = await services.agents.list_sessions(
         pane=await resolve_pane_id(services, args.pane),
         agent=args.agent,
-        since=parse_time_filter(args.since, now),
+        since=results.parse_time_filter(args.since, now),
         limit=args.limit,
     )
     items = tuple(_build_item(session, identities[session.pane], now) for session in sessions)
@@ -127,17 +120,17 @@ async def run(services: Services, args: AgentsSessionsArgs) -> AgentSessionListi
         items = tuple(replace(item, history=history) for item, history in zip(items, histories, strict=True))
     summary = AgentSessionsSummary(
         sessions=len(items),
-        by_agent=count_values(item.agent for item in items),
+        by_agent=results.count_values(item.agent for item in items),
         tokens=_sum_known(item.tokens for item in items),
         cost=_sum_known(item.cost for item in items),
         without_cost=sum(item.cost is None for item in items),
     )
-    filters = build_filters(pane=args.pane, agent=args.agent, since=args.since)
+    filters = results.build_filters(pane=args.pane, agent=args.agent, since=args.since)
     return AgentSessionListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def _build_item(session: AgentSession, pane_identity: PaneIdentity, now: int) -> AgentSessionItem:
-    return copy_fields(
+    return results.copy_fields(
         AgentSessionItem,
         session,
         identity=pane_identity,
@@ -147,7 +140,7 @@ def _build_item(session: AgentSession, pane_identity: PaneIdentity, now: int) ->
         version=redact(session.version),
         cwd=redact(session.cwd),
         started_at=format_timestamp(session.started_at),
-        ended_at=format_optional_timestamp(session.ended_at),
+        ended_at=results.format_optional_timestamp(session.ended_at),
         seconds=compute_seconds_between(session.started_at, session.ended_at or now),
         tokens=session.usage.total,
         cost=session.usage.cost,
@@ -172,7 +165,7 @@ async def fetch_histories(sessions: Sequence[AgentSession], run_program: Program
 
 async def _look_up_session(session: AgentSession, run_program: ProgramRunner) -> CassHistory:
     history = CassHistory(status="nothing")
-    # The id comes from the agent: one that starts with a dash would be read as an option of cass.
+    # The id comes from the agent; if it starts with a dash, cass would parse it as an option.
     if session.external_id and not session.external_id.startswith("-"):
         history = await _query_cass(("query", "--session-id", session.external_id), "session_id", run_program)
     if history.status == "nothing" and session.cwd.startswith("/"):
@@ -185,7 +178,7 @@ async def _query_cass(
 ) -> CassHistory:
     try:
         outcome = await run_program(RunProgram(argv=(CASS_PROGRAM, *arguments, "--format", "json")))
-    # The policy may forbid to run cass; the listing is useful without it.
+    # The policy may forbid running cass; the listing is useful without it.
     except Refused as error:
         return CassHistory(status="not_asked", detail=redact(error.message)[:500])
     output = outcome.answered
@@ -198,7 +191,7 @@ async def _query_cass(
         return CassHistory(status="failed", key=key, detail=detail)
     try:
         answer = msgspec.json.decode(output.out) if output.out.strip() else None
-    # cass is not ours: a change of its output must not make the listing fail.
+    # cass is a third-party program: a change in its output must not make the listing fail.
     except msgspec.DecodeError:
         return CassHistory(status="failed", key=key, detail="its output is not JSON")
     return CassHistory(status="found" if answer else "nothing", key=key, answer=redact_fields(answer) or None)
@@ -273,8 +266,6 @@ unknown.
 
 `--history` looks up each session in the program `cass`, if it is installed: by the agent's own session id, else by the
 directory in which it ran.""",
-    args_type=AgentsSessionsArgs,
-    result_type=AgentSessionListing,
     run=run,
     render_text=render_text,
     examples=(

@@ -15,16 +15,7 @@ from termvisor.model.agent.state import EvidenceTier, StateName
 from termvisor.model.event import Scalar
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.agents._agent_row import (
-    NEED_DESCRIPTIONS,
-    AgentRow,
-    build_agent_fields,
-    build_agent_row,
-    describe_agent,
-    format_state,
-    get_state_style,
-    list_flag_labels,
-)
+from termvisor.ops.agents import _agent_row
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneIdentity, resolve_pane
@@ -104,7 +95,7 @@ class SourceReadingItem(Struct, frozen=True, kw_only=True):
 
 
 class PossibleChangeItem(Struct, frozen=True, kw_only=True):
-    """``at`` is the time of a change that a timeout makes; null if an event is needed."""
+    """``at`` is when a timeout will cause the change; null if an event is needed."""
 
     what: str
     at: str | None
@@ -130,7 +121,7 @@ class ExplainResult(Struct, frozen=True, kw_only=True):
     that could not be attributed to this agent and were ignored. ``recording`` is null for a live agent.
     """
 
-    agent: AgentRow
+    agent: _agent_row.AgentRow
     reference: str
     evidence: EvidenceItem | None
     witnesses: tuple[SourceReadingItem, ...]
@@ -143,7 +134,7 @@ async def run(services: Services, args: ExplainArgs) -> ExplainResult:
     if args.file is not None:
         if args.pane is not None:
             raise BadRequest("both a pane and --file were given", hint="Pass only one of them.")
-        # In a worker process: only it has to load the adapters of all agents.
+        # Runs in a worker process, so that only the worker loads the adapters of all agents.
         replayed = await call_worker(
             "termvisor.agents.recordings.open_recording:explain_recording",
             (os.path.abspath(args.file), args.agent or "", args.at or ""),
@@ -178,7 +169,7 @@ def _explain_recording(path: str, replay_result: ReplayResult) -> ExplainResult:
         at=format_timestamp(replay_result.at),
     )
     explained = _build_result(
-        AgentRow(identity=identity, **build_agent_fields(replay_result.view, replay_result.at)),
+        _agent_row.AgentRow(identity=identity, **_agent_row.build_agent_fields(replay_result.view, replay_result.at)),
         replay_result.explanation,
         signals,
         replay_result.at,
@@ -194,11 +185,11 @@ async def _explain_live_agent(services: Services, reference: str) -> ExplainResu
     if explanation is None or view is None:
         raise _build_no_agent_error(pane)
     signals = await services.agents.find_signals(_collect_signal_ids(explanation))
-    return _build_result(build_agent_row(pane, view, now), explanation, signals, now)
+    return _build_result(_agent_row.build_agent_row(pane, view, now), explanation, signals, now)
 
 
 def _build_result(
-    agent: AgentRow, explanation: StateExplanation, signals: dict[SignalId, Signal], now: int
+    agent: _agent_row.AgentRow, explanation: StateExplanation, signals: dict[SignalId, Signal], now: int
 ) -> ExplainResult:
     evidence = signals.get(explanation.state.evidence) if explanation.state.evidence is not None else None
     return ExplainResult(
@@ -218,7 +209,7 @@ def _build_no_agent_error(pane: PaneView) -> AgentNotFound:
 
 def _collect_signal_ids(explanation: StateExplanation) -> list[SignalId]:
     ids = [explanation.state.evidence, *(source.evidence for source in explanation.testimonies)]
-    # The deciding signal is also the evidence of its own source.
+    # Removes duplicates: the deciding signal is also the evidence of its own source.
     return [signal_id for signal_id in dict.fromkeys(ids) if signal_id is not None]
 
 
@@ -256,7 +247,7 @@ def _build_possible_change(change: ExpectedChange, now: int) -> PossibleChangeIt
 
 _SOURCE_COLUMNS = (
     TableColumn("  SOURCE", lambda item: f"  {item.source}", style="bold"),
-    TableColumn("STATE", lambda item: format_state(item.said) or "-"),
+    TableColumn("STATE", lambda item: _agent_row.format_state(item.said) or "-"),
     TableColumn("UPDATED", lambda item: f"{format_age(item.age)} ago", is_right_aligned=True),
     TableColumn("ROLE", lambda item: item.role, choose_style=lambda item: "green" if item.role == "decides" else ""),
     TableColumn("", lambda item: item.meaning, can_shrink=True, style="dim"),
@@ -281,13 +272,17 @@ def _format_recording(recording: RecordingItem) -> str:
     return sanitize(f"{recording.path}{version}, at {recording.at}, after {pluralize(recording.moments, 'moment')}:")
 
 
-def _format_head(agent: AgentRow, options: RenderOptions) -> list[str]:
+def _format_head(agent: _agent_row.AgentRow, options: RenderOptions) -> list[str]:
     """Format agent, state, age, need, flags and evidence tier."""
-    state = options.paint(get_state_style(agent), format_state(agent.state, agent.reason))
+    state = options.paint(_agent_row.get_state_style(agent), _agent_row.format_state(agent.state, agent.reason))
     duration = f" for {format_age(agent.state_age)}" if agent.state_age is not None else ""
-    lines = [f"{sanitize(describe_agent(agent))}: {state}{duration}"]
-    lines += [f"It {NEED_DESCRIPTIONS[agent.needs]}."] if agent.needs is not None else []
-    lines += [f"Flags: {', '.join(list_flag_labels(agent.flags))}."] if list_flag_labels(agent.flags) else []
+    lines = [f"{sanitize(_agent_row.describe_agent(agent))}: {state}{duration}"]
+    lines += [f"It {_agent_row.NEED_DESCRIPTIONS[agent.needs]}."] if agent.needs is not None else []
+    lines += (
+        [f"Flags: {', '.join(_agent_row.list_flag_labels(agent.flags))}."]
+        if _agent_row.list_flag_labels(agent.flags)
+        else []
+    )
     source = f" ({agent.source})" if agent.source else ""
     return [*lines, sanitize(f"{TIER_DESCRIPTIONS[agent.evidence_mode]}{source}; confidence {agent.confidence}.")]
 
@@ -322,8 +317,6 @@ would. A pane without an agent is `agent_not_found`.
 `--file` explains a recording instead, without a daemon and with the same adapters: a moment of the test corpus,
 together with the earlier moments of its run in the same directory, or a cast that `visor export --cast` wrote, which
 holds screens only. `--at` chooses an instant before its end; past the end the last screen is taken to stay.""",
-    args_type=ExplainArgs,
-    result_type=ExplainResult,
     run=run,
     render_text=render_text,
     local_option="--file",

@@ -8,16 +8,7 @@ from termvisor.clock import format_timestamp
 from termvisor.model.agent.evidence import SourceHealth
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.results import (
-    BaseListing,
-    build_filters,
-    compute_age,
-    copy_fields,
-    count_values,
-    format_empty_listing,
-    format_optional_timestamp,
-    render_listing,
-)
+from termvisor.ops.render import results
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
 from termvisor.redaction import redact
 
@@ -59,7 +50,7 @@ class SourcesSummary(Struct, frozen=True, kw_only=True):
     by_agent: dict[str, int]
 
 
-class SourceListing(BaseListing, frozen=True, kw_only=True):
+class SourceListing(results.BaseListing, frozen=True, kw_only=True):
     """Sources, by agent."""
 
     summary: SourcesSummary
@@ -68,7 +59,7 @@ class SourceListing(BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: ListSourcesArgs) -> SourceListing:
     now = services.clock.now()
-    # The order in which sources were found says nothing to the user.
+    # The order in which sources were found means nothing to users.
     sources = sorted(
         await services.agents.list_sources(), key=lambda source: (source.agent, source.source, source.where)
     )
@@ -79,21 +70,21 @@ async def run(services: Services, args: ListSourcesArgs) -> SourceListing:
     )
     summary = SourcesSummary(
         sources=len(items),
-        by_status=count_values(item.status for item in items),
-        by_agent=count_values(item.agent for item in items),
+        by_status=results.count_values(item.status for item in items),
+        by_agent=results.count_values(item.agent for item in items),
     )
-    filters = build_filters(agent=args.agent, status=args.status)
+    filters = results.build_filters(agent=args.agent, status=args.status)
     return SourceListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def build_source_item(source: SourceHealth, now: int) -> SourceItem:
-    return copy_fields(
+    return results.copy_fields(
         SourceItem,
         source,
         where=redact(source.where),
         detail=redact(source.detail),
-        heard_at=format_optional_timestamp(source.heard_at),
-        heard_age=compute_age(source.heard_at, now),
+        heard_at=results.format_optional_timestamp(source.heard_at),
+        heard_age=results.compute_age(source.heard_at, now),
     )
 
 
@@ -111,9 +102,9 @@ COLUMNS = (
 
 
 def render_text(result: SourceListing, options: RenderOptions) -> str:
-    empty = format_empty_listing("source", result) if result.filters else "No sources yet."
+    empty = results.format_empty_listing("source", result) if result.filters else "No sources yet."
     footer = pluralize(result.summary.sources, "source")
-    return render_listing(COLUMNS, result.items, options, empty=empty, footer=footer)
+    return results.render_listing(COLUMNS, result.items, options, empty=empty, footer=footer)
 
 
 OP = Operation(
@@ -123,8 +114,6 @@ OP = Operation(
     doc="""A source is where an agent's state is read from: its hooks, registry file, transcript, server and marks in
 its output; also its screen, title and process. While a better source is down, states come from a lesser one, and
 `visor explain` says so.""",
-    args_type=ListSourcesArgs,
-    result_type=SourceListing,
     run=run,
     render_text=render_text,
     examples=(

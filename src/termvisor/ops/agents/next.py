@@ -5,15 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import AgentNotFound
-from termvisor.ops.agents import _pane_agents
-from termvisor.ops.agents._agent_row import (
-    NEED_DESCRIPTIONS,
-    AgentRow,
-    build_agent_row,
-    describe_agent,
-    format_state,
-    get_state_style,
-)
+from termvisor.ops.agents import _agent_row, _pane_agents
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.input._action_operation import ActionArgs, ActionRequest
@@ -34,7 +26,7 @@ class NextArgs(ActionArgs, frozen=True, kw_only=True):
 class NextResult(Struct, frozen=True, kw_only=True):
     """``found`` is null if no agent needs a person; ``waiting`` counts all that do. ``attached`` is set by `--go`."""
 
-    found: AgentRow | None
+    found: _agent_row.AgentRow | None
     waiting: int
     attached: attach.AttachResult | None = None
 
@@ -44,7 +36,7 @@ async def run(services: Services, args: NextArgs) -> NextResult:
     if len(waiting) <= args.skip:
         return NextResult(found=None, waiting=len(waiting))
     member = waiting[args.skip]
-    row = build_agent_row(member.pane, member.view, services.clock.now())
+    row = _agent_row.build_agent_row(member.pane, member.view, services.clock.now())
     attached = await _attach(services, _build_attach_args(args, member)) if args.go else None
     return NextResult(found=row, waiting=len(waiting), attached=attached)
 
@@ -84,10 +76,12 @@ def render_text(result: NextResult, options: RenderOptions) -> str:
     return "\n".join(_format_lines(agent_row, result.waiting, options))
 
 
-def _format_lines(agent_row: AgentRow, waiting_count: int, options: RenderOptions) -> list[str]:
-    state = options.paint(get_state_style(agent_row), format_state(agent_row.state, agent_row.reason))
-    needs = NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
-    lines = [f"{sanitize(describe_agent(agent_row))}: {state}"]
+def _format_lines(agent_row: _agent_row.AgentRow, waiting_count: int, options: RenderOptions) -> list[str]:
+    state = options.paint(
+        _agent_row.get_state_style(agent_row), _agent_row.format_state(agent_row.state, agent_row.reason)
+    )
+    needs = _agent_row.NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
+    lines = [f"{sanitize(_agent_row.describe_agent(agent_row))}: {state}"]
     lines.append(sanitize(f"It {needs}, for {format_age(agent_row.state_age)}: {agent_row.agent_title}"))
     more = f" {waiting_count - 1} more after it." if waiting_count > 1 else ""
     return [*lines, f"`visor next --go` attaches to it, `visor explain {agent_row.identity.id}` shows why.{more}"]
@@ -100,8 +94,6 @@ OP = Operation(
     doc="""The most urgent agent: a permission request before a question, a login, an error; among equals the one that
 has waited longest. `--go` attaches like `visor attach`: checked by the policy and logged, and a terminal that already
 shows the same tmux server switches to the pane. `-q` prints only the pane's number, and nothing if no agent waits.""",
-    args_type=NextArgs,
-    result_type=NextResult,
     run=run,
     render_text=render_text,
     build_request=build_request,

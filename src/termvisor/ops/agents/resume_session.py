@@ -53,7 +53,7 @@ async def build_request(services: Services, args: ResumeSessionArgs) -> ActionRe
 
 
 async def _find_nearby_pane(services: Services, session: AgentSession) -> PaneView | None:
-    """Return the pane that the session was in, or a live one of the same tmux session."""
+    """Return the session's pane or, if that is gone, a live pane of the same tmux session."""
     panes = await services.panes.list_panes(include_gone=True)
     former_pane = next((pane for pane in panes if pane.id == session.pane), None)
     if former_pane is None or former_pane.gone_at is None:

@@ -35,7 +35,7 @@ from termvisor.ops.render.results import parse_time_filter
 from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 from termvisor.redaction import redact
 
-# A pane whose program failed at once publishes no agent state change, so waiting for those alone is not enough.
+# A program that fails immediately causes no agent state change, so waiting for state changes is not enough.
 _POLL_INTERVAL_S = 1.0
 ReviveStatus = Literal["revived", "started", "planned", "skipped", "failed"]
 
@@ -110,7 +110,7 @@ async def run(services: Services, args: ReviveArgs) -> ReviveResult:
 
 
 async def build_request(services: Services, args: ReviveArgs) -> ActionRequest:
-    """Build the action for one session; `--all` has no single action, its plan lists them."""
+    """Build the action for one session. `--all` has no single action; its plan lists all of them."""
     return _build_plan_request(args, await plan_resume(services, await find_session(services, args.session)))
 
 
@@ -125,7 +125,7 @@ async def _revive_session(services: Services, args: ReviveArgs, session: AgentSe
     plan = await plan_resume(services, session)
     if args.dry_run:
         return await _preview_plan(services, args, plan)
-    # The plan was made just now: the pane may have changed since the user confirmed the first one.
+    # This uses the new plan, because the pane may have changed since the user confirmed the first one.
     outcome = await execute_with_approval(services, _build_plan_request(args, plan), get_approval_mode(args))
     if outcome.status not in ("done", "delivered"):
         return _build_item(
@@ -143,7 +143,7 @@ async def _revive_session(services: Services, args: ReviveArgs, session: AgentSe
 
 
 async def _try_revive_session(services: Services, args: ReviveArgs, session: AgentSession) -> RevivedSessionItem:
-    """Revive one of many; a failure becomes its item, so that the others are still tried."""
+    """Revive one of several sessions; return a failure as an item, so that the others are still tried."""
     plan = await plan_resume(services, session)
     if plan.action is None:
         return _build_item(plan, "skipped")
@@ -164,7 +164,7 @@ async def _preview_plan(services: Services, args: ReviveArgs, plan: ResumePlan) 
 async def _wait_for_session(services: Services, plan: ResumePlan, outcome: Outcome, seconds: float) -> PaneId | None:
     """Return the pane in which the agent reports this session; None on timeout or if the new pane failed."""
     deadline = services.clock.monotonic() + seconds
-    # Subscribed before the first look: a fast agent may report its session at once.
+    # Subscribe before the first check, because a fast agent may report its session immediately.
     with services.agents.subscribe_state_changes() as changes:
         while True:
             for pane, view in (await services.agents.list_views()).items():
@@ -181,7 +181,7 @@ async def _wait_for_session(services: Services, plan: ResumePlan, outcome: Outco
 
 async def _find_failed_pane(services: Services, outcome: Outcome) -> PaneId | None:
     """Return the new pane if its program has exited with an error."""
-    # A pane id is unique only within one tmux server: the pid proves that it is the pane that was just made.
+    # A pane id is unique only within one tmux server: the pid proves that it is the new pane.
     new = (outcome.mux_pane, outcome.pid)
     panes = await services.panes.list_panes() if outcome.mux_pane else []
     return next((pane.id for pane in panes if pane.facts.dead and (pane.facts.mux_id, pane.facts.pid) == new), None)
@@ -244,8 +244,6 @@ that is already running is never started a second time.
 
 `--all` takes every session whose pane went away or whose agent crashed, not those that were closed on purpose. It
 shows its plan first and needs `--yes`; the policy checks each start on its own. A tmux server must be running.""",
-    args_type=ReviveArgs,
-    result_type=ReviveResult,
     run=run,
     render_text=render_text,
     build_request=build_request,

@@ -6,17 +6,7 @@ from msgspec import Meta
 
 from termvisor.clock import format_timestamp
 from termvisor.model.agent.state import PRECEDENCE
-from termvisor.ops.agents import _pane_agents
-from termvisor.ops.agents._agent_row import (
-    AGE_COLUMN,
-    AGENT_COLUMN,
-    NEED_DESCRIPTIONS,
-    STATE_COLUMN,
-    STATE_STYLES,
-    AgentRow,
-    build_agent_row,
-    list_flag_labels,
-)
+from termvisor.ops.agents import _agent_row, _pane_agents
 from termvisor.ops.agents.list_sources import SourceItem, build_source_item
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -53,7 +43,7 @@ class StatusReport(BaseListing, frozen=True, kw_only=True):
     """
 
     summary: StatusSummary
-    items: tuple[AgentRow, ...]
+    items: tuple[_agent_row.AgentRow, ...]
     groups: tuple[AgentGroupItem, ...]
     down: tuple[SourceItem, ...]
 
@@ -74,7 +64,7 @@ async def run(services: Services, args: StatusArgs) -> StatusReport:
         generated_at=format_timestamp(now),
         filters=filters,
         summary=summary,
-        items=tuple(build_agent_row(member.pane, member.view, now) for member in waiting),
+        items=tuple(_agent_row.build_agent_row(member.pane, member.view, now) for member in waiting),
         groups=tuple(_build_group(group, args.group_by) for group in groups),
         down=tuple(build_source_item(source, now) for source in sources if source.status == "down"),
     )
@@ -88,17 +78,17 @@ def _build_group(members: list[_pane_agents.PaneWithAgent], grouping: _rollup.Gr
     )
 
 
-def format_need(agent_row: AgentRow) -> str:
+def format_need(agent_row: _agent_row.AgentRow) -> str:
     """Describe the need: `asks for permission`."""
-    return NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
+    return _agent_row.NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
 
 
 _WAITING_COLUMNS = (
     TableColumn("PANE", lambda item: str(item.identity.id), is_right_aligned=True, style="bold"),
     TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan"),
-    AGENT_COLUMN,
-    STATE_COLUMN,
-    AGE_COLUMN,
+    _agent_row.AGENT_COLUMN,
+    _agent_row.STATE_COLUMN,
+    _agent_row.AGE_COLUMN,
     TableColumn("NEEDS", format_need, can_shrink=True),
     TableColumn("TITLE", lambda item: item.agent_title, can_shrink=True),
 )
@@ -116,7 +106,7 @@ _GROUP_COLUMNS = (
 
 
 def render_text(result: StatusReport, options: RenderOptions) -> str:
-    # Agents that only finished are listed apart: nothing is blocked by them.
+    # Agents that have only finished are listed separately, because they block nothing.
     blocked = [item for item in result.items if item.needs_action]
     others = [item for item in result.items if not item.needs_action]
     parts = [_format_head(result, options)]
@@ -132,12 +122,15 @@ def render_text(result: StatusReport, options: RenderOptions) -> str:
 
 
 def _format_head(report: StatusReport, options: RenderOptions) -> str:
-    """`3 agents: 1 waiting approval, 2 running. 1 needs you: `visor next`.`"""
+    """Format as `3 agents: 1 waiting approval, 2 running. 1 needs you: `visor next`.`"""
     summary = report.summary
     if not summary.agents:
         return "No agents." if report.filters else f"No agents in {pluralize(summary.panes, 'pane')}."
     occurring = ((name, number) for name in PRECEDENCE if (number := summary.by_state.get(name)))
-    states = [options.paint(STATE_STYLES[name], _rollup.format_counts({name: number})) for name, number in occurring]
+    states = [
+        options.paint(_agent_row.STATE_STYLES[name], _rollup.format_counts({name: number}))
+        for name, number in occurring
+    ]
     head = f"{pluralize(summary.agents, 'agent')}: {', '.join(states)}."
     if not summary.needs_action:
         return f"{head} No agent needs you."
@@ -148,9 +141,9 @@ def _append_omitted_count(rows: str, count: int) -> list[str]:
     return [rows + f"\n… and {count - _MAX_ROWS} more" * (count > _MAX_ROWS)] if rows else []
 
 
-def _format_unblocked_agent(agent_row: AgentRow) -> str:
-    """`4 codex has finished (2m ago)`."""
-    details = ", ".join([*list_flag_labels(agent_row.flags), f"{format_age(agent_row.state_age)} ago"])
+def _format_unblocked_agent(agent_row: _agent_row.AgentRow) -> str:
+    """Format as `4 codex has finished (2m ago)`."""
+    details = ", ".join([*_agent_row.list_flag_labels(agent_row.flags), f"{format_age(agent_row.state_age)} ago"])
     return sanitize(f"{agent_row.identity.id} {agent_row.agent} {format_need(agent_row)} ({details})")
 
 
@@ -166,8 +159,6 @@ OP = Operation(
     doc="""Shows counts by state; the agents that cannot continue without a person, most urgent first, then longest
 waiting; those that have finished or wait for a usage limit; totals by session; and sources that are down. Sessions of
 the same name on two servers are listed apart; `--group-by session-name` merges them.""",
-    args_type=StatusArgs,
-    result_type=StatusReport,
     run=run,
     render_text=render_text,
     examples=(

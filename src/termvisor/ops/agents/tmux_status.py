@@ -44,13 +44,13 @@ class TmuxStatusLine(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: TmuxStatusArgs) -> TmuxStatusLine:
-    # Also without a daemon: a misspelled field should fail when it is written into tmux.conf.
+    # Checked even without a daemon, so that a misspelled field fails while the user edits tmux.conf.
     check_template(args.template)
     try:
         members = await _pane_agents.select_panes_with_agents(
             services, _pane_agents.collect_agent_filters(_pane_agents.AgentFilterArgs(session=args.session))
         )
-    # tmux runs this periodically: an error would be shown in the status line again and again.
+    # tmux runs this periodically, so an error would be shown in the status line repeatedly.
     except Unavailable:
         return TmuxStatusLine(text="", numbers={})
     numbers = count_by_field(_pane_agents.list_agent_states(members))
@@ -79,7 +79,7 @@ def count_by_field(states: list[AgentState]) -> dict[str, int]:
 
 
 def fill_template(template: str | None, numbers: dict[str, int]) -> str:
-    """`!2 ▶3`, or the template with its fields filled in."""
+    """Fill in the fields of the template; without a template, return a text such as `!2 ▶3`."""
     if template is None:
         return " ".join(f"{symbol}{numbers[name]}" for name, symbol in _DEFAULT_SYMBOLS if numbers[name])
     return _FIELD_PATTERN.sub(lambda match: str(numbers[match[1]]), template)
@@ -92,8 +92,6 @@ OP = Operation(
 `!2 ▶3`: two need a person, three are running; `✓` is completed, `·` idle, `?` unknown; counts of 0 are omitted. A
 template may hold tmux styles: `'#[fg=red]{error} #[fg=yellow]{waiting}#[default] {running}'`. It starts no daemon;
 without one, or without agents, it prints nothing and exits with 0.""",
-    args_type=TmuxStatusArgs,
-    result_type=TmuxStatusLine,
     run=run,
     render_text=lambda result, _options: result.text,
     works_without_daemon=True,

@@ -1,6 +1,6 @@
 """The operation `watch`: stream the current state of agents, then every change.
 
-Changes are read from the stored events by cursor, so a slow client misses none and a new one can resume.
+Changes are read from the stored events by cursor, so a slow client misses none, and a client can resume later.
 """
 
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ _REPORTED_EVENTS: dict[str, WatchItemKind] = {
     "agent_ended": "agent_ended",
 }
 _SCOPE_GROUPINGS: dict[WatchScope, _rollup.Grouping] = {"windows": "window", "sessions": "target-session"}
-# The place of the total over all agents.
+# Place of the totals over all agents.
 ALL_PLACES = ""
 
 
@@ -74,7 +74,7 @@ class WatchItem(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: WatchArgs) -> AsyncIterator[WatchItem]:
     reporter, cursor = _ChangeReporter(services, args), args.since_cursor
     if cursor is None:
-        # Before reading the state: a change in between is then streamed as an event instead of being lost.
+        # Read before the state, so that a change in between is streamed as an event instead of being lost.
         cursor = str(await watch_events.find_start_cursor(services))
         for item in await reporter.build_initial_items(cursor):
             yield item
@@ -85,7 +85,7 @@ async def run(services: Services, args: WatchArgs) -> AsyncIterator[WatchItem]:
         async for events in pages:
             for item in await reporter.build_change_items(events):
                 yield item
-            # Changes that happen meanwhile are stored, and the next page returns all of them.
+            # Changes that happen in the meantime are stored, and the next page returns all of them.
             if args.interval:
                 await services.clock.sleep(args.interval)
 
@@ -100,7 +100,7 @@ class _ChangeReporter:
         self._last_sums: dict[str, _rollup.AgentTotals] = {}
 
     async def build_initial_items(self, cursor: str) -> list[WatchItem]:
-        # The cursor was taken before, so a later change leads to one more item and is not lost.
+        # The cursor was read earlier, so a later change causes one more item instead of being lost.
         members = await _pane_agents.select_panes_with_agents(self._services, self._active_filters)
         now = self._services.clock.now()
         rows = [
@@ -210,8 +210,6 @@ OP = Operation(
 (`--format jsonl`) each line is one object: `state`, `state_changed`, `agent_began`, `agent_ended` or `summary_changed`.
 Each has a `cursor`: after an interruption, resume with `--since-cursor` and no change is lost. With `--scope windows`
 or `sessions` only their totals are reported. Times are UTC.""",
-    args_type=WatchArgs,
-    result_type=WatchItem,
     run=run,
     render_text=render_text,
     is_stream=True,

@@ -1,4 +1,4 @@
-"""Parse command lines to argument structs and render them back, derived from the struct's fields.
+"""Parse command lines into argument structs and render them back, based on the fields of the struct.
 
 Supports positionals, `--flag value`, `--flag=value`, `--switch`, short flags, repeated flags for tuples, and `--`,
 which ends the flags. Invariant: `parse_arguments(type(args), render_arguments(args)) == args`.
@@ -98,7 +98,7 @@ def _get_bare_type(kind: Any) -> Any:
 
 
 def parse_arguments(args_type: type[S], words: Sequence[str]) -> S:
-    """Parse words to an argument struct. Raises BadRequest, naming the closest option for an unknown one."""
+    """Parse words into an argument struct. Raises BadRequest, which suggests the closest option for an unknown one."""
     known = list_arguments(args_type)
     values: dict[str, Any] = {}
     positional_words: list[str] = []
@@ -133,7 +133,7 @@ def make_paths_absolute(args: S, cwd: str) -> S:
 
 
 def _format_validation_error(args_type: type[Struct], message: str) -> str:
-    """Rewrite a message of msgspec: prefix the option's name, and list the valid choices."""
+    """Rewrite an error message of msgspec: prefix the option's name, and list the valid choices."""
     # msgspec has no structured errors: the path of the field is only in the text of the message.
     parts = re.fullmatch(r"(.*) - at `\$\.([a-z_]+).*`", message)
     if parts is None:
@@ -148,7 +148,7 @@ def _format_validation_error(args_type: type[Struct], message: str) -> str:
 
 def _tokenize(known: Sequence[CommandArgument], words: Sequence[str]) -> Iterator[tuple[CommandArgument | None, str]]:
     """Yield each option with its value, and each positional word with None."""
-    # Reversed, because taking the last item of a list is cheap and taking the first is not.
+    # Reversed, because removing the last item of a list is cheap and removing the first is not.
     queue = list(reversed(words))
     while queue:
         word = queue.pop()
@@ -219,7 +219,7 @@ def _assign_positionals(positionals: Sequence[CommandArgument], words: list[str]
 
 
 def render_arguments(value: Struct) -> list[str]:
-    """Render arguments as words, without those at their default."""
+    """Render arguments as words, omitting those with their default value."""
     words: list[str] = []
     positional_words: list[str] = []
     for argument in list_arguments(type(value)):

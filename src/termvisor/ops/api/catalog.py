@@ -237,7 +237,7 @@ def find_operation(argv: Sequence[str], is_robot: bool) -> tuple[Operation, list
     _, words = split_global_options(argv)
     if not words:
         return load_operation("quick_start"), []
-    # Two words win over one in a command group, so that `events ack` is not `events` with an argument.
+    # In a command group, try two words before one, so that `events ack` is not `events` with an argument.
     two_words = _resolve_name(f"{words[0]}_{words[1]}", is_robot) if len(words) > 1 else None
     if two_words and words[0] in COMMAND_GROUPS:
         return load_operation(two_words), words[2:]

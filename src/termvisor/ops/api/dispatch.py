@@ -12,14 +12,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from termvisor.errors import BadRequest, ConfirmationRequired, VisorError
-from termvisor.ops.api import catalog, envelope, text_input
-from termvisor.ops.api.arguments import (
-    GlobalOptions,
-    convert_arguments,
-    make_paths_absolute,
-    parse_arguments,
-    split_global_options,
-)
+from termvisor.ops.api import arguments, catalog, envelope, text_input
 from termvisor.ops.api.catalog import find_operation
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
@@ -51,7 +44,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     colour: bool = False
     cwd: str = "/"
     input_text: bytes | None = None
-    """The text that the client read or edited on request; ``input_error`` says why it could not."""
+    """The text that the client read or edited on request; ``input_error`` is the reason if it could not."""
     input_error: str = ""
 
 
@@ -108,28 +101,28 @@ class _CommandReply:
     def __init__(self, services: Services, context: CommandContext):
         self._services, self._context = services, context
         self._started_at = services.clock.monotonic()
-        self._options = GlobalOptions()
+        self._options = arguments.GlobalOptions()
         self._editable_text = ""
 
     async def generate_chunks(self) -> AsyncGenerator[bytes | int, None]:
-        self._options, words = split_global_options(self._context.argv)
+        self._options, words = arguments.split_global_options(self._context.argv)
         if self._options.wants_help:
             yield self._render_result(catalog.load_operation("help"), await self._build_help(words), None)
             yield 0
             return
         op, words = find_operation(words, self._context.is_robot)
-        args = parse_arguments(op.args_type, words)
+        args = arguments.parse_arguments(op.args_type, words)
         if op.accepts_text_input:
-            # The daemon opens no file for a client and cannot read its stdin: the client is asked for the text and
-            # sends its command line again, with it.
+            # The daemon opens no file for a client and cannot read its stdin, so it asks the client to read the text
+            # and to send the command line again together with it.
             source = text_input.find_text_source(args)
             if source and self._context.input_text is None:
                 yield InputPathChunk(os.fsencode(text_input.make_path_absolute(source, self._context.cwd)))
                 yield 0
                 return
             args = self._insert_input_text(args)
-        # After the text was inserted: `--file` is read by the client and must not count as a path of the daemon.
-        args = make_paths_absolute(args, self._context.cwd)
+        # Done after the text is inserted, because `--file` is read by the client and is not a path for the daemon.
+        args = arguments.make_paths_absolute(args, self._context.cwd)
         if op.is_stream_for(args):
             # The client writes the file, with its own permissions; only a snapshot is written by the operation itself.
             file = None if op.is_writing_file(args) else getattr(args, "output", None)
@@ -149,7 +142,7 @@ class _CommandReply:
         return args
 
     def render_error(self, error: VisorError) -> tuple[bytes | int, ...]:
-        """Return the chunks for an error: for an interactive client also what it needs to confirm or edit."""
+        """Return the chunks for an error, including what an interactive client needs in order to confirm or edit."""
         if self._is_json:
             failure = envelope.build_failure(error, self._services.clock, self._started_at)
             return envelope.encode_json_line(failure), error.exit_status
@@ -191,7 +184,7 @@ class _CommandReply:
             async for item in items:
                 text = envelope.encode_json_line(item) if self._is_json else op.render_text(item, options)
                 buffer += _encode_line(text)
-                # One frame for each line would cost the client one wake-up per line of an export.
+                # With one frame per line, the client would wake up for every line of an export.
                 if op.is_live or len(buffer) > _CHUNK_BYTES:
                     yield bytes(buffer)
                     buffer.clear()
@@ -202,7 +195,7 @@ class _CommandReply:
         self, chunks: AsyncGenerator[bytes, None], path: str | None
     ) -> AsyncGenerator[bytes, None]:
         """Name the client's file before the first chunk, so that an early error does not truncate it."""
-        # An empty stream still creates the file, hence the second place below.
+        # An empty stream must still create the file, hence the second yield below.
         target = OutputPathChunk(os.fsencode(path)) if path else None
         async for chunk in chunks:
             if target:
@@ -238,16 +231,16 @@ def _encode_line(text: str | bytes) -> bytes:
 async def call_operation(services: Services, name: str, params: dict[str, Any]) -> Struct:
     """Call an operation by any of its names with plain values. Raises BadRequest if it is a stream."""
     op = catalog.load_by_any_name(name)
-    args = convert_arguments(op.args_type, params)
+    args = arguments.convert_arguments(op.args_type, params)
     if op.is_stream_for(args):
         raise BadRequest(f"{op.name} is a stream", hint="Request it as a stream.")
     return await _run_operation(op, services, args)
 
 
 async def stream_operation(services: Services, name: str, params: dict[str, Any]) -> AsyncGenerator[Struct, None]:
-    """Yield the items of a stream, or the single result of an operation that is not one."""
+    """Yield the items of a stream, or the single result of an operation that is not a stream."""
     op = catalog.load_by_any_name(name)
-    args = convert_arguments(op.args_type, params)
+    args = arguments.convert_arguments(op.args_type, params)
     if not op.is_stream_for(args):
         yield await _run_operation(op, services, args)
         return

@@ -32,7 +32,7 @@ class ErrorBody(Struct, frozen=True, kw_only=True):
 
 
 class Envelope(Struct, frozen=True, kw_only=True):
-    """The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` what to do next."""
+    """The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` on what to do next."""
 
     ok: bool
     data: Any = None
@@ -74,7 +74,7 @@ def encode_json_line(value: Struct) -> bytes:
 
 def _escape_invisible(data: bytes) -> bytes:
     """Escape DEL, C1 controls and invisible direction marks; JSON itself only requires C0 controls to be escaped."""
-    # Most answers are ASCII: this check saves them the search.
+    # Most answers are ASCII, and this check spares them the search.
     if data.isascii() and b"\x7f" not in data:
         return data
     return _INVISIBLE_BYTES.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), data)
@@ -95,5 +95,5 @@ def convert_exception(error: Exception) -> VisorError:
     if isinstance(error, VisorError):
         return error
     get_logger("ops").error("unexpected %s", type(error).__name__, exc_info=error)
-    # The text of a foreign exception may quote terminal output, so it is redacted before a client sees it.
+    # The text of an unknown exception may quote terminal output, so it is redacted before a client sees it.
     return InternalError(f"internal error: {type(error).__name__}: {redact(str(error))}")

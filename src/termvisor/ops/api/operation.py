@@ -5,9 +5,10 @@ JSON Schema and reference pages. An operation uses only its `Services` and never
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from termvisor.ops.render.text import RenderOptions
 
@@ -22,26 +23,20 @@ class OperationExample(Struct, frozen=True):
     description: str
 
 
-def _get_zero_status(_result: Any) -> int:
-    return 0
-
-
-def _is_never_writing_file(_args: Any) -> bool:
-    return False
-
-
 class Operation(Struct, frozen=True, kw_only=True):
     """One operation. ``run`` returns a result, or an iterator of results if ``is_stream``."""
 
     name: str
     summary: str
     doc: str
-    args_type: type[Struct]
-    result_type: type[Struct]
     run: Callable[[Any, Any], Awaitable[Any] | AsyncIterator[Any]]
-    """Called with `Services` (`Services` if it acts) and an instance of ``args_type``."""
+    """Called with `Services` and an instance of ``args_type``."""
     render_text: Callable[[Any, RenderOptions], str | bytes]
     """Render a result for users. Bytes are written unchanged."""
+    args_type: type[Struct] = Struct
+    """By default the annotation of the second parameter of ``run``."""
+    result_type: type[Struct] = Struct
+    """By default the annotated result of ``run``; of a stream, the type of its items."""
     effect: OperationEffect = "read"
     aliases: tuple[str, ...] = ()
     robot_name: str | None = None
@@ -53,7 +48,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Called instead of ``run`` if ``args.follow`` is set; yields results as they arrive."""
     build_request: Callable[[Any, Any], Awaitable[Any]] | None = None
     """Build the `ActionRequest` of an operation that acts, without executing it; used by `policy explain`."""
-    is_writing_file: Callable[[Any], bool] = _is_never_writing_file
+    is_writing_file: Callable[[Any], bool] = lambda _args: False
     """Return True if the operation itself writes the file named by ``args.output``."""
     accepts_text_input: bool = False
     """``args.text`` may also come from a file, stdin or an editor on the client's side."""
@@ -61,10 +56,18 @@ class Operation(Struct, frozen=True, kw_only=True):
     """The option that makes a call local: with it, the operation runs in the client's process, without a daemon."""
     works_without_daemon: bool = False
     """The operation also runs without a daemon, with a reduced result."""
-    get_exit_status: Callable[[Any], int] = _get_zero_status
+    get_exit_status: Callable[[Any], int] = lambda _result: 0
     """Return the exit status for a result."""
     exit_statuses: tuple[tuple[int, str], ...] = ()
     """Exit statuses specific to this operation, each with its meaning."""
+
+    def __post_init__(self) -> None:
+        annotations = list(getattr(self.run, "__annotations__", {}).values())
+        if self.args_type is Struct:
+            force_setattr(self, "args_type", annotations[1])
+        if self.result_type is Struct:
+            # `AsyncIterator[Item]` and `AsyncGenerator[Item, None]` are streams of `Item`.
+            force_setattr(self, "result_type", (*get_args(annotations[-1]), annotations[-1])[0])
 
     def is_stream_for(self, args: Any) -> bool:
         """Return True if a call with these arguments yields a stream."""
@@ -72,7 +75,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     def is_local(self, words: Sequence[str]) -> bool:
         """Return True if a call with these words needs no daemon."""
-        # The words are not parsed yet: that is done in the process that runs the call.
+        # The words are not parsed yet; the process that runs the call does that.
         has_option = bool(self.local_option) and any(word.partition("=")[0] == self.local_option for word in words)
         return self.effect == "local" or has_option
 
@@ -104,4 +107,4 @@ CLI_ONLY_WORDS = {
     "demo": ("start", "stop"),
     "daemon": ("start", "stop", "restart", "status", "--foreground"),
 }
-"""Words that may follow them, for completion; a test compares them with the parsers."""
+"""Words that may follow these commands, for completion; a test compares them with the parsers."""

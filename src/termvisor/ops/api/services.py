@@ -1,6 +1,6 @@
-"""The services that an operation may use, and those of a process without a daemon.
+"""The services that an operation may use, and those available without a daemon.
 
-An operation gets them as its first argument and uses nothing else of the daemon.
+An operation gets them as its first argument and uses no other part of the daemon.
 """
 
 from collections.abc import Callable
@@ -44,19 +44,19 @@ class Services:
 
     @property
     def configuration(self) -> tuple[Paths, Settings]:
-        """Return the paths, and the settings in force now: a reload changes them."""
+        """Return the paths and the current settings, which a reload may change."""
         return self.paths, self.get_settings()
 
 
 class LocalServices(Services):
-    """Serve operations that run without a daemon; every other service raises Unavailable."""
+    """Services for operations that run without a daemon; every other service raises Unavailable."""
 
     def __init__(self, paths: Paths | None = None, clock: Clock | None = None):
         self.paths = paths or resolve_paths()
         self.clock = clock or SystemClock()
-        # Read on demand: `config path` and `config validate` must run also if the config file is invalid.
+        # Read on demand: `config path` and `config validate` must work even if the config file is invalid.
         self.get_settings = lambda: load_settings(self.paths)
 
-    # Only services that are not set get here: Python calls it after the normal lookup failed.
+    # Reached only for services that are not set: Python calls this after the normal lookup has failed.
     def __getattr__(self, name: str) -> NoReturn:
         raise Unavailable("no daemon is running", hint="Start it with `visor up`.")

@@ -1,6 +1,6 @@
 """Validate text that the client supplies from a file, stdin or an editor. Pure.
 
-The daemon opens no file for a client: it asks the front end for the text, and this module checks what it sent.
+The daemon opens no file for a client: it asks the front end for the text, and this module validates the text.
 """
 
 import os
@@ -41,7 +41,7 @@ def find_text_source(args: Struct) -> str | None:
 
 
 def make_path_absolute(path: str, cwd: str) -> str:
-    """Return the absolute path; `-` stays as it is."""
+    """Return the absolute path; `-` is returned unchanged."""
     return path if path == STDIN_PATH else os.path.join(cwd, path)
 
 
@@ -53,13 +53,13 @@ def insert_text(args: S, data: bytes, read_error: str = "") -> S:
         raise BadRequest(f"cannot read {source}: {read_error}", hint="Check the path.")
     cleared = {name: empty for name, empty in (("stdin", False), ("file", None)) if hasattr(args, name)}
     if isinstance(args, LenientTextInput):
-        # Captured terminal output may contain anything; a rule is tested on it nevertheless.
+        # Captured terminal output may contain anything, and rules must still be tested on it.
         data = data.replace(b"\0", b"").decode(errors="replace").encode()
     return structs.replace(args, text=decode_text(data, source), **cleared)
 
 
 def decode_text(data: bytes, source_name: str) -> str:
-    """Decode UTF-8 text without the newline that ends a file. Raises BadRequest."""
+    """Decode UTF-8 text, dropping the newline at the end. Raises BadRequest."""
     # Editors end a file with a newline; typed into a pane it would be an extra Enter.
     data = data.removesuffix(b"\n")
     if len(data) > MAX_TEXT_BYTES:

@@ -51,7 +51,7 @@ def build_approval_item(approval: Approval, now: int) -> ApprovalItem:
         why=tuple(
             sanitize(redact(f"{reason.id}: {reason.text}" if reason.text else reason.id))
             for reason in approval.reasons
-            # What allows the action does not explain why a person must decide.
+            # Reasons to allow the action do not explain why a person must decide.
             if reason.answer != "allow"
         ),
         answers=sum(vote.answer == "allow" for vote in approval.voices),
@@ -75,5 +75,5 @@ def format_approval_lines(item: ApprovalItem) -> list[str]:
 
 
 def format_answer(item: ApprovalItem) -> str:
-    """`request 3 approved: type 'make deploy'`."""
+    """Format as `request 3 approved: type 'make deploy'`."""
     return f"request {item.id} {'approved' if item.state == 'allowed' else item.state}: {item.what}"

@@ -50,7 +50,7 @@ class ApproveResult(ApprovalItem, frozen=True, kw_only=True):
 async def run(services: Services, args: ApproveArgs) -> ApproveResult:
     if args.edit:
         if args.session:
-            raise BadRequest("--session and --edit exclude each other", hint="Pass only one of them.")
+            raise BadRequest("--session and --edit cannot be combined", hint="Pass only one of them.")
         closed, outcome = await send_edited_text(services, args.id, args.text)
         return _build_result(services, closed, outcome)
     if args.text:
@@ -80,7 +80,7 @@ async def send_edited_text(services: Services, number: int, text: str) -> tuple[
     )
     preconditions = Preconditions(into=approval.into, owner=approval.owner, correlation=approval.correlation)
     request = ActionRequest(action=action, preconditions=preconditions, pane=pane)
-    # Before the request is closed: if the policy denies the new text, the person can still answer otherwise.
+    # Checked before the request is closed, so that the person can still answer differently if the text is denied.
     await _check_policy(services, request, number)
     closed = await services.gate.approvals.answer(number, "edit")
     # The person who wrote the text needs no second request for it.
@@ -98,7 +98,7 @@ async def _find_editable_approval(services: Services, number: int) -> Approval:
         raise Conflict(f"request {number} is already {approval.state}", hint="`visor inbox` lists the open requests.")
     if approval.kind != "send_text" or approval.pane is None:
         raise BadRequest(
-            f"request {number} is not for sending text and cannot be edited",
+            f"request {number} does not send text, so it cannot be edited",
             hint=f"Deny it with `visor deny {number}` and run your own command.",
         )
     return approval
@@ -115,7 +115,7 @@ def _check_text(approval: Approval, text: str) -> None:
 def _build_missing_text_error(approval: Approval) -> VisorError:
     """Ask the client to open its editor with the stored text.
 
-    A long text is stored only up to MAX_SHOWN_CHARS: editing that would silently cut it.
+    A long text is stored only up to MAX_SHOWN_CHARS, so editing it here would silently truncate it.
     """
     text = str(approval.shown.get("text", ""))
     hint = f"Pass the full text: `visor approve {approval.id} --edit <text>`."
@@ -154,8 +154,6 @@ request: answers from the same pane or process are refused.
 `--edit` sends another text instead, as your own action and checked by the policy; the requested one is not executed.
 The request is closed as `edited`; the waiting caller gets `policy_denied` with `details.why` `edited` and the
 correlation id of your action in the audit log. Without a text your editor opens: VISUAL, EDITOR, or one line.""",
-    args_type=ApproveArgs,
-    result_type=ApproveResult,
     run=run,
     render_text=render_text,
     effect="change",

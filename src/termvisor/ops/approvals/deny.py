@@ -18,7 +18,7 @@ class DenyArgs(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: DenyArgs) -> ApprovalItem:
-    # `edit` tells the waiting caller that the user acts instead of it.
+    # `edit` informs the waiting caller that the user acts in its place.
     answer: ApprovalAnswer = "edit" if args.edited else "deny"
     return build_approval_item(await services.gate.approvals.answer(args.id, answer), services.clock.now())
 
@@ -28,8 +28,6 @@ OP = Operation(
     robot_name="deny",
     summary="Deny an approval request in the inbox.",
     doc="The waiting caller gets `policy_denied`; nothing is done. One deny is enough even if two people must approve.",
-    args_type=DenyArgs,
-    result_type=ApprovalItem,
     run=run,
     render_text=lambda result, _options: format_answer(result),
     effect="change",

@@ -1,6 +1,6 @@
 """The operation `hook_permission`: turn an agent's permission request into an approval request and return the answer.
 
-The agent's own dialog stays open meanwhile; whichever is answered first wins, and the other is withdrawn.
+The agent's own dialog stays open in the meantime; whichever is answered first wins, and the other is withdrawn.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ MAX_WAIT_S = 590.0
 _HOOK_CLOCK_RESOLUTION_NS = 1_000_000
 SimpleCoroutine = Coroutine[Any, Any, T]
 _ASKING_STATES = ("waiting_approval", "unknown")
-# An agent in one of these has no dialog open, even if its `waiting_approval` was too short to be observed.
+# An agent in one of these states has no dialog open, even if `waiting_approval` was too short to be observed.
 _FINISHED_STATES = ("completed", "idle", "error")
 # Agents whose hook can answer in place of their dialog.
 PermissionHookAgent = Literal["claude_code", "codex", "copilot"]
-# Agents whose hook also runs for tools that are allowed anyway and blocks the dialog while it runs. Only the policy
-# answers it; otherwise the dialog opens, and that is detected and put into the inbox.
+# Agents whose hook also runs for tools that are allowed anyway, and delays the dialog while it runs. Only the policy
+# answers such a hook; otherwise the dialog opens, is detected and appears in the inbox.
 POLICY_ONLY_AGENTS = frozenset({"copilot"})
 # Tools whose dialog has more answers than yes and no.
 DIALOG_ONLY_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
@@ -101,7 +101,7 @@ async def _find_pane(services: Services, args: HookPermissionArgs, payload: Perm
     for pane, view in views.items():
         if payload.session_id and view.session is not None and view.session.external_id == payload.session_id:
             return pane
-    # A wrong pane is worse than none: the user would see the request beside another agent.
+    # A wrong pane is worse than none, because the user would see the request next to another agent.
     if args.agent == "codex" or not args.tmux_pane:
         return None
     place = (args.tmux.partition(",")[0], args.tmux_pane)
@@ -120,7 +120,7 @@ async def _wait_for_first_answer(
         approval_task = group.create_task(approval)
         tasks = [approval_task, *(group.create_task(watcher) for watcher in elsewhere)]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        # Cancelling the call of the gate withdraws its approval request.
+        # Cancelling the call to the gate withdraws its approval request.
         for task in tasks:
             task.cancel()
     if approval_task.cancelled():
@@ -158,7 +158,7 @@ async def _wait_for_dialog_answer(services: Services, pane: PaneId | None) -> No
 
 
 async def _wait_for_tool_end(services: Services, payload: PermissionPayload) -> None:
-    """Return once the agent reports the end of this tool call: with several dialogs waiting, its state tells nothing.
+    """Return once the agent reports the end of this tool call; its state is ambiguous while several dialogs wait.
 
     The end of one of two identical calls withdraws both requests; the agent's dialog for the other stays open.
     """
@@ -225,8 +225,6 @@ own dialog stays open meanwhile; an answer there withdraws the approval request,
 Without an answer in time, without a daemon, or with one that does not respond within two seconds, it prints nothing and
 exits with status 0: the dialog stays, and nothing is allowed or denied. Copilot's hook never waits: a rule answers it,
 or its dialog opens and appears in the inbox.""",
-    args_type=HookPermissionArgs,
-    result_type=PermissionAnswer,
     run=run,
     render_text=lambda result, _options: result.text,
     effect="change",

@@ -49,7 +49,7 @@ async def run(services: Services, args: InboxArgs) -> InboxListing:
 async def _wait_until_open(services: Services, seconds: float) -> None:
     """Return once there is an open request, or on timeout."""
     approvals, deadline = services.gate.approvals, services.clock.monotonic() + seconds
-    # Subscribed before the first look, so that a request opened in between is not missed.
+    # Subscribe before the first check, so that a request opened in between is not missed.
     with approvals.subscribe() as updates:
         while not await approvals.list(is_open=True, limit=1):
             if (remaining := deadline - services.clock.monotonic()) <= 0:
@@ -74,8 +74,6 @@ OP = Operation(
     summary="List approval requests that wait for an answer.",
     doc="""Each request is for one exact action in one pane, with the reasons why it requires approval. `visor approve`
 and `visor deny` answer it. A request that expires unanswered is denied. `--wait` returns as soon as there is one.""",
-    args_type=InboxArgs,
-    result_type=InboxListing,
     run=run,
     render_text=render_text,
     examples=(

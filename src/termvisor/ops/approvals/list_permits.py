@@ -69,14 +69,11 @@ COLUMNS = (
     TableColumn("GIVEN BY", lambda item: item.given_by, can_shrink=True),
 )
 
-
 OP = Operation(
     name="list_permits",
     aliases=("permits",),
     summary="List permits: actions that no longer require approval.",
     doc="`approve --session` adds a permit, `revoke-permit` removes it. A permit replaces an approval, never a deny.",
-    args_type=ListPermitsArgs,
-    result_type=PermitListing,
     run=run,
     render_text=lambda result, options: render_listing(COLUMNS, result.items, options, empty="No permits."),
     examples=(OperationExample("permits", "all permits in force"),),

@@ -1,6 +1,6 @@
 """The operation `audit`: list or follow the entries of the audit log.
 
-Updates only wake a follower; entries are always read from the log by cursor, so a slow one misses none.
+Updates only wake a follower; entries are always read from the log by cursor, so a slow follower misses none.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -19,19 +19,12 @@ from termvisor.model.ids import PaneId
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
+from termvisor.ops.render import results
 from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
-from termvisor.ops.render.results import (
-    BaseListing,
-    build_filters,
-    copy_fields,
-    count_values,
-    parse_time_filter,
-    render_listing,
-)
 from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
 from termvisor.redaction import redact
 
-# Entries of one batch while following.
+# Maximum number of entries per batch while following.
 _PAGE_SIZE = 200
 
 
@@ -85,7 +78,7 @@ class AuditSummary(Struct, frozen=True, kw_only=True):
     by_stage: dict[str, int]
 
 
-class AuditListing(BaseListing, frozen=True, kw_only=True):
+class AuditListing(results.BaseListing, frozen=True, kw_only=True):
     """Entries, oldest first. Pass ``cursor`` as `--after` to continue. ``is_continued`` is true for all but the first
     listing of a `--follow`.
     """
@@ -134,13 +127,13 @@ async def _build_filter(services: Services, args: AuditArgs) -> AuditFilter:
         actor=args.actor,
         outcome=args.outcome,
         correlation=args.correlation,
-        since=parse_time_filter(args.since, now),
-        until=parse_time_filter(args.until, now),
+        since=results.parse_time_filter(args.since, now),
+        until=results.parse_time_filter(args.until, now),
     )
 
 
 async def _resolve_pane(services: Services, reference: str | None) -> PaneId | None:
-    """Resolve a pane; one that was deleted is still found by its number if the audit log has entries for it."""
+    """Resolve a pane. A deleted pane is still found by its number if the audit log has entries for it."""
     try:
         return await resolve_pane_id(services, reference)
     # The audit log keeps its entries when retention deletes their pane.
@@ -156,10 +149,10 @@ def _build_listing(services: Services, args: AuditArgs, entries: Sequence[AuditE
     items = tuple(build_audit_item(entry) for entry in entries)
     return AuditListing(
         generated_at=format_timestamp(services.clock.now()),
-        filters=build_filters(
+        filters=results.build_filters(
             **{name: value for name, value in structs.asdict(args).items() if name not in ("limit", "follow")}
         ),
-        summary=AuditSummary(entries=len(items), by_stage=count_values(item.stage for item in items)),
+        summary=AuditSummary(entries=len(items), by_stage=results.count_values(item.stage for item in items)),
         items=items,
         cursor=items[-1].id if items else cursor,
     )
@@ -167,7 +160,7 @@ def _build_listing(services: Services, args: AuditArgs, entries: Sequence[AuditE
 
 def build_audit_item(entry: AuditEntry) -> AuditItem:
     verdict = entry.verdict
-    return copy_fields(
+    return results.copy_fields(
         AuditItem,
         entry,
         at=format_timestamp(entry.at),
@@ -207,7 +200,7 @@ def render_text(result: AuditListing, options: RenderOptions) -> str:
     if result.is_continued:
         return render_table(COLUMNS, result.items, structs.replace(options, is_quiet=True))
     footer = "1 entry" if len(result.items) == 1 else f"{len(result.items)} entries"
-    return render_listing(COLUMNS, result.items, options, empty="No audit entries.", footer=footer)
+    return results.render_listing(COLUMNS, result.items, options, empty="No audit entries.", footer=footer)
 
 
 OP = Operation(
@@ -220,8 +213,6 @@ verify`). Entries are redacted; the hash of the original action is kept.
 
 `--follow` keeps printing new entries until interrupted; in JSON each batch is one object per line. Each has a `cursor`:
 after an interruption, resume with `--follow --after` and no entry is lost or repeated.""",
-    args_type=AuditArgs,
-    result_type=AuditListing,
     run=run,
     follow=follow,
     is_live=True,

@@ -1,6 +1,6 @@
 """The operation `audit_export`: export the audit log with its hashes, one JSON object per line.
 
-Entries are redacted again with the current rules. One that this changes is marked, since its hash no longer matches.
+Entries are redacted again with the current rules. Entries that this changes are marked, as their hash does not match.
 """
 
 from collections.abc import AsyncGenerator
@@ -28,7 +28,7 @@ class AuditExportArgs(Struct, frozen=True, kw_only=True):
 class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One entry: ``entry`` is its exact text (itself JSON), ``hash`` the BLAKE2b-256 of ``previous``, a newline and
     that text; the first has no ``previous``. ``is_masked``: redaction changed it, so only its position can be proven.
-    The last line has no entry but ``entries``, their number, and the newest ``hash``.
+    The last line has no entry, only the number of ``entries`` and the newest ``hash``.
     """
 
     id: int = 0
@@ -52,7 +52,7 @@ async def run(services: Services, _args: AuditExportArgs) -> AsyncGenerator[Audi
 def _build_line(link: HashChainEntry) -> AuditLine:
     fields = msgspec.json.decode(link.entry)
     redacted = redact_fields(fields)
-    # An unchanged entry is passed on byte by byte: encoding it again would change its hash.
+    # An unchanged entry is copied byte for byte, because encoding it again would change its hash.
     text = link.entry if redacted == fields else msgspec.json.encode(redacted).decode()
     return AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=text, is_masked=redacted != fields)
 
@@ -63,8 +63,6 @@ OP = Operation(
     doc="""One JSON object per line, oldest first; the last line has the number of entries. `visor audit verify --file`
 verifies such a file anywhere, without a daemon or database. An entry that your current redaction patterns change is
 marked `is_masked`.""",
-    args_type=AuditExportArgs,
-    result_type=AuditLine,
     run=run,
     render_text=lambda result, _options: encode_json_line(result),
     is_stream=True,

@@ -1,6 +1,6 @@
 """The operation `audit_verify`: verify the hash chain of the audit log or of an exported file.
 
-Verifying a file needs only its lines, no daemon and no database.
+Verifying a file needs neither a daemon nor a database.
 """
 
 import asyncio
@@ -102,7 +102,7 @@ def verify_lines(lines: Iterable[bytes], known_hash: str = "") -> ChainProof:
         if broken is not None:
             break
     if broken is None:
-        # Without its last line a shortened file would look intact.
+        # Without its last line, a truncated file would otherwise look intact.
         broken = chain.check_end() if is_ended else ChainBreak(chain.last_id + 1, "the end of the file is missing")
     return ChainProof(entries=chain.last_id, hash=chain.last_hash, masked=tuple(masked), broken=broken)
 
@@ -110,7 +110,7 @@ def verify_lines(lines: Iterable[bytes], known_hash: str = "") -> ChainProof:
 def _decode_line(data: bytes) -> AuditLine | None:
     try:
         return _LINE_DECODER.decode(data)
-    # A line that is no entry breaks the chain at its position; the caller reports which one that is.
+    # A line that is not an entry breaks the chain; the caller reports its position.
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
@@ -142,8 +142,6 @@ OP = Operation(
 that was changed, removed or inserted; with `--file`, in a file from `visor audit export`, on any machine. A program
 that can write the database or the file could recompute all hashes: save the newest `hash` elsewhere and pass it with
 `--kept`.""",
-    args_type=AuditVerifyArgs,
-    result_type=AuditVerifyResult,
     run=run,
     render_text=render_text,
     local_option="--file",

@@ -8,23 +8,12 @@ from termvisor.errors import ConfirmationRequired, NotUndoable
 from termvisor.model.action.action import Action, assess_risk, find_action_pane
 from termvisor.ops.api.operation import OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.input._action_operation import (
-    ActionArgs,
-    ActionRequest,
-    ActionResult,
-    build_preconditions,
-    declare_action,
-    execute_and_report,
-    extend_result,
-    get_exit_status,
-    preview_for_confirmation,
-    render_action_result,
-)
+from termvisor.ops.input import _action_operation
 from termvisor.ops.render.action_text import describe_action
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class UndoArgs(ActionArgs, frozen=True, kw_only=True):
+class UndoArgs(_action_operation.ActionArgs, frozen=True, kw_only=True):
     """Choose the action."""
 
     which: Annotated[
@@ -37,31 +26,31 @@ class UndoArgs(ActionArgs, frozen=True, kw_only=True):
     ] = "last"
 
 
-class UndoResult(ActionResult, frozen=True, kw_only=True):
+class UndoResult(_action_operation.ActionResult, frozen=True, kw_only=True):
     """``undoes`` is the correlation of the undone action, ``what`` describes the inverse action."""
 
     undoes: str
     what: str
 
 
-async def build_request(services: Services, args: UndoArgs) -> ActionRequest:
+async def build_request(services: Services, args: UndoArgs) -> _action_operation.ActionRequest:
     panes = await services.panes.list_panes(include_gone=True)
     inverse = await services.gate.audit.find_inverse(args.which, panes)
     pane = next((view for view in panes if view.id == find_action_pane(inverse.action)), None)
-    preconditions = structs.replace(build_preconditions(args), undoes=inverse.undoes)
-    return ActionRequest(action=inverse.action, preconditions=preconditions, pane=pane)
+    preconditions = structs.replace(_action_operation.build_preconditions(args), undoes=inverse.undoes)
+    return _action_operation.ActionRequest(action=inverse.action, preconditions=preconditions, pane=pane)
 
 
-async def execute(services: Services, args: UndoArgs, request: ActionRequest) -> UndoResult:
+async def execute(services: Services, args: UndoArgs, request: _action_operation.ActionRequest) -> UndoResult:
     undone, description = request.preconditions.undoes, _describe_action(request.action)
     correlation = "" if undone is None else undone.correlation
     is_confirmed = args.yes or args.yes_for_session or args.dry_run
     # The inverse can do more harm than the action: a started program is undone by closing its pane.
     if assess_risk(request.action) == "destructive" and not is_confirmed:
-        shown = await preview_for_confirmation(services, request)
+        shown = await _action_operation.preview_for_confirmation(services, request)
         raise ConfirmationRequired(f"undo {correlation}: {description}?", shown=shown)
-    result = await execute_and_report(services, args, request)
-    return extend_result(result, UndoResult, undoes=correlation, what=description)
+    result = await _action_operation.execute_and_report(services, args, request)
+    return _action_operation.extend_result(result, UndoResult, undoes=correlation, what=description)
 
 
 def _describe_action(action: Action) -> str:
@@ -71,10 +60,10 @@ def _describe_action(action: Action) -> str:
 
 def render_text(result: UndoResult, options: RenderOptions) -> str:
     status = "undone" if result.status == "done" else "not verified whether it was undone"
-    return render_action_result(result, options, sanitize(f"{status}: {result.what}"))
+    return _action_operation.render_action_result(result, options, sanitize(f"{status}: {result.what}"))
 
 
-OP = declare_action(
+OP = _action_operation.declare_action(
     name="undo",
     robot_name="undo",
     summary="Undo an action, if that is proven to be safe.",
@@ -94,7 +83,7 @@ running command in the shell, edited input, or an action that was already undone
     execute=execute,
     result_type=UndoResult,
     render_text=render_text,
-    get_exit_status=get_exit_status,
+    get_exit_status=_action_operation.get_exit_status,
     exit_statuses=(
         (2, "Nothing was done: it has no inverse, or closing a pane was not confirmed."),
         (6, "The inverse was executed, but its effect could not be verified."),

@@ -1,4 +1,4 @@
-"""Helpers of the config operations: settings by name, values as TOML, and merging on reload."""
+"""Helpers for the config operations: settings by name, values as TOML, and merging on reload."""
 
 from typing import Any
 

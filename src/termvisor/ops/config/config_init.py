@@ -39,7 +39,7 @@ def _write_template(path: str) -> str | None:
     try:
         if kept is not None:
             os.replace(path, kept)
-        # O_EXCL fails if the file appeared meanwhile and never follows a symbolic link.
+        # O_EXCL fails if the file was created in the meantime, and never follows a symbolic link.
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(build_template())
     except OSError as error:
@@ -70,8 +70,6 @@ OP = Operation(
     name="config_init",
     summary="Write a config file with every setting, commented out.",
     doc="It changes nothing until you uncomment a line. An existing file is replaced only with `--force`.",
-    args_type=ConfigInitArgs,
-    result_type=ConfigInitResult,
     run=run,
     render_text=render_text,
     effect="local",

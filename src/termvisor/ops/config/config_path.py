@@ -37,8 +37,6 @@ OP = Operation(
     summary="Show the paths of the config file, the data and the socket.",
     doc="""`VISOR_CONFIG_DIR`, `VISOR_DATA_DIR` and `VISOR_RUNTIME_DIR` change them; instances with different
 directories are independent.""",
-    args_type=ConfigPathArgs,
-    result_type=ConfigPathResult,
     run=run,
     render_text=render_text,
     effect="local",

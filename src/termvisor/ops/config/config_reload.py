@@ -58,8 +58,6 @@ OP = Operation(
 settings are an error, and the old ones stay active. Rule packs are reloaded too: new and changed rules apply to output
 from now on, and no line in between is missed. If a rule has become invalid, it is reported, and the previous rules stay
 active. SIGHUP does the same. Environment variables are those with which the daemon was started.""",
-    args_type=ConfigReloadArgs,
-    result_type=ConfigReloadResult,
     run=run,
     render_text=render_text,
     effect="change",

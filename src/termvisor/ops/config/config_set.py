@@ -1,6 +1,6 @@
 """The operation `config_set`: set one setting in the config file.
 
-Invariant: the file is written only if the whole of it is valid afterwards; all other lines are kept.
+Invariant: the file is written only if all of it is valid afterwards; all other lines are kept.
 """
 
 import tomllib
@@ -72,7 +72,7 @@ def _parse_value(row: SettingInfo, text: str, kept_entries: tuple[str, ...]) -> 
             {row.name: value}, row.name
         ):
             raise BadRequest(f"{row.name}: {text!r} cannot be written to the file")
-    # The value came with the call; the config file itself is still valid.
+    # The value comes from the call, so this is not an error in the config file.
     except ConfigError as error:
         raise BadRequest(error.message, hint=f"{row.name} is {row.type}: {row.doc}") from error
     # Lone surrogates, for example, have no representation in TOML.
@@ -84,7 +84,7 @@ def _parse_value(row: SettingInfo, text: str, kept_entries: tuple[str, ...]) -> 
 def write_change(path: str, row: SettingInfo, before: str, after: str) -> ConfigChangeResult:
     """Write the changed file if it differs. Raises ConfigError, and writes nothing, if it is invalid."""
     values = flatten_tables(tomllib.loads(after), path)
-    # The whole file, because another line of it may be invalid or contradict the new value.
+    # Checks the whole file, because another line may be invalid or contradict the new value.
     settings = validate_settings(values, path)
     if after != before:
         toml_edit.replace_toml_file(path, after)
@@ -117,8 +117,6 @@ OP = Operation(
     doc="""The value is checked before anything is written; comments, order and all other lines of the file are kept.
 For a list of `name=value` entries, such as `workflow_modes`, the other entries are kept too; `visor config unset`
 removes them all. An invalid file is not changed. `visor config reload` applies the setting to a running daemon.""",
-    args_type=ConfigSetArgs,
-    result_type=ConfigChangeResult,
     run=run,
     render_text=render_text,
     effect="local",

@@ -35,7 +35,7 @@ class ConfigShowResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: ConfigShowArgs) -> ConfigShowResult:
     paths = services.paths
-    # Loaded twice: only the comparison tells which values the environment overrides.
+    # Loaded twice, because only a comparison shows which values the environment overrides.
     effective, without_environment = load_settings(paths), load_settings(paths, {})
     names_in_file = read_config_file(paths.config_file)
     items = []
@@ -72,8 +72,6 @@ OP = Operation(
     name="config_show",
     summary="List settings and where each comes from.",
     doc="Without `--effective` it lists only settings from the file or the environment.",
-    args_type=ConfigShowArgs,
-    result_type=ConfigShowResult,
     run=run,
     render_text=render_text,
     effect="local",

@@ -61,8 +61,6 @@ OP = Operation(
     summary="Validate the config file and the environment.",
     doc="""Checks name, type and limits of every setting, and regular expressions. An invalid setting is a
 `config_error` with its place; a valid but suspicious one is a warning.""",
-    args_type=ConfigValidateArgs,
-    result_type=ConfigValidateResult,
     run=run,
     render_text=render_text,
     effect="local",

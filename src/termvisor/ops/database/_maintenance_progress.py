@@ -13,7 +13,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, format_bytes, sanitize
 
-# A step reports each slice; one line a second is enough for a person and cheap for a script.
+# A step reports every slice, but one line per second is enough for a person and cheap for a script.
 _PROGRESS_INTERVAL_S = 1.0
 
 
@@ -35,7 +35,7 @@ class MaintenanceStep(Struct, frozen=True, kw_only=True):
 async def stream_steps(
     services: Services, runs: AsyncIterator[MaintenanceRun], *, is_dry_run: bool = False
 ) -> AsyncIterator[MaintenanceStep]:
-    """Yield finished steps at once, and progress of a running step at most once per interval."""
+    """Yield finished steps immediately, and the progress of a running step at most once per interval."""
     reported_at = services.clock.monotonic()
     # Closes the run if the client disconnects before its last step.
     async with aclosing(cast("AsyncGenerator[MaintenanceRun, None]", runs)) as open_runs:
@@ -70,7 +70,7 @@ def render_text(result: MaintenanceStep, options: RenderOptions) -> str:
 def declare_maintenance(
     *, start: Callable[[Services, Any], AsyncIterator[MaintenanceRun]], **declaration: Any
 ) -> Operation:
-    """Declare an operation that streams the steps of the maintenance which ``start`` begins."""
+    """Declare an operation that streams the steps of the maintenance run that ``start`` begins."""
 
     def run(services: Services, args: Any) -> AsyncIterator[MaintenanceStep]:
         return stream_steps(services, start(services, args), is_dry_run=getattr(args, "dry_run", False))

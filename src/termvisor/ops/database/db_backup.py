@@ -34,7 +34,7 @@ class DbBackupResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: DbBackupArgs) -> DbBackupResult:
-    # The daemon writes the file, and its working directory is not that of the client.
+    # The daemon writes the file, and its working directory differs from the client's.
     if not os.path.isabs(args.file):
         raise BadRequest(f"not an absolute path: {args.file}")
     backup = await services.maintenance.backup_database(args.file)
@@ -60,8 +60,6 @@ OP = Operation(
     summary="Back up the database to a file while it is in use.",
     doc="""The backup is consistent, compact, private (mode 0600) and a single file. An existing file is never replaced.
 It does not contain the raw log: copy the directory `raw` as well to keep that. `visor db restore` restores it.""",
-    args_type=DbBackupArgs,
-    result_type=DbBackupResult,
     run=run,
     render_text=render_text,
     effect="change",

@@ -55,8 +55,6 @@ OP = Operation(
     summary="Check the integrity of the database.",
     doc="""Without options it runs SQLite's quick check and counts the search index. `--thorough` reads every row and
 index, and compares the search index with the text on a temporary copy. Recording and reading continue meanwhile.""",
-    args_type=DbCheckArgs,
-    result_type=DbCheckResult,
     run=run,
     render_text=render_text,
     get_exit_status=lambda report: 0 if report.is_fine else 1,

@@ -1,4 +1,4 @@
-"""The operation `db_prune`: run maintenance now: apply the retention, then redact and compress raw segments."""
+"""The operation `db_prune`: run maintenance now, to apply retention and to redact and compress raw segments."""
 
 from typing import Annotated
 

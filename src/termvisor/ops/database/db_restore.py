@@ -47,7 +47,7 @@ class DbRestoreResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: DbRestoreArgs) -> DbRestoreResult:
     paths = services.paths
     file = args.file or paths.snapshot_file
-    # Held until the exchange is done: a daemon that starts in between would open the old database.
+    # Held until the database is replaced, because a daemon that starts in between would open the old one.
     with hold_daemon_lock(paths):
         # Compare first, so that the user sees both contents before confirming.
         summary = await _run_restore_worker("inspect_restore", file, paths.database)
@@ -69,7 +69,7 @@ async def run(services: Services, args: DbRestoreArgs) -> DbRestoreResult:
 
 @contextmanager
 def hold_daemon_lock(paths: Paths) -> Iterator[None]:
-    """Hold the daemon's lock, so that no daemon starts meanwhile. Raises Conflict if one is running."""
+    """Hold the daemon's lock, so that no daemon can start. Raises Conflict if one is running."""
     make_instance_folders(paths)
     lock = files.acquire_lock(paths.daemon_lock)
     if lock is None:
@@ -82,7 +82,7 @@ def hold_daemon_lock(paths: Paths) -> Iterator[None]:
 
 
 async def _run_restore_worker(function: str, *args: str | int) -> RestoreSummary:
-    # In a worker process, so that a client never loads the database library. An hour suffices for the largest database.
+    # Runs in a worker process, so that clients never load the database library. An hour is enough for any database.
     return await call_worker(
         f"termvisor.store.maintenance.restore:{function}",
         args,
@@ -116,8 +116,6 @@ OP = Operation(
 newer than this version, and intact. The present database is renamed with a date and never deleted. Output after the
 backup is read again from the raw log, for epochs that the backup knows. Asks for confirmation unless `--yes` is
 given.""",
-    args_type=DbRestoreArgs,
-    result_type=DbRestoreResult,
     run=run,
     render_text=render_text,
     effect="local",

@@ -6,16 +6,8 @@ from termvisor.clock import compute_seconds_between
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
+from termvisor.ops.render import text
 from termvisor.ops.render.results import format_optional_timestamp
-from termvisor.ops.render.text import (
-    RenderOptions,
-    TableColumn,
-    format_age,
-    format_bytes,
-    pluralize,
-    render_table,
-    sanitize,
-)
 
 
 class DbStatusArgs(Struct, frozen=True, kw_only=True):
@@ -54,24 +46,26 @@ async def run(services: Services, _args: DbStatusArgs) -> DbStatusResult:
 
 
 _STEP_COLUMNS = (
-    TableColumn("OPERATION", lambda run: run.operation, style="bold"),
-    TableColumn("AT", lambda run: run.started_at),
-    TableColumn("DURATION", lambda run: f"{run.duration_secs:.1f} s", is_right_aligned=True),
-    TableColumn("ROWS", lambda run: str(run.rows), is_right_aligned=True),
-    TableColumn("BYTES", lambda run: format_bytes(run.bytes), is_right_aligned=True),
-    TableColumn("DETAIL", lambda run: run.detail, can_shrink=True),
+    text.TableColumn("OPERATION", lambda run: run.operation, style="bold"),
+    text.TableColumn("AT", lambda run: run.started_at),
+    text.TableColumn("DURATION", lambda run: f"{run.duration_secs:.1f} s", is_right_aligned=True),
+    text.TableColumn("ROWS", lambda run: str(run.rows), is_right_aligned=True),
+    text.TableColumn("BYTES", lambda run: text.format_bytes(run.bytes), is_right_aligned=True),
+    text.TableColumn("DETAIL", lambda run: run.detail, can_shrink=True),
 )
 
 
-def render_text(result: DbStatusResult, options: RenderOptions) -> str:
+def render_text(result: DbStatusResult, options: text.RenderOptions) -> str:
     state = "writable" if result.is_writable else "NOT WRITABLE"
-    checkpoint = "none yet" if result.checkpoint_age_secs is None else f"{format_age(result.checkpoint_age_secs)} ago"
-    head = (
-        f"database    {sanitize(result.path)}: {format_bytes(result.db_bytes)}, {state}\n"
-        f"checkpoint  {checkpoint}, {pluralize(result.wal_pages, 'page')} pending\n"
-        f"raw log     {format_bytes(result.raw_bytes)}"
+    checkpoint = (
+        "none yet" if result.checkpoint_age_secs is None else f"{text.format_age(result.checkpoint_age_secs)} ago"
     )
-    return f"{head}\n\n{render_table(_STEP_COLUMNS, result.maintenance, options)}" if result.maintenance else head
+    head = (
+        f"database    {text.sanitize(result.path)}: {text.format_bytes(result.db_bytes)}, {state}\n"
+        f"checkpoint  {checkpoint}, {text.pluralize(result.wal_pages, 'page')} pending\n"
+        f"raw log     {text.format_bytes(result.raw_bytes)}"
+    )
+    return f"{head}\n\n{text.render_table(_STEP_COLUMNS, result.maintenance, options)}" if result.maintenance else head
 
 
 OP = Operation(
@@ -79,8 +73,6 @@ OP = Operation(
     summary="Show the size of database and raw log, and the latest maintenance runs.",
     doc="""Shows sizes, the last checkpoint of the write-ahead log, and the latest maintenance runs that changed
 something: what was deleted, sealed, copied or checked, and how long it took.""",
-    args_type=DbStatusArgs,
-    result_type=DbStatusResult,
     run=run,
     render_text=render_text,
     examples=(OperationExample("db status", "sizes and latest runs"),),

@@ -84,7 +84,8 @@ def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
             ("code", "exit status", "meaning", "what to do"),
             [
                 (_format_code(e.code), str(e.exit_status), " ".join((e.__doc__ or "").split()), e.hint)
-                for e in _list_errors()
+                # Of the classes with the same code, the last one in the tree is raised.
+                for e in {error.code: error for error in list_error_classes()}.values()
             ],
         ),
     }
@@ -125,7 +126,7 @@ def _build_list_pages() -> dict[str, str]:
 def _build_rules_page() -> dict[str, str]:
     """Render the built-in rules, one table per pack."""
     packs = load_packs()
-    # Packs of the user who generates the pages must not appear in them.
+    # Rule packs of the user who generates the pages must not appear in them.
     builtin = [pack for pack in packs.packs if pack.origin == "builtin"]
     intro = (
         "The rules of the built-in packs. `visor rules show <id>` shows a rule with its pattern and test cases;"
@@ -211,11 +212,6 @@ def _build_policy_page() -> dict[str, str]:
         ),
     ]
     return {"policy": "\n\n".join(parts) + "\n"}
-
-
-def _list_errors() -> list[Any]:
-    """Return one class per code: the last one in the tree that has it is the one that is raised."""
-    return list({error.code: error for error in list_error_classes()}.values())
 
 
 def _render_operation_page(op: Operation) -> str:

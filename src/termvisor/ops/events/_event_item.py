@@ -89,12 +89,12 @@ def build_detection_item(detection: Detection, remedy: str | None = None) -> Det
 
 
 def matches_filter(detection: Detection | None, detection_filter: DetectionFilter) -> bool:
-    """Return True if a detection passes the filter; an event without one passes only an empty filter."""
+    """Return True if a detection passes the filter; an event without a detection passes only an empty filter."""
     if detection is None:
         return detection_filter == DetectionFilter()
     ranks = get_args(Severity)
     return (
-        # The same conditions as the query of the store, for events that are streamed.
+        # The same conditions as in the store's query, for events that are streamed.
         fnmatchcase(detection.type, detection_filter.type or "*")
         and fnmatchcase(detection.rule, detection_filter.rule or "*")
         and detection_filter.agent in (None, detection.agent)
@@ -208,6 +208,6 @@ async def find_detection(services: Services, text: str) -> Detection:
 
 
 def format_caller(actor: Actor) -> str:
-    """`person:1000`; a program by its name, if it has one."""
+    """Format as `person:1000`; show a program by its name, if it has one."""
     kind = "person" if actor.kind == "human" else actor.kind
     return redact(f"{kind}:{actor.name or actor.uid}")

@@ -79,8 +79,6 @@ OP = Operation(
     summary="Mark detections as handled.",
     doc="""A handled detection is not listed by `events --unhandled` and starts no workflow. The first handling is kept:
 marking it again changes nothing. Nothing is sent to any pane.""",
-    args_type=EventsAckArgs,
-    result_type=EventsAckResult,
     run=run,
     render_text=lambda result, _options: "\n".join(sanitize(_format_item(item)) for item in result.items),
     effect="change",

@@ -98,8 +98,6 @@ OP = Operation(
     doc="""Matching detections are still stored, so the history is complete, but as handled by the mute: they send no
 webhook and start no workflow. Earlier detections are not changed. Muting the same again replaces the end. To disable a
 rule completely, use the setting `patterns_disabled`.""",
-    args_type=EventsMuteArgs,
-    result_type=MuteItem,
     run=run,
     render_text=render_text,
     effect="change",

@@ -40,13 +40,10 @@ COLUMNS = (
     TableColumn("BY", lambda item: item.by, can_shrink=True),
 )
 
-
 OP = Operation(
     name="events_mutes",
     summary="List active mutes.",
     doc="`events mute` adds a mute, `events unmute` removes it; one with a duration expires.",
-    args_type=EventsMutesArgs,
-    result_type=MuteListing,
     run=run,
     render_text=lambda result, options: render_listing(COLUMNS, result.items, options, empty="Nothing is muted."),
     examples=(OperationExample("events mutes", "all active mutes"),),

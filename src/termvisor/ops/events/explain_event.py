@@ -164,8 +164,6 @@ OP = Operation(
     summary="Explain a detection: its rule, evidence and handling.",
     doc="""Shows the rule and its meaning, the captures, the place of the match, the stored lines around it (redacted),
 how often it was seen again, and who handled it. `visor explain event:120` does the same.""",
-    args_type=ExplainEventArgs,
-    result_type=ExplainEventResult,
     run=run,
     render_text=render_text,
     exit_statuses=((4, "Detection not found."),),

@@ -10,22 +10,7 @@ from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.event import Scalar
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.events._event_item import (
-    AgentFilter,
-    EventItem,
-    KindFilter,
-    RuleFilter,
-    SeverityFilter,
-    TypeFilter,
-    UnhandledFilter,
-    build_event_items,
-    build_item_of_detection,
-    check_detection_type,
-    check_event_kind,
-    check_rule_and_agent,
-    parse_event_cursor,
-    read_newest_cursor,
-)
+from termvisor.ops.events import _event_item
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
 from termvisor.ops.render.results import BaseListing, build_filters, count_values, parse_time_filter, render_listing
 from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize
@@ -36,18 +21,18 @@ class ListEventsArgs(Struct, frozen=True, kw_only=True):
 
     limit: Annotated[int, Meta(description="Maximum number of events.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
     pane: PaneFilter = None
-    kind: KindFilter = None
+    kind: _event_item.KindFilter = None
     since: Annotated[str | None, Meta(description="Not older than this: ISO 8601, today, or an age such as 10m.")] = (
         None
     )
     since_cursor: Annotated[
         str | None, Meta(description="List the first events after this cursor.", extra={"also": ("--cursor",)})
     ] = None
-    unhandled: UnhandledFilter = False
-    type: TypeFilter = None
-    rule: RuleFilter = None
-    agent: AgentFilter = None
-    severity: SeverityFilter = None
+    unhandled: _event_item.UnhandledFilter = False
+    type: _event_item.TypeFilter = None
+    rule: _event_item.RuleFilter = None
+    agent: _event_item.AgentFilter = None
+    severity: _event_item.SeverityFilter = None
     would_handle: Annotated[
         bool, Meta(description="Only detections, each with the workflow that would handle it now.")
     ] = False
@@ -67,21 +52,21 @@ class EventListing(BaseListing, frozen=True, kw_only=True):
     """
 
     summary: EventsSummary
-    items: tuple[EventItem, ...]
+    items: tuple[_event_item.EventItem, ...]
     cursor: str | None
 
 
 async def run(services: Services, args: ListEventsArgs) -> EventListing:
     now = services.clock.now()
-    check_event_kind(args.kind)
-    check_detection_type(args.type)
-    after = None if args.since_cursor is None else parse_event_cursor(args.since_cursor)
-    # Before the list: events stored meanwhile lie beyond it.
-    reached = await read_newest_cursor(services)
+    _event_item.check_event_kind(args.kind)
+    _event_item.check_detection_type(args.type)
+    after = None if args.since_cursor is None else _event_item.parse_event_cursor(args.since_cursor)
+    # Read before the list, so that events stored in the meantime come after this cursor.
+    reached = await _event_item.read_newest_cursor(services)
     items = tuple(
         await (_read_detection_items if _needs_detections(args) else _read_event_items)(services, args, after, now)
     )
-    # A full page may have left out matching events, so the cursor stays at its last one.
+    # A full page may have omitted matching events, so the cursor stays at the last event of the page.
     has_more = after is not None and len(items) == args.limit
     cursor = max(after or 0, int(items[-1].cursor) if items else 0, 0 if has_more else reached)
     return EventListing(
@@ -94,7 +79,7 @@ async def run(services: Services, args: ListEventsArgs) -> EventListing:
 
 
 def _needs_detections(args: ListEventsArgs) -> bool:
-    """Return True if a filter applies to detections only. Raises BadRequest for filters that exclude each other."""
+    """Return True if a filter applies to detections only. Raises BadRequest for conflicting filters."""
     filters = (args.type, args.rule, args.agent, args.severity)
     if args.dry_run and not args.would_handle:
         raise BadRequest("--dry-run requires --would-handle", hint="Listing events never starts a workflow.")
@@ -104,7 +89,9 @@ def _needs_detections(args: ListEventsArgs) -> bool:
     return needs_detections
 
 
-async def _read_event_items(services: Services, args: ListEventsArgs, after: int | None, now: int) -> list[EventItem]:
+async def _read_event_items(
+    services: Services, args: ListEventsArgs, after: int | None, now: int
+) -> list[_event_item.EventItem]:
     events = await services.history.list_events(
         after=after,
         pane=await resolve_pane_id(services, args.pane),
@@ -112,12 +99,12 @@ async def _read_event_items(services: Services, args: ListEventsArgs, after: int
         kind=args.kind,
         limit=args.limit,
     )
-    return await build_event_items(services, events)
+    return await _event_item.build_event_items(services, events)
 
 
 async def _read_detection_items(
     services: Services, args: ListEventsArgs, after: int | None, now: int
-) -> list[EventItem]:
+) -> list[_event_item.EventItem]:
     if after is not None:
         # Raises InvalidCursor, which detections do not check.
         await services.history.list_events(after=after, limit=1)
@@ -134,16 +121,16 @@ async def _read_detection_items(
     )
     detections = await services.detections.list(detection_filter)
     if not detections:
-        await check_rule_and_agent(services, args.rule, args.agent)
+        await _event_item.check_rule_and_agent(services, args.rule, args.agent)
     return [
-        build_item_of_detection(
+        _event_item.build_item_of_detection(
             detection, services.workflows.find_answering_workflow(detection) if args.would_handle else None
         )
         for detection in detections
     ]
 
 
-def _format_details(event_item: EventItem) -> str:
+def _format_details(event_item: _event_item.EventItem) -> str:
     detection = event_item.detection
     if detection is None:
         return format_event_data(event_item.data)
@@ -169,7 +156,7 @@ COLUMNS = (
 
 
 def format_event_data(data: dict[str, Scalar]) -> str:
-    """`cause=pipe_stolen seconds=3`."""
+    """Format as `cause=pipe_stolen seconds=3`."""
     return " ".join(f"{name}={value}" for name, value in data.items())
 
 
@@ -190,8 +177,6 @@ A rule match in a pane and a report of an agent are detections: their events als
 place, how often it was seen again within its cooldown, and who handled it. `--unhandled`, `--type`, `--rule`,
 `--agent`, `--severity` and `--would-handle` list detections only. `visor events ack` marks one as handled, `visor
 events mute` mutes its rule or type, `visor explain event:<cursor>` explains it.""",
-    args_type=ListEventsArgs,
-    result_type=EventListing,
     run=run,
     render_text=render_text,
     examples=(

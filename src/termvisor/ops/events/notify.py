@@ -78,7 +78,10 @@ async def _resolve_pane_and_channels(
 ) -> tuple[PaneView | None, list[NotificationWay]]:
     ways = args.way or services.configuration[1].notify_ways
     if not ways:
-        raise BadRequest("no notification channel is configured", hint="Pass --way, or set `notify_ways`.")
+        raise BadRequest(
+            "no notification channel is configured",
+            hint="Pass `--way` with the name of a channel, or set `notify_ways`.",
+        )
     return None if args.pane is None else await resolve_pane(services, args.pane), list(dict.fromkeys(ways))
 
 
@@ -138,8 +141,6 @@ OP = Operation(
 `notify_rate` times a minute, and a person who is active in that pane is not notified; the next notification counts the
 suppressed ones. Control characters are removed and secrets redacted. A notification never requests approval: if the
 policy requires one, it is suppressed. `policy explain notify` explains the first channel.""",
-    args_type=NotifyArgs,
-    result_type=NotifyResult,
     run=run,
     render_text=render_text,
     build_request=build_request,

@@ -22,7 +22,7 @@ class ReportEventArgs(Struct, frozen=True, kw_only=True):
 
 
 class ReportEventResult(Struct, frozen=True, kw_only=True):
-    """``event`` is the stored event; null if the pane exceeds its rate limit, which its next event counts."""
+    """``event`` is the stored event; null if the pane exceeds its rate limit; its next event counts these reports."""
 
     identity: PaneIdentity
     event: EventItem | None
@@ -54,8 +54,6 @@ OP = Operation(
 is JSON. It is stored as the event `user_var`, redacted, as if a program had printed it (OSC 1337 SetUserVar) in a
 captured pane. Any program can send one: `proven` is true only if the JSON holds our nonce as `nonce` (which is not
 stored); other reports start no workflow. More than 10 per second of one pane are counted, not stored.""",
-    args_type=ReportEventArgs,
-    result_type=ReportEventResult,
     run=run,
     render_text=render_text,
     effect="change",

@@ -18,7 +18,7 @@ from termvisor.redaction import redact
 
 # Players shorten longer pauses to this many seconds.
 IDLE_TIME_LIMIT_S = 2.0
-# The frames show these, or they happen too often for a marker.
+# Events without a marker: visible in the frames anyway, or too frequent.
 _SKIPPED_EVENT_KINDS = ("gap_recorded", "pane_resized", "pane_renamed", "epoch_opened", "epoch_closed")
 
 

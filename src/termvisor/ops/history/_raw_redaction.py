@@ -1,8 +1,8 @@
 """Redact raw terminal output for export, in chunks of any size.
 
-First keys are overwritten in place, as in sealed segments, which also finds those painted over a screen. Then each line
-is checked by its text without escape sequences: a line without secrets is returned unchanged, one with a secret is
-replaced by its redacted text.
+First, keys are overwritten in place as in sealed segments, which also finds keys painted across a screen. Then the text
+of each line is checked without its escape sequences: a line without secrets is returned unchanged, and a line with a
+secret is replaced with its redacted text.
 """
 
 import re
@@ -10,7 +10,7 @@ import re
 from termvisor.redaction import Redactor, redact
 from termvisor.redaction.raw_bytes import RawByteMasker
 
-# A longer line is cut at its last space, to bound the memory.
+# A longer line is split at its last space, to limit memory usage.
 _MAX_LINE_BYTES = 64 << 10
 
 _ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")

@@ -32,7 +32,7 @@ class TimeRange(Struct, frozen=True):
         return self.overlaps(at, at)
 
     def overlaps(self, start: int, end: int | None) -> bool:
-        """Return True if the period has a part in this range; ``end`` None means that it has not ended."""
+        """Return True if the period overlaps this range; ``end`` is None if it has not ended."""
         is_begun = self.until is None or start <= self.until
         return is_begun and (self.since is None or end is None or end >= self.since)
 
@@ -85,7 +85,7 @@ _GAP_COLUMNS = (
 
 
 def render_report(data: ReportData, period: TimeRange, now: int) -> str:
-    """Return the report of a period; data outside of it is omitted."""
+    """Return the report on a period; data outside of it is omitted."""
     panes = [pane for pane in data.panes if period.overlaps(pane.first_seen_at, pane.gone_at)]
     commands = [c for c in data.commands if period.overlaps(c.started_at, c.ended_at or c.started_at)]
     events = [event for event in data.events if period.contains(event.at)]

@@ -126,6 +126,6 @@ async def _count_deleted_lines(services: Services, command: ShellCommand, until:
 
 
 def _is_within(gap: Gap, command: ShellCommand) -> bool:
-    """Return True if the gap is in the command's epoch or ends that epoch, while the command was running."""
+    """Return True if the gap began in or after the command's epoch while the command was running."""
     starts_later = command.ended_at is not None and gap.start_at > command.ended_at
     return gap.after == command.epoch and gap.start_at >= command.started_at and not starts_later

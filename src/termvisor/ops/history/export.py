@@ -94,7 +94,7 @@ async def run(services: Services, args: ExportArgs) -> AsyncGenerator[ExportChun
         yield await _export_report(services, panes, span, args.pane)
         return
     if args.unredacted:
-        # These bytes leave without redaction, so the log keeps a trace of it.
+        # These bytes are exported without redaction, so this is logged.
         get_logger("ops").warning("exported raw bytes of pane %s without redaction", panes[0].id)
     for pane in panes:
         async with aclosing(_export_pane(services, pane, span, args)) as chunks:
@@ -116,7 +116,7 @@ def _export_pane(
 def _choose_format(args: ExportArgs) -> ExportFormat:
     selected = [name for name in get_args(ExportFormat) if getattr(args, name)]
     if len(selected) > 1:
-        raise BadRequest(f"options exclude each other: {', '.join(f'--{name}' for name in selected)}")
+        raise BadRequest(f"options cannot be combined: {', '.join(f'--{name}' for name in selected)}")
     export_format: ExportFormat = selected[0] if selected else "text"
     if export_format in _SINGLE_PANE_FORMATS and args.pane is None:
         raise BadRequest(f"--{export_format} requires a pane: {_SINGLE_PANE_FORMATS[export_format]}")
@@ -142,7 +142,7 @@ async def _export_cast(services: Services, pane: PaneView, span: TimeRange) -> A
                 yield _build_cast_chunk(
                     pane.id, frame.at, cast.write_header(frame, f"pane {pane.id}: {pane.facts.command}")
                 )
-                # The recording begins with its first frame; earlier markers have no place in it.
+                # The recording begins with its first frame, so earlier markers are omitted.
                 markers = [marker for marker in markers if marker.at >= first]
             # The lines of an asciicast must be in order of time.
             while markers and markers[0].at <= frame.at:
@@ -175,7 +175,7 @@ async def _export_report(
 
 
 async def _export_snapshot(services: Services, args: ExportArgs) -> ExportChunk:
-    # The daemon writes the copy, and its working directory is not that of the client.
+    # The daemon writes the copy, and its working directory differs from the client's.
     if not args.output or not args.output.startswith("/"):
         raise BadRequest("--snapshot requires --output with the path of a new file")
     copy = await services.maintenance.backup_database(args.output)
@@ -245,8 +245,6 @@ epoch; lines with a detected secret are replaced by their redacted text, unless 
 raw bytes are printed without control characters; with `--format json` they are base64. `--cast` writes a recording for
 asciinema 3 and its web player: redacted screens, with markers for commands, events and gaps. `--report` summarizes a
 period in Markdown. `--snapshot` lets the daemon write a copy of the database, which `visor db restore` can restore.""",
-    args_type=ExportArgs,
-    result_type=ExportChunk,
     run=run,
     render_text=render_text,
     is_stream=True,

@@ -10,14 +10,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, format_duration, format_exit_code
 from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
-from termvisor.ops.render.results import (
-    BaseListing,
-    build_filters,
-    copy_fields,
-    count_values,
-    parse_time_filter,
-    render_listing,
-)
+from termvisor.ops.render import results
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
 
 
@@ -51,7 +44,7 @@ class CommandsSummary(Struct, frozen=True, kw_only=True):
     by_status: dict[str, int]
 
 
-class CommandListing(BaseListing, frozen=True, kw_only=True):
+class CommandListing(results.BaseListing, frozen=True, kw_only=True):
     """Commands, oldest first."""
 
     summary: CommandsSummary
@@ -64,7 +57,7 @@ async def run(services: Services, args: ListCommandsArgs) -> CommandListing:
     now = services.clock.now()
     commands = await services.history.commands.list(
         pane=await resolve_pane_id(services, args.pane),
-        since=parse_time_filter(args.since, now),
+        since=results.parse_time_filter(args.since, now),
         failed=args.failed,
         text=args.text,
         limit=args.limit,
@@ -74,15 +67,15 @@ async def run(services: Services, args: ListCommandsArgs) -> CommandListing:
     summary = CommandsSummary(
         commands=len(items),
         failed=sum(item.exit_code not in (None, 0) for item in items),
-        by_status=count_values(item.status for item in items),
+        by_status=results.count_values(item.status for item in items),
     )
-    filters = build_filters(pane=args.pane, failed=args.failed, since=args.since, text=args.text)
+    filters = results.build_filters(pane=args.pane, failed=args.failed, since=args.since, text=args.text)
     return CommandListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
 def _build_command_item(command: ShellCommand, identity: PaneIdentity, now: int) -> CommandItem:
     age = max(0.0, compute_seconds_between(command.started_at, now))
-    return copy_fields(CommandItem, build_command_facts(command, now), identity=identity, age=age)
+    return results.copy_fields(CommandItem, build_command_facts(command, now), identity=identity, age=age)
 
 
 COLUMNS = (
@@ -99,7 +92,7 @@ COLUMNS = (
 def render_text(result: CommandListing, options: RenderOptions) -> str:
     empty = "No matching commands." if result.filters else "No commands. Run `visor setup shell` to record them."
     footer = f"{pluralize(result.summary.commands, 'command')}, {result.summary.failed} failed"
-    return render_listing(COLUMNS, result.items, options, empty=empty, footer=footer)
+    return results.render_listing(COLUMNS, result.items, options, empty=empty, footer=footer)
 
 
 OP = Operation(
@@ -111,8 +104,6 @@ OP = Operation(
 `status` is `running`, `finished`, or `lost` if the end was never reported: the next prompt came without it, or the
 capture ended. Any program can print marks: `is_proven` is true only if they carried our nonce. `get-text <pane>
 --command <id>` shows the output of a command.""",
-    args_type=ListCommandsArgs,
-    result_type=CommandListing,
     run=run,
     render_text=render_text,
     examples=(

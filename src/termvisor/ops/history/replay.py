@@ -68,7 +68,7 @@ class _ReplayPacer:
     async def wait_until(self, at: int) -> None:
         if not self._speed:
             return
-        # Measured from the first frame, so that the delays of single frames do not add up.
+        # Measured from the first frame, so that errors in the delays of single frames do not add up.
         first_at, started_at = self._start = self._start or (at, self._clock.monotonic())
         elapsed = self._clock.monotonic() - started_at
         await self._clock.sleep(max(0.0, (at - first_at) / NS / self._speed - elapsed))
@@ -90,8 +90,6 @@ steps to the next output, `e` and `E` seek to the next and the previous event, `
 between full idle time and at most 2 s, `q` quits. For programs each screen is one JSON object, as fast as possible or
 at `--speed`. Secrets are redacted, and only text and colours of the recording reach your terminal. `note` reports
 output that was not captured.""",
-    args_type=ReplayArgs,
-    result_type=FrameItem,
     run=run,
     render_text=render_text,
     is_stream=True,

@@ -10,20 +10,8 @@ from termvisor.model.terminal.output import TextSource
 from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchRanking
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._pane_reference import (
-    PaneFilter,
-    PaneIdentities,
-    PaneIdentity,
-    identify_all_panes,
-    resolve_pane_id,
-)
-from termvisor.ops.render.results import (
-    BaseListing,
-    build_filters,
-    compute_age,
-    format_optional_timestamp,
-    parse_time_filter,
-)
+from termvisor.ops.panes import _pane_reference
+from termvisor.ops.render import results
 from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
 from termvisor.redaction import Redactor
 
@@ -42,7 +30,7 @@ class SearchHistoryArgs(Struct, frozen=True, kw_only=True):
         ),
     ]
     limit: Annotated[int, Meta(description="Maximum number of hits.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
-    pane: PaneFilter = None
+    pane: _pane_reference.PaneFilter = None
     since: Annotated[
         str | None, Meta(description="Only hits since this time: ISO 8601, today, or an age such as 10m.")
     ] = None
@@ -62,7 +50,7 @@ class HitItem(Struct, frozen=True, kw_only=True):
     no number either; ``role`` is its author, ``agent`` the agent of the conversation.
     """
 
-    identity: PaneIdentity
+    identity: _pane_reference.PaneIdentity
     source: TextSource
     number: int | None
     at: str
@@ -85,7 +73,7 @@ class HitsSummary(Struct, frozen=True, kw_only=True):
     is_complete: bool
 
 
-class HitListing(BaseListing, frozen=True, kw_only=True):
+class HitListing(results.BaseListing, frozen=True, kw_only=True):
     """Hits, newest first or best match first."""
 
     summary: HitsSummary
@@ -98,26 +86,28 @@ async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
     result = await services.history.search(
         SearchQuery(
             text=args.text,
-            pane=await resolve_pane_id(services, args.pane),
-            since=parse_time_filter(args.since, now),
-            until=parse_time_filter(args.until, now),
+            pane=await _pane_reference.resolve_pane_id(services, args.pane),
+            since=results.parse_time_filter(args.since, now),
+            until=results.parse_time_filter(args.until, now),
             rank=args.rank,
             limit=args.limit,
             context=args.context,
         )
     )
-    identities = await identify_all_panes(services)
+    identities = await _pane_reference.identify_all_panes(services)
     items = tuple(_build_hit_item(hit, identities, now, is_snippet=args.snippets) for hit in result.hits)
-    filters = build_filters(text=args.text, pane=args.pane, since=args.since, until=args.until, rank=args.rank)
+    filters = results.build_filters(text=args.text, pane=args.pane, since=args.since, until=args.until, rank=args.rank)
     summary = HitsSummary(
         hits=len(items), panes=len({item.identity.id for item in items}), is_complete=result.is_complete
     )
     return HitListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
-def _build_hit_item(hit: SearchHit, identities: PaneIdentities, now: int, *, is_snippet: bool) -> HitItem:
+def _build_hit_item(
+    hit: SearchHit, identities: _pane_reference.PaneIdentities, now: int, *, is_snippet: bool
+) -> HitItem:
     line = hit.line
-    # As one text, because a secret may be wrapped over several lines.
+    # Redacted as one text, because a secret may be wrapped across several lines.
     rows = Redactor().redact_lines([*hit.before, line.text, *hit.after])
     before, text, after = rows[: len(hit.before)], rows[len(hit.before)], rows[len(hit.before) + 1 :]
     # Redaction changed the line, so the offsets no longer apply.
@@ -128,13 +118,13 @@ def _build_hit_item(hit: SearchHit, identities: PaneIdentities, now: int, *, is_
         source=line.source,
         number=line.number if hit.screen is None and hit.utterance is None else None,
         at=format_timestamp(line.at),
-        age=compute_age(line.at, now),
+        age=results.compute_age(line.at, now),
         text=text,
         spans=spans,
         before=tuple(before),
         after=tuple(after),
         screen=hit.screen,
-        last_at=format_optional_timestamp(hit.last_at),
+        last_at=results.format_optional_timestamp(hit.last_at),
         role=hit.role,
         agent=hit.agent,
     )
@@ -199,8 +189,6 @@ until: source: event: rule: severity:`. The last three match lines with a detect
 a hit has the id of its stored screen, for `get-screen <pane> --at <screen>`, and the times when it was first and last
 seen; `since:` and `until:` then select rows that were visible in that period. `source:transcript` searches the
 conversations that agents store, by `role:user` and `role:assistant`; results of tools are not included.""",
-    args_type=SearchHistoryArgs,
-    result_type=HitListing,
     run=run,
     render_text=render_text,
     examples=(

@@ -1,1 +1,1 @@
-"""Operations that send input to a pane or an agent, and the helpers that execute any action (`_execute_action`)."""
+"""Operations that send input to a pane or an agent, and the helper that executes any action (`_action_operation`)."""

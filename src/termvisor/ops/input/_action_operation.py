@@ -22,7 +22,7 @@ from termvisor.ops.render.action_text import describe_action, format_actor
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
-# Whether the caller approves in advance: not at all, this action, or this kind of action for the session.
+# What the caller approves in advance: nothing, this action, or this kind of action for the session.
 ApprovalMode = Literal["none", "once", "session"]
 
 
@@ -187,7 +187,7 @@ async def execute_with_approval(services: Services, request: ActionRequest, appr
     Raises NeedsApproval for other callers, with the text of the request if the caller is a user.
     """
     gate, preconditions = services.gate, request.preconditions
-    # The caller itself answers, so there is nothing to wait for.
+    # The caller answers its own request, so there is nothing to wait for.
     if approval_mode != "none":
         preconditions = structs.replace(preconditions, wait_for_answer=0.0)
     try:
@@ -199,9 +199,9 @@ async def execute_with_approval(services: Services, request: ActionRequest, appr
         if gate.actor.kind != "human" or not isinstance(approval_id, int):
             raise
         if approval_mode == "none":
-            # The user can answer at once, so the error shows the whole request.
+            # The user can answer immediately, so the error shows the whole request.
             raise await _add_approval_text(services, error, approval_id) from error
-    # The approval is bound to this very action: running it again finds the approval and executes it.
+    # The approval is bound to this exact action: running it again finds the approval and executes it.
     await gate.approvals.answer(approval_id, "allow", is_lasting=approval_mode == "session")
     return await gate.run(request.action, preconditions)
 

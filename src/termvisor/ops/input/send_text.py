@@ -15,15 +15,7 @@ from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.api.text_input import StdinFlag, TextFileOption
-from termvisor.ops.input._action_operation import (
-    ActionRequest,
-    ActionResult,
-    PreconditionArgs,
-    build_preconditions,
-    execute_action,
-    extend_result,
-    render_action_result,
-)
+from termvisor.ops.input import _action_operation
 from termvisor.ops.panes import wait_for
 from termvisor.ops.panes._pane_reference import PaneReference, resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor
@@ -35,7 +27,7 @@ from termvisor.redaction import redact
 _LINES_PER_PAGE = 1000
 
 
-class SendTextArgs(PreconditionArgs, frozen=True, kw_only=True):
+class SendTextArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True):
     """The pane, the text and preconditions."""
 
     pane: PaneReference
@@ -60,7 +52,7 @@ class SendTextArgs(PreconditionArgs, frozen=True, kw_only=True):
     timeout_secs: Annotated[float, Meta(description="Maximum seconds to wait.", ge=0, le=604_800)] = 30.0
 
 
-class SendTextResult(ActionResult, frozen=True, kw_only=True):
+class SendTextResult(_action_operation.ActionResult, frozen=True, kw_only=True):
     """``status`` is `delivered` (accepted by the program), `typed_not_submitted` (still in the input), `unknown` (could
     not be verified; not retried), or `foreseen` (dry run). ``is_repeated``: the ``key`` was used before, and this is
     the outcome of that call. ``would_type`` is the text of a dry run as a Python literal.
@@ -81,32 +73,32 @@ class SendTextResult(ActionResult, frozen=True, kw_only=True):
     waited: WaitForResult | None = None
 
 
-async def build_request(services: Services, args: SendTextArgs) -> ActionRequest:
+async def build_request(services: Services, args: SendTextArgs) -> _action_operation.ActionRequest:
     return _build_pane_request(await resolve_pane(services, args.pane), args)
 
 
-def _build_pane_request(pane: PaneView, args: SendTextArgs) -> ActionRequest:
+def _build_pane_request(pane: PaneView, args: SendTextArgs) -> _action_operation.ActionRequest:
     if not args.text:
         raise BadRequest("missing argument: <text>", hint="Pass the text; on the command line also --stdin or --file.")
     action = Action(pane=pane.id, text=args.text, enter=not args.no_newline, into_screen=args.into_screen)
     preconditions = structs.replace(
-        build_preconditions(args), key=args.key, into="program" if args.program else "prompt"
+        _action_operation.build_preconditions(args), key=args.key, into="program" if args.program else "prompt"
     )
-    return ActionRequest(action=action, preconditions=preconditions, pane=pane)
+    return _action_operation.ActionRequest(action=action, preconditions=preconditions, pane=pane)
 
 
 async def run(services: Services, args: SendTextArgs) -> SendTextResult:
     view = await resolve_pane(services, args.pane)
     pane, request = view.id, _build_pane_request(view, args)
-    # Before typing: an invalid pattern must be an error as long as nothing has happened.
+    # Built before typing, so that an invalid pattern is an error before anything has happened.
     wait_args = _build_wait_args(pane, args)
-    result, outcome = await execute_action(services, args, request)
+    result, outcome = await _action_operation.execute_action(services, args, request)
     if outcome is None:
         end = "" if args.no_newline else "\r"
-        return extend_result(result, SendTextResult, would_type=repr(redact(args.text) + end))
+        return _action_operation.extend_result(result, SendTextResult, would_type=repr(redact(args.text) + end))
     # The gate counted the lines before it typed; output since then belongs to the answer.
     before = await find_last_line_number(services, pane) if outcome.lines is None else outcome.lines
-    sent = extend_result(
+    sent = _action_operation.extend_result(
         result,
         SendTextResult,
         key=outcome.key,
@@ -123,7 +115,7 @@ async def run(services: Services, args: SendTextArgs) -> SendTextResult:
 
 
 def _build_wait_args(pane: PaneId, args: SendTextArgs) -> WaitForArgs | None:
-    """Return the arguments of the wait, None without one. Raises BadRequest for an invalid pattern, before typing."""
+    """Return the arguments of the wait, or None if there is no wait. Raises BadRequest for an invalid pattern."""
     if args.wait_for is None:
         return None
     wait_args = WaitForArgs(
@@ -153,7 +145,7 @@ async def _wait_for_answer(
 ) -> SendTextResult:
     try:
         waited = await wait_for.run(services, structs.replace(wait_args, since=since))
-    # The text was delivered. That must not be hidden by an error, so the end of the wait is a part of the result.
+    # An error must not hide that the text was delivered, so the end of the wait is part of the result.
     except TimedOut:
         return structs.replace(result, pattern_matched=False, wait_ended="timeout")
     except NotFound:
@@ -182,7 +174,9 @@ _STATUS_LABELS = {
 
 def render_text(result: SendTextResult, options: RenderOptions) -> str:
     note = " (repeated key: nothing was typed)" if result.is_repeated else ""
-    lines = [render_action_result(result, options, _STATUS_LABELS.get(result.status, result.status) + note)]
+    lines = [
+        _action_operation.render_action_result(result, options, _STATUS_LABELS.get(result.status, result.status) + note)
+    ]
     if result.would_type is not None:
         lines.append(f"would type {sanitize(result.would_type)}")
     if result.waited is not None:
@@ -219,8 +213,6 @@ words that begin with - after `--`.
 the final newline is dropped. Text of several lines is sent only to programs that enabled bracketed paste.
 
 If approval is required, a user at a terminal can approve once or for the session, edit the text, or deny.""",
-    args_type=SendTextArgs,
-    result_type=SendTextResult,
     run=run,
     render_text=render_text,
     build_request=build_request,

@@ -1,7 +1,7 @@
 """Resolve pane references, filter panes, and identify them in results.
 
 A reference is `7`, `runtime:<id>`, `pane:<target>/<session>/<window>/<pane>`, `%5`, `session`, `session:window` or
-`session:window.pane`. Without a match NotFound is raised, with several AmbiguousReference: nothing is ever guessed.
+`session:window.pane`. No match raises NotFound, several matches raise AmbiguousReference: nothing is ever guessed.
 """
 
 import re
@@ -133,7 +133,7 @@ def identify_pane(pane: PaneView) -> PaneIdentity:
 
 
 class PaneIdentities(dict[int, PaneIdentity]):
-    """Identities by pane id; of a pane that is no longer stored only the id is known."""
+    """Identities by pane id; for a pane that is no longer stored, only the id is known."""
 
     def __missing__(self, pane: int) -> PaneIdentity:
         return PaneIdentity(target="", session_name="", window_id="", pane_id="", id=pane)
@@ -147,7 +147,7 @@ async def identify_all_panes(services: Services) -> PaneIdentities:
 
 async def filter_panes(services: Services, filters: ListingFilters, *, include_gone: bool = False) -> list[PaneView]:
     """Return the panes that match `session`, `target` and `pane` of the filters."""
-    # A pane that is named explicitly is also found after it was closed.
+    # A pane that is named explicitly is found even after it was closed.
     if "pane" in filters:
         panes = [await resolve_pane(services, str(filters["pane"]))]
     else:

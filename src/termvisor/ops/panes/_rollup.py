@@ -9,15 +9,7 @@ from msgspec import Struct
 
 from termvisor.model.agent.attention import find_need
 from termvisor.model.agent.state import PRECEDENCE, AgentState, StateName, select_top_state
-from termvisor.ops.agents import _pane_agents
-from termvisor.ops.agents._agent_row import (
-    AGE_COLUMN,
-    CONTEXT_COLUMN,
-    COST_COLUMN,
-    STATE_STYLES,
-    TOKENS_COLUMN,
-    format_state,
-)
+from termvisor.ops.agents import _agent_row, _pane_agents
 from termvisor.ops.agents._pane_agents import PaneWithAgent
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter
@@ -31,9 +23,9 @@ Grouping = Literal["target-session", "session-name", "window", "target", "agent"
 
 
 class AgentRollup(Struct, frozen=True, kw_only=True):
-    """Many agents: the most important state, and counts.
+    """A summary of many agents: the most important state, and counts.
 
-    ``by_state`` and ``by_agent`` hold only what occurs, states by precedence and agents by name.
+    ``by_state`` and ``by_agent`` omit zero counts. States are sorted by precedence, agents by name.
     """
 
     top: StateName
@@ -46,7 +38,7 @@ class AgentRollup(Struct, frozen=True, kw_only=True):
 
 
 def summarize_states(states: Sequence[AgentState]) -> AgentRollup:
-    """Summarize the states of panes that have an agent."""
+    """Summarize the states of panes that run an agent."""
     managed = [state for state in states if state.presence == "managed"]
     by_state = Counter(state.value for state in managed)
     by_agent = Counter(state.agent for state in managed)
@@ -143,7 +135,7 @@ async def group_panes(
 def group_members(
     members: Sequence[PaneWithAgent], get_key: Callable[[PaneWithAgent], GroupKey]
 ) -> list[list[PaneWithAgent]]:
-    """Return groups of equal key, ordered by key."""
+    """Group the members by key; return the groups ordered by key."""
     return [list(group) for _, group in groupby(sorted(members, key=get_key), key=get_key)]
 
 
@@ -198,7 +190,7 @@ def build_group_fields(members: Sequence[PaneWithAgent], now: int) -> dict[str, 
     representative = pick_representative(members)
     agent_title = representative.view.title if representative.view is not None else ""
     return {
-        # Sessions of the same name can be merged over several servers; then there is none to name.
+        # Sessions of the same name can be merged across several servers; then there is no single server to name.
         "server": min(servers) if len(servers) == 1 else "",
         "panes": tuple(pane.id for pane in panes),
         "representative": representative.pane.id,
@@ -224,17 +216,17 @@ def format_name_counts(counts: dict[str, int]) -> str:
 
 def _render_top_state(item: AgentTotals) -> str:
     """Format as `! waiting approval`; `!` marks states that need a person."""
-    return f"{'! ' if item.needs_action else ''}{format_state(item.top_state)}" or "-"
+    return f"{'! ' if item.needs_action else ''}{_agent_row.format_state(item.top_state)}" or "-"
 
 
 def get_state_style(item: AgentTotals) -> str:
-    return STATE_STYLES[item.top_state] if item.top_state is not None else ""
+    return _agent_row.STATE_STYLES[item.top_state] if item.top_state is not None else ""
 
 
 AGENTS_COLUMN = TableColumn("AGENTS", lambda item: format_name_counts(item.by_agent) or "-", can_shrink=True)
 _AGENT_COLUMNS = (
     TableColumn("STATE", _render_top_state, choose_style=get_state_style),
-    AGE_COLUMN,
+    _agent_row.AGE_COLUMN,
     TableColumn("WAIT", lambda item: str(item.waiting or "-"), is_right_aligned=True, style="yellow"),
     TableColumn("RUN", lambda item: str(item.running or "-"), is_right_aligned=True, style="green"),
 )
@@ -245,7 +237,7 @@ PANE_COLUMNS = (
     TableColumn("GAPS", lambda item: str(item.gaps or "-"), is_right_aligned=True, style="yellow", is_optional=True),
 )
 
-_USAGE_COLUMNS = (TOKENS_COLUMN, CONTEXT_COLUMN, COST_COLUMN)
+_USAGE_COLUMNS = (_agent_row.TOKENS_COLUMN, _agent_row.CONTEXT_COLUMN, _agent_row.COST_COLUMN)
 
 
 def build_columns(

@@ -1,4 +1,4 @@
-"""Format and parse cursors, `<pane>:<line number>`: how far a client has read the text of a pane.
+"""Format and parse cursors `<pane>:<line number>`, which mark how far a client has read the text of a pane.
 
 Nothing is skipped silently: a cursor of another pane, or one before the oldest stored line, raises InvalidCursor.
 """
@@ -23,7 +23,7 @@ async def parse_cursor(services: Services, pane: PaneId, cursor: str) -> int:
     number = int(digits) if digits.removeprefix("-").isdecimal() and digits.isascii() else None
     if owner != str(pane) or number is None:
         raise _build_invalid_cursor(f"{cursor!r} is not a cursor of pane {pane}", pane, oldest)
-    # An error instead of the next stored line: the caller must learn that it missed output.
+    # Raise instead of continuing with the next stored line, because the caller must learn that it missed output.
     if number < oldest:
         raise _build_invalid_cursor(
             f"cursor {cursor} is too old: the lines after it were deleted by retention", pane, oldest
@@ -37,7 +37,7 @@ async def parse_cursor(services: Services, pane: PaneId, cursor: str) -> int:
 async def find_last_line_number(services: Services, pane: PaneId) -> int:
     """Return the number of the last complete line, even if it is no longer stored; 0 before the first."""
     last = await services.history.list_lines(pane, limit=1)
-    # Retention may have deleted every line; the counter of the pane goes on.
+    # Retention may have deleted every line, but the pane's counter continues.
     return last[-1].number if last else await _count_printed_lines(services, pane)
 
 

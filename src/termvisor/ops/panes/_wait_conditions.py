@@ -1,8 +1,8 @@
 """Conditions that `wait_for` checks: text, the end of a command, an agent's state, silence, the end of the pane.
 
-Which command is awaited is decided once: the one that is running; or, with a cursor or if none is running, the first
-one that starts after it. The prompt line at which a cursor was taken is completed by the text typed there. So a command
-that started after the cursor has its output at least two lines behind it, and one that started earlier has not.
+The awaited command is chosen once: the running one or, with a cursor or if none is running, the first one that starts
+afterwards. A command typed at a prompt completes the prompt line at which the cursor was taken. Therefore, its output
+begins at least two lines after the cursor, which is not true for a command that started before the cursor was taken.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.panes._text_cursor import find_last_line_number
 
 WaitOutcome = Literal["matched", "finished", "lost", "quiet", "gone", "died", "state"]
-# Bounds the memory of a wait that starts far back.
+# Limits the memory usage of a wait that starts far back.
 _LINES_PER_PAGE = 1000
 # Minimum seconds between two captures of a screen that keeps changing.
 _MIN_CAPTURE_INTERVAL_S = 0.25
@@ -80,7 +80,7 @@ class PatternCondition(WaitCondition):
 
 
 class ScreenTextMatcher:
-    """Search the alternate screen: programs that use it print no lines, so only the screen can be matched."""
+    """Searches the alternate screen. Programs that use it print no lines, so only the screen can be matched."""
 
     def __init__(self, services: Services, is_match: Callable[[str], bool]):
         self._services, self._is_match = services, is_match
@@ -197,6 +197,6 @@ class QuietCondition(WaitCondition):
         return ConditionResult(outcome="quiet") if self.get_retry_delay(pane) <= 0 and pane.gone_at is None else None
 
     def get_retry_delay(self, pane: PaneView) -> float:
-        # A pane that never printed is quiet since it was discovered.
+        # A pane that never printed has been quiet since it was discovered.
         last = pane.last_output_at if pane.last_output_at is not None else pane.first_seen_at
         return self._seconds - (self._services.clock.now() - last) / NS

@@ -6,27 +6,18 @@ The client runs that command: the daemon has no access to its terminal.
 from termvisor.model.action.action import Attach
 from termvisor.ops.api.operation import OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.input._action_operation import (
-    ActionRequest,
-    ActionResult,
-    PreconditionArgs,
-    build_on_pane,
-    declare_action,
-    execute_action,
-    extend_result,
-    render_dry_run_lines,
-)
+from termvisor.ops.input import _action_operation
 from termvisor.ops.panes._pane_reference import PaneReference
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 
-class AttachArgs(PreconditionArgs, frozen=True, kw_only=True):
+class AttachArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True):
     """The pane to attach to, and preconditions."""
 
     pane: PaneReference
 
 
-class AttachResult(ActionResult, frozen=True, kw_only=True):
+class AttachResult(_action_operation.ActionResult, frozen=True, kw_only=True):
     """``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same tmux server."""
 
     socket: str = ""
@@ -34,16 +25,16 @@ class AttachResult(ActionResult, frozen=True, kw_only=True):
     inside: tuple[str, ...] = ()
 
 
-build_request = build_on_pane(lambda pane, _args: Attach(pane=pane.id))
+build_request = _action_operation.build_on_pane(lambda pane, _args: Attach(pane=pane.id))
 
 
-async def execute(services: Services, args: AttachArgs, request: ActionRequest) -> AttachResult:
-    result, outcome = await execute_action(services, args, request)
+async def execute(services: Services, args: AttachArgs, request: _action_operation.ActionRequest) -> AttachResult:
+    result, outcome = await _action_operation.execute_action(services, args, request)
     if outcome is None or (pane := request.pane) is None:
-        return extend_result(result, AttachResult)
+        return _action_operation.extend_result(result, AttachResult)
     socket, tmux = pane.instance.server.socket, ("tmux", "-S", pane.instance.server.socket)
     target = f"{pane.facts.session_id}:{pane.facts.window_id}.{pane.facts.mux_id}"
-    return extend_result(
+    return _action_operation.extend_result(
         result,
         AttachResult,
         socket=socket,
@@ -54,12 +45,12 @@ async def execute(services: Services, args: AttachArgs, request: ActionRequest) 
 
 def render_text(result: AttachResult, options: RenderOptions) -> str:
     if result.foreseen is not None:
-        return "\n".join(render_dry_run_lines(result.foreseen, options))
+        return "\n".join(_action_operation.render_dry_run_lines(result.foreseen, options))
     # tmux session ids start with `$`, which a shell would expand.
     return sanitize(" ".join(f"'{word}'" if "$" in word else word for word in result.outside))
 
 
-OP = declare_action(
+OP = _action_operation.declare_action(
     name="attach",
     summary="Attach this terminal to a pane, with tmux.",
     doc="""In a terminal it attaches to the pane's session, or switches the client if the terminal is already inside the

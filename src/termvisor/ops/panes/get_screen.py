@@ -112,8 +112,6 @@ OP = Operation(
 scrolled output use `get-text`. `--at` shows the last screen stored at or before a time, with its own time. Screens of
 full-screen programs are stored each time a new row appears; the row in which users type is omitted. `visor replay`
 renders every moment from the recorded bytes.""",
-    args_type=GetScreenArgs,
-    result_type=ScreenText,
     run=run,
     render_text=render_text,
     examples=(

@@ -87,7 +87,7 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
         position = lines[-1].number if lines else await find_last_line_number(services, pane.id)
     else:
         position = await parse_cursor(services, pane.id, args.since)
-        # One more than requested tells whether there are further lines.
+        # Read one more line than requested, to find out whether there are more.
         lines = await services.history.list_lines(pane.id, after=position, limit=args.limit + 1)
         is_complete = len(lines) <= args.limit
         lines = lines[: args.limit]
@@ -119,7 +119,7 @@ def _build_stream_text(pane: PaneView, lines: list[Line], args: GetTextArgs, **f
 
 
 def _redact_lines(lines: list[Line], pending: str) -> tuple[list[Line], str]:
-    """Redact the lines and the pending one as one stream: a secret may be wrapped over two lines."""
+    """Redact the lines and the pending one as one stream, because a secret may be wrapped across two lines."""
     *texts, last = Redactor().redact_lines([*(line.text for line in lines), pending])
     return [structs.replace(line, text=text) for line, text in zip(lines, texts, strict=True)], last
 
@@ -179,7 +179,7 @@ def render_text(result: PaneText, options: RenderOptions) -> str:
         sanitize_row = sanitize_keep_colours if options.colour else sanitize
         return render_code_block("\n".join(sanitize_row(row) for row in result.text.split("\n")), options)
     rows = [sanitize(row) for row in result.text.split("\n")] if result.first_at is not None else []
-    # From the end, so that an insertion does not move the positions of the others.
+    # Insert from the end, so that the positions of the other gaps do not shift.
     for gap in sorted(result.gaps, key=lambda note: note.position, reverse=True):
         rows.insert(
             gap.position, options.paint("yellow", f"[gap: {gap.cause}, {gap.start_at} to {gap.end_at or 'now'}]")
@@ -211,8 +211,6 @@ oldest valid one. Output that could not be captured is listed in `gaps`. An inco
 
 `--command` selects the output of one command, from its first line; page through it with `--limit` and `--since`.
 `lines_gone` counts its lines deleted by retention. `last` is the command that started last, running or not.""",
-    args_type=GetTextArgs,
-    result_type=PaneText,
     run=run,
     render_text=render_text,
     examples=(

@@ -9,20 +9,12 @@ from termvisor.model.action.action import Kill
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.input._action_operation import (
-    ActionRequest,
-    ActionResult,
-    PreconditionArgs,
-    build_on_pane,
-    declare_action,
-    execute_and_report,
-    preview_for_confirmation,
-)
+from termvisor.ops.input import _action_operation
 from termvisor.ops.panes._pane_reference import PaneReference
 from termvisor.ops.render.text import sanitize
 
 
-class KillArgs(PreconditionArgs, frozen=True, kw_only=True):
+class KillArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True):
     """The pane, and the signal or --close."""
 
     pane: PaneReference
@@ -34,24 +26,26 @@ class KillArgs(PreconditionArgs, frozen=True, kw_only=True):
     )
 
 
-async def execute(services: Services, args: KillArgs, request: ActionRequest) -> ActionResult:
-    # What is killed cannot be brought back, so the user first sees the pane and the verdict of the policy.
+async def execute(
+    services: Services, args: KillArgs, request: _action_operation.ActionRequest
+) -> _action_operation.ActionResult:
+    # A kill cannot be undone, so the user first sees the pane and the policy's verdict.
     if request.pane is not None and not (args.yes or args.dry_run):
         raise await _build_confirmation(services, args, request, request.pane)
-    return await execute_and_report(services, args, request)
+    return await _action_operation.execute_and_report(services, args, request)
 
 
 async def _build_confirmation(
-    services: Services, args: KillArgs, request: ActionRequest, pane: PaneView
+    services: Services, args: KillArgs, request: _action_operation.ActionRequest, pane: PaneView
 ) -> ConfirmationRequired:
     facts = pane.facts
     location = f"{facts.session_name}:{facts.window_index}.{facts.pane_index} {facts.title}".rstrip()
-    preview = await preview_for_confirmation(services, request)
+    preview = await _action_operation.preview_for_confirmation(services, request)
     action = "close pane" if args.close else f"send SIG{args.signal} to pane"
     return ConfirmationRequired(sanitize(f"{action} {pane.id} ({location})?"), shown=preview)
 
 
-OP = declare_action(
+OP = _action_operation.declare_action(
     name="kill",
     robot_name="kill",
     summary="Send a signal to the foreground program of a pane, or close the pane.",
@@ -59,7 +53,9 @@ OP = declare_action(
 (or `--pane`) closes the pane with everything in it. In a terminal the command shows a preview and asks for
 confirmation; elsewhere it requires `--yes`. The policy applies in any case.""",
     args_type=KillArgs,
-    build_request=build_on_pane(lambda pane, args: Kill(pane=pane.id, signal=args.signal, closes_pane=args.close)),
+    build_request=_action_operation.build_on_pane(
+        lambda pane, args: Kill(pane=pane.id, signal=args.signal, closes_pane=args.close)
+    ),
     execute=execute,
     exit_statuses=(
         (2, "Not confirmed; not executed."),

@@ -8,24 +8,8 @@ from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.model.terminal.output import Gap, GapCause
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.panes._pane_reference import (
-    PaneFilter,
-    PaneIdentity,
-    SessionFilter,
-    TargetFilter,
-    identify_all_panes,
-    resolve_pane_id,
-)
-from termvisor.ops.render.results import (
-    BaseListing,
-    build_filters,
-    copy_fields,
-    count_values,
-    format_empty_listing,
-    format_optional_timestamp,
-    parse_time_filter,
-    render_listing,
-)
+from termvisor.ops.panes import _pane_reference
+from termvisor.ops.render import results
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
 
 GAP_CAUSE_TEXTS: dict[GapCause, str] = {
@@ -47,9 +31,9 @@ GAP_CAUSE_TEXTS: dict[GapCause, str] = {
 class ListGapsArgs(Struct, frozen=True, kw_only=True):
     """Filters on gaps."""
 
-    session: SessionFilter = None
-    target: TargetFilter = None
-    pane: PaneFilter = None
+    session: _pane_reference.SessionFilter = None
+    target: _pane_reference.TargetFilter = None
+    pane: _pane_reference.PaneFilter = None
     since: Annotated[
         str | None, Meta(description="Only gaps since this time: ISO 8601, today, or an age such as 10m.")
     ] = None
@@ -58,7 +42,7 @@ class ListGapsArgs(Struct, frozen=True, kw_only=True):
 class GapItem(Struct, frozen=True, kw_only=True):
     """``after_epoch`` and ``before_epoch`` are the epochs (periods of continuous capture) around the gap."""
 
-    identity: PaneIdentity
+    identity: _pane_reference.PaneIdentity
     cause: GapCause
     start_at: str
     end_at: str | None
@@ -74,7 +58,7 @@ class GapsSummary(Struct, frozen=True, kw_only=True):
     by_cause: dict[str, int]
 
 
-class GapListing(BaseListing, frozen=True, kw_only=True):
+class GapListing(results.BaseListing, frozen=True, kw_only=True):
     """Gaps, oldest first."""
 
     summary: GapsSummary
@@ -84,31 +68,32 @@ class GapListing(BaseListing, frozen=True, kw_only=True):
 async def run(services: Services, args: ListGapsArgs) -> GapListing:
     now = services.clock.now()
     gaps = await services.history.list_gaps(
-        pane=await resolve_pane_id(services, args.pane), since=parse_time_filter(args.since, now)
+        pane=await _pane_reference.resolve_pane_id(services, args.pane),
+        since=results.parse_time_filter(args.since, now),
     )
-    identities = await identify_all_panes(services)
+    identities = await _pane_reference.identify_all_panes(services)
     items = tuple(
         item
         for item in (_build_gap_item(gap, identities[gap.pane]) for gap in gaps)
-        # Applied here, because the store knows gaps by pane only.
+        # Applied here, because the store can filter gaps only by pane.
         if args.session in (None, item.identity.session_name) and args.target in (None, item.identity.target)
     )
-    filters = build_filters(session=args.session, target=args.target, pane=args.pane, since=args.since)
+    filters = results.build_filters(session=args.session, target=args.target, pane=args.pane, since=args.since)
     summary = GapsSummary(
         gaps=len(items),
         open=sum(item.end_at is None for item in items),
-        by_cause=count_values(item.cause for item in items),
+        by_cause=results.count_values(item.cause for item in items),
     )
     return GapListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
-def _build_gap_item(gap: Gap, identity: PaneIdentity) -> GapItem:
-    return copy_fields(
+def _build_gap_item(gap: Gap, identity: _pane_reference.PaneIdentity) -> GapItem:
+    return results.copy_fields(
         GapItem,
         gap,
         identity=identity,
         start_at=format_timestamp(gap.start_at),
-        end_at=format_optional_timestamp(gap.end_at),
+        end_at=results.format_optional_timestamp(gap.end_at),
         seconds=None if gap.end_at is None else compute_seconds_between(gap.start_at, gap.end_at),
         after_epoch=gap.after,
         before_epoch=gap.before,
@@ -128,7 +113,9 @@ COLUMNS = (
 
 def render_text(result: GapListing, options: RenderOptions) -> str:
     footer = f"{pluralize(result.summary.gaps, 'gap')}, {result.summary.open} open"
-    return render_listing(COLUMNS, result.items, options, empty=format_empty_listing("gap", result), footer=footer)
+    return results.render_listing(
+        COLUMNS, result.items, options, empty=results.format_empty_listing("gap", result), footer=footer
+    )
 
 
 OP = Operation(
@@ -137,8 +124,6 @@ OP = Operation(
     robot_name="gaps",
     summary="List the gaps: periods in which output was not captured, and why.",
     doc="Output outside these gaps was captured completely. The gaps reference explains the causes.",
-    args_type=ListGapsArgs,
-    result_type=GapListing,
     run=run,
     render_text=render_text,
     examples=(

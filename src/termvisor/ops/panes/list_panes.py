@@ -13,16 +13,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
 from termvisor.ops.panes._pane_reference import PaneFilter, format_pane_path
-from termvisor.ops.render.results import (
-    BaseListing,
-    compute_age,
-    copy_fields,
-    copy_values,
-    count_values,
-    format_empty_listing,
-    format_optional_timestamp,
-    render_listing,
-)
+from termvisor.ops.render import results
 from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, format_bytes, pluralize, sanitize
 
 
@@ -79,7 +70,7 @@ class PanesSummary(Struct, frozen=True, kw_only=True):
     agents: _rollup.AgentTotals
 
 
-class PaneListing(BaseListing, frozen=True, kw_only=True):
+class PaneListing(results.BaseListing, frozen=True, kw_only=True):
     """Panes, by id."""
 
     summary: PanesSummary
@@ -94,15 +85,15 @@ async def run(services: Services, args: ListPanesArgs) -> PaneListing:
     panes, now = [member.pane for member in members], services.clock.now()
     summary = PanesSummary(
         panes=len(panes),
-        by_activity=count_values(pane.activity.kind for pane in panes),
-        by_target=count_values(pane.instance.server.target for pane in panes),
+        by_activity=results.count_values(pane.activity.kind for pane in panes),
+        by_target=results.count_values(pane.instance.server.target for pane in panes),
         gaps=sum(pane.gaps for pane in panes),
         agents=_rollup.AgentTotals(**_rollup.sum_agents(members)),
     )
-    # They tell for a pane without an agent why none was recognized.
+    # Signatures explain why no agent was recognized in a pane.
     signatures = await services.agents.list_signatures()
     items = tuple(build_pane_item(m.pane, m.view, now, signatures.get(m.pane.id)) for m in members)
-    # No pane at all is rarely what the user expects: name the likely causes.
+    # An empty list is rarely what the user expects, so name the likely causes.
     notes = () if items or filters else await _find_empty_reasons(services)
     return PaneListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items, notes=notes)
 
@@ -120,16 +111,18 @@ def build_pane_item(
     facts = pane.facts
     return PaneItem(
         **_agent_row.build_row_fields(pane, view, now, signature),
-        **copy_values(facts, "window_name", "window_index", "pane_index", "command", "cwd", "title", "width", "height"),
-        **copy_values(pane, "heard_by", "bytes_heard", "lines", "gaps"),
+        **results.copy_values(
+            facts, "window_name", "window_index", "pane_index", "command", "cwd", "title", "width", "height"
+        ),
+        **results.copy_values(pane, "heard_by", "bytes_heard", "lines", "gaps"),
         reference=format_pane_path(pane),
         server=pane.instance.server.socket,
         is_active=facts.active,
         activity=_build_activity_item(pane.activity, now),
         first_seen_at=format_timestamp(pane.first_seen_at),
-        last_output_at=format_optional_timestamp(pane.last_output_at),
-        last_output_age=compute_age(pane.last_output_at, now),
-        gone_at=format_optional_timestamp(pane.gone_at),
+        last_output_at=results.format_optional_timestamp(pane.last_output_at),
+        last_output_age=results.compute_age(pane.last_output_at, now),
+        gone_at=results.format_optional_timestamp(pane.gone_at),
         is_dead=facts.dead,
         exit_status=facts.dead_status,
         exit_signal=facts.dead_signal,
@@ -138,14 +131,14 @@ def build_pane_item(
 
 
 def _build_activity_item(activity: PaneActivity, now: int) -> ActivityItem:
-    since = format_optional_timestamp(activity.since)
-    return copy_fields(ActivityItem, activity, since=since, age=compute_age(activity.since, now))
+    since = results.format_optional_timestamp(activity.since)
+    return results.copy_fields(ActivityItem, activity, since=since, age=results.compute_age(activity.since, now))
 
 
 def format_activity(pane: PaneItem) -> str:
     """Format the activity: `! waiting approval`, `prompt (1)`, `$ make test`, `alt screen`, `closed`."""
     activity = pane.activity
-    # The state of an agent says more than the activity of its pane.
+    # The state of an agent is more informative than the activity of its pane.
     if pane.state is not None:
         return _agent_row.format_state_cell(pane)
     if pane.gone_at is not None:
@@ -203,11 +196,11 @@ def choose_columns(listing: PaneListing) -> list[TableColumn]:
 
 def render_text(result: PaneListing, options: RenderOptions) -> str:
     empty = f"No panes. {_render_notes(result, options)}`visor demo` starts example panes."
-    return render_listing(
+    return results.render_listing(
         choose_columns(result),
         result.items,
         options,
-        empty=format_empty_listing("pane", result) if result.filters else empty,
+        empty=results.format_empty_listing("pane", result) if result.filters else empty,
         footer=_render_summary(result.summary),
     )
 
@@ -237,8 +230,6 @@ shortest reference to a pane.
 A pane with an agent shows the agent's `state`, its age, and a `!` if a person is needed; `visor explain` shows the
 evidence. A state that is not known is `unknown` with a `reason`, never `idle`. A pane without an agent shows its
 `activity`, which is derived from shell marks and the output stream, never from text that looks like a prompt.""",
-    args_type=ListPanesArgs,
-    result_type=PaneListing,
     run=run,
     render_text=render_text,
     examples=(

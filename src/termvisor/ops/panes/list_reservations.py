@@ -39,14 +39,11 @@ COLUMNS = (
     TableColumn("LEFT", lambda item: format_age(item.left), is_right_aligned=True),
 )
 
-
 OP = Operation(
     name="list_reservations",
     aliases=("reservations",),
     summary="List reserved panes with their owners and remaining time.",
     doc="`reserve` creates a reservation; it ends by `release` or when its time is over.",
-    args_type=ListReservationsArgs,
-    result_type=ReservationListing,
     run=run,
     render_text=lambda result, options: render_listing(COLUMNS, result.items, options, empty="No reservations."),
     examples=(OperationExample("reservations", "list all reservations"),),

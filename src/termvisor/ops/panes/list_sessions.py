@@ -130,8 +130,6 @@ OP = Operation(
     doc="""`attached` is the number of attached clients, as the multiplexer reports it. `top_state` is the most
 important state among the agents. Sessions of the same name on two servers are listed separately, unless
 `--group-by session-name` merges them.""",
-    args_type=ListSessionsArgs,
-    result_type=SessionListing,
     run=run,
     render_text=render_text,
     examples=(

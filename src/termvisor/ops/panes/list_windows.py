@@ -104,8 +104,6 @@ OP = Operation(
     summary="List windows with totals of their panes and agents.",
     doc="""A window is listed under each session that contains it; `panes` has the ids of its panes. `top_state` is the
 most important state among its agents.""",
-    args_type=ListWindowsArgs,
-    result_type=WindowListing,
     run=run,
     render_text=render_text,
     examples=(

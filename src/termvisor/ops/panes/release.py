@@ -20,7 +20,7 @@ class ReleaseResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ReleaseArgs) -> ReleaseResult:
-    # An expired reservation is gone as well.
+    # An expired reservation is not found either.
     if not await services.gate.reservations.release(args.id):
         raise BadRequest(f"reservation {args.id} not found", hint="`visor reservations` lists active reservations.")
     return ReleaseResult(reservation_id=args.id)
@@ -31,8 +31,6 @@ OP = Operation(
     robot_name="release",
     summary="End a pane reservation.",
     doc="Every caller may end every reservation: reservations coordinate programs, they are not access control.",
-    args_type=ReleaseArgs,
-    result_type=ReleaseResult,
     run=run,
     render_text=lambda result, _options: f"reservation {result.reservation_id} released",
     effect="change",

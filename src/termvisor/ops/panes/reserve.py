@@ -50,7 +50,7 @@ def build_reservation_item(reservation: Reservation, now: int) -> ReservationIte
 async def run(services: Services, args: ReserveArgs) -> ReservationItem:
     pane = await resolve_pane(services, args.pane)
     actor = services.gate.actor
-    # Without a name the user id tells at least whose program holds the pane.
+    # Without a name, the user id at least shows whose program holds the pane.
     owner = args.owner or actor.name or f"{actor.kind}:{actor.uid}"
     reservation = await services.gate.reservations.reserve(pane.id, owner, args.ttl_secs)
     return build_reservation_item(reservation, services.clock.now())
@@ -70,8 +70,6 @@ OP = Operation(
     doc="""Until the reservation is released or expires, actions on the pane are executed only for callers that pass the
 same `--owner`; others get the error `reserved`. It applies to actions through Termvisor, not to a user at the keyboard.
 The owner may reserve again to extend it.""",
-    args_type=ReserveArgs,
-    result_type=ReservationItem,
     run=run,
     render_text=render_text,
     effect="change",

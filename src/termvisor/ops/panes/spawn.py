@@ -12,17 +12,7 @@ from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.accounts._account_item import find_account_status
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.input._action_operation import (
-    ActionArgs,
-    ActionRequest,
-    ActionResult,
-    RequestBuilder,
-    build_preconditions,
-    declare_action,
-    execute_action,
-    extend_result,
-    render_action_result,
-)
+from termvisor.ops.input import _action_operation
 from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
 from termvisor.ops.render.text import RenderOptions
 
@@ -35,7 +25,7 @@ CommandWords = Annotated[
 ]
 
 
-class ProgramStartArgs(ActionArgs, frozen=True, kw_only=True):
+class ProgramStartArgs(_action_operation.ActionArgs, frozen=True, kw_only=True):
     """Environment of a new program."""
 
     cwd: Annotated[str, Meta(description="Working directory.", extra={"is_path": True})] = ""
@@ -59,7 +49,7 @@ class SpawnArgs(ProgramStartArgs, frozen=True, kw_only=True):
     server: Annotated[str, Meta(description="Socket of the tmux server, if there are several.")] = ""
 
 
-class SpawnResult(ActionResult, frozen=True, kw_only=True):
+class SpawnResult(_action_operation.ActionResult, frozen=True, kw_only=True):
     """``pane`` is the pane given by --beside; ``new`` is the new pane, null if it was not discovered in time."""
 
     new: PaneIdentity | None = None
@@ -67,7 +57,7 @@ class SpawnResult(ActionResult, frozen=True, kw_only=True):
     pid: int = 0
 
 
-async def build_request(services: Services, args: SpawnArgs) -> ActionRequest:
+async def build_request(services: Services, args: SpawnArgs) -> _action_operation.ActionRequest:
     beside = None if args.beside is None else await resolve_pane(services, args.beside)
     if args.where == "pane" and beside is None:
         raise BadRequest("--where pane requires --beside", hint="`visor split <pane>` does the same.")
@@ -83,7 +73,9 @@ async def build_request(services: Services, args: SpawnArgs) -> ActionRequest:
         name=args.name,
         account=await resolve_account_ref(services, args.account, args.command),
     )
-    return ActionRequest(action=action, preconditions=build_preconditions(args), pane=beside)
+    return _action_operation.ActionRequest(
+        action=action, preconditions=_action_operation.build_preconditions(args), pane=beside
+    )
 
 
 async def resolve_account_ref(services: Services, account: str, command: tuple[str, ...]) -> str:
@@ -103,20 +95,22 @@ def parse_environment(pairs: tuple[str, ...]) -> dict[str, str]:
     return variables
 
 
-async def start_program(services: Services, args: ActionArgs, request: ActionRequest) -> SpawnResult:
+async def start_program(
+    services: Services, args: _action_operation.ActionArgs, request: _action_operation.ActionRequest
+) -> SpawnResult:
     """Execute the spawn and wait until the new pane is discovered."""
-    # Subscribed before the program starts: the pane may be discovered before the gate returns.
+    # Subscribe before the program starts, because the pane may be discovered before the gate returns.
     with services.updates.subscribe_events() as events:
-        result, outcome = await execute_action(services, args, request)
+        result, outcome = await _action_operation.execute_action(services, args, request)
         if outcome is None:
-            return extend_result(result, SpawnResult)
+            return _action_operation.extend_result(result, SpawnResult)
         # Without a pane id from tmux there is nothing to wait for.
         deadline = services.clock.monotonic() + (_NEW_PANE_TIMEOUT_S if outcome.mux_pane else 0.0)
         while (new := await _find_new_pane(services, outcome)) is None and (
             left := deadline - services.clock.monotonic()
         ) > 0:
             await wait_for_update(services.clock, left, events)
-    return extend_result(
+    return _action_operation.extend_result(
         result, SpawnResult, new=None if new is None else identify_pane(new), mux_pane=outcome.mux_pane, pid=outcome.pid
     )
 
@@ -130,12 +124,12 @@ async def _find_new_pane(services: Services, outcome: Outcome) -> PaneView | Non
 
 def render_text(result: SpawnResult, options: RenderOptions) -> str:
     new = f"pane {result.new.id}" if result.new else result.mux_pane
-    return render_action_result(result, options, f"started in {new} (pid {result.pid})")
+    return _action_operation.render_action_result(result, options, f"started in {new} (pid {result.pid})")
 
 
-def declare_program_start(*, build_request: RequestBuilder, **declaration: Any) -> Operation:
+def declare_program_start(*, build_request: _action_operation.RequestBuilder, **declaration: Any) -> Operation:
     """Declare an operation that starts a program; its request holds a `Spawn`."""
-    return declare_action(
+    return _action_operation.declare_action(
         build_request=build_request,
         execute=start_program,
         result_type=SpawnResult,

@@ -19,20 +19,9 @@ from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_st
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, format_duration, format_exit_code
+from termvisor.ops.panes import _wait_conditions
 from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
-from termvisor.ops.panes._wait_conditions import (
-    CommandCondition,
-    ConditionResult,
-    GoneCondition,
-    PatternCondition,
-    QuietCondition,
-    StateCondition,
-    WaitCondition,
-    WaitOutcome,
-    choose_awaited_command,
-    explain_missed_command,
-)
 from termvisor.ops.panes.get_text import TextLine, build_text_line
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
@@ -73,7 +62,7 @@ class WaitForResult(Struct, frozen=True, kw_only=True):
     """
 
     identity: PaneIdentity
-    outcome: WaitOutcome
+    outcome: _wait_conditions.WaitOutcome
     waited_secs: float
     cursor: str
     line: TextLine | None = None
@@ -82,14 +71,14 @@ class WaitForResult(Struct, frozen=True, kw_only=True):
     command: CommandFacts | None = None
     agent: AgentRow | None = None
     exit_status: int | None = None
-    """Of the program of a dead pane. A command has its own ``exit_code``."""
+    """Exit status of the program in a dead pane. A command has its own ``exit_code``."""
 
 
 async def run(services: Services, args: WaitForArgs) -> WaitForResult:
     pane = await resolve_pane(services, args.pane)
     started = services.clock.monotonic()
     deadline = started + args.timeout_secs
-    # Subscribed before the first check: an update in between wakes the loop instead of being lost.
+    # Subscribe before the first check, so that an update in between wakes the loop instead of being lost.
     with (
         services.updates.subscribe_output() as output,
         services.updates.subscribe_events() as events,
@@ -109,23 +98,25 @@ async def run(services: Services, args: WaitForArgs) -> WaitForResult:
         return await _build_result(services, pane, match, started)
 
 
-async def _build_condition(services: Services, pane: PaneView, args: WaitForArgs) -> WaitCondition:
+async def _build_condition(services: Services, pane: PaneView, args: WaitForArgs) -> _wait_conditions.WaitCondition:
     with_value = (args.pattern, args.quiet_for, args.state)
     if sum(value is not None for value in with_value) + args.gone + args.command_finished != 1:
         raise BadRequest("give exactly one condition: a pattern, --command-finished, --state, --gone or --quiet-for")
     if args.command_finished:
         since = None if args.since is None else await parse_cursor(services, pane.id, args.since)
         # Read again: the command may have ended while its output was stored.
-        return CommandCondition(
-            services, await choose_awaited_command(services, await _read_pane(services, pane), since)
+        return _wait_conditions.CommandCondition(
+            services, await _wait_conditions.choose_awaited_command(services, await _read_pane(services, pane), since)
         )
     if args.gone:
-        return GoneCondition()
+        return _wait_conditions.GoneCondition()
     if args.state is not None:
-        return StateCondition(services, args.state)
+        return _wait_conditions.StateCondition(services, args.state)
     if args.quiet_for is not None:
-        return QuietCondition(services, args.quiet_for)
-    return PatternCondition(services, build_matcher(args), await _find_start_line(services, pane, args))
+        return _wait_conditions.QuietCondition(services, args.quiet_for)
+    return _wait_conditions.PatternCondition(
+        services, build_matcher(args), await _find_start_line(services, pane, args)
+    )
 
 
 async def _find_start_line(services: Services, pane: PaneView, args: WaitForArgs) -> int:
@@ -146,7 +137,7 @@ def build_matcher(args: WaitForArgs) -> Callable[[str], bool]:
 
     try:
         engine = compile_patterns({"pattern": pattern})
-    # The engine reports a bad pattern as a configuration error, but here it came with the call.
+    # The engine reports an invalid pattern as a configuration error, but here it is part of the call.
     except ConfigError as error:
         raise BadRequest(
             f"--regex: {error.message}", hint="RE2 syntax has no look-around and no back-references."
@@ -172,7 +163,9 @@ def _check_pane_exists(pane: PaneView, position: int, args: WaitForArgs) -> None
 async def _build_timeout_error(services: Services, pane: PaneView, args: WaitForArgs) -> TimedOut:
     return TimedOut(
         f"timed out after {args.timeout_secs:g} s waiting for pane {pane.id}",
-        hint=await explain_missed_command(services, pane) if args.command_finished and args.since is None else None,
+        hint=await _wait_conditions.explain_missed_command(services, pane)
+        if args.command_finished and args.since is None
+        else None,
         details={"pane": pane.id, "cursor": format_cursor(pane.id, await find_last_line_number(services, pane.id))},
     )
 
@@ -198,12 +191,14 @@ async def _read_pane(services: Services, pane: PaneView) -> PaneView:
     """Read the pane again; if it is no longer known, mark it as gone."""
     try:
         return await resolve_pane(services, str(pane.id))
-    # Retention deletes closed panes; for the caller that means the same.
+    # Retention has deleted the closed pane; to the caller, it is simply gone.
     except NotFound:
         return structs.replace(pane, gone_at=services.clock.now())
 
 
-async def _build_result(services: Services, pane: PaneView, match: ConditionResult, started_at: float) -> WaitForResult:
+async def _build_result(
+    services: Services, pane: PaneView, match: _wait_conditions.ConditionResult, started_at: float
+) -> WaitForResult:
     position = await find_last_line_number(services, pane.id) if match.line is None else match.line.number
     if match.command is not None and match.command.last_line is not None:
         # Continue right after the output of the command, even if more was printed since.
@@ -259,8 +254,6 @@ at once. Without a cursor, a command that ended before the call is not found. Th
 started yet is awaited; one that exits first is `agent_not_found`.
 
 A pane that closes first is `pane_not_found`, a timeout is `timeout`; both have the cursor to continue from.""",
-    args_type=WaitForArgs,
-    result_type=WaitForResult,
     run=run,
     render_text=render_text,
     exit_statuses=(

@@ -40,8 +40,6 @@ OP = Operation(
     doc="""Pass the command as you would run it. All checks are shown, also those that do not apply; the strictest one
 decides. The verdict is for the caller: from a script you see what a script may do. User hooks are not run and nothing
 counts against rate limits.""",
-    args_type=PolicyExplainArgs,
-    result_type=DryRunResult,
     run=run,
     render_text=lambda result, options: "\n".join(render_dry_run_lines(result, options)),
     examples=(

@@ -67,8 +67,6 @@ OP = Operation(
     summary="Show the active policy: which callers may do what, where and when.",
     doc="""The policy is read from `policy.toml` in the config directory, and again whenever it changes; without it the
 defaults apply. An invalid file changes nothing: the previous policy stays active, and the error is shown here.""",
-    args_type=PolicyShowArgs,
-    result_type=PolicyShowResult,
     run=run,
     render_text=render_text,
     examples=(

@@ -36,7 +36,7 @@ async def run(services: Services, args: PolicyTestArgs) -> PolicyTestResult:
     # A file that was named must exist, but `policy.toml` is optional.
     exists = args.file is not None or os.path.exists(path)
     if exists:
-        # In a worker process, so that a client never loads the pattern engines.
+        # Runs in a worker process, so that clients never load the pattern engines.
         await call_worker(
             "termvisor.policy.policy_file:check_policy_file",
             (path,),
@@ -56,8 +56,6 @@ OP = Operation(
     summary="Validate a policy file.",
     doc="""Checks the file like the daemon and reports line, key and the probable correction. The file is not activated:
 copy it to the path that `visor policy show` prints.""",
-    args_type=PolicyTestArgs,
-    result_type=PolicyTestResult,
     run=run,
     render_text=render_text,
     effect="local",

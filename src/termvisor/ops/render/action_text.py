@@ -14,19 +14,19 @@ from termvisor.redaction import redact
 ActionFields = Mapping[str, Any]
 # Maximum columns of a description; the full text is in the audit log.
 _MAX_TEXT_WIDTH = 400
-# A row of a dialog that is a choice.
+# Matches a dialog row that is a choice.
 _CHOICE_ROW = re.compile(r"[\s│┃]*(?:[❯›●○]\s|\d{1,2}[.)]\s)")
 
 
 def describe_action_fields(kind: str, fields: ActionFields) -> str:
     """Describe an action from its kind and logged fields."""
-    fallback = f"{kind} {_encode_json(fields)}"
+    fallback = f"{kind} {msgspec.json.encode(fields).decode()}"
     describe = _DESCRIBERS_BY_KIND.get(kind)
     try:
         text = describe(fields) if describe else fallback
     except (KeyError, TypeError):  # the entry was logged by another version, with other fields
         text = fallback
-    # Redacted before it is cut: a part of a secret would not be recognized.
+    # Redacted before it is shortened, because part of a secret would not be recognized.
     return shorten(sanitize(redact(text)), _MAX_TEXT_WIDTH)
 
 
@@ -120,7 +120,3 @@ _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
     "run_workflow": lambda fields: f"start the workflow {fields['workflow']}",
     "notify": lambda fields: f"notify by {fields.get('way', 'terminal')}: {fields['title']}",
 }
-
-
-def _encode_json(fields: ActionFields) -> str:
-    return msgspec.json.encode(fields).decode()

@@ -23,14 +23,14 @@ class BaseListing(Struct, frozen=True, kw_only=True):
 
 
 def copy_fields(result_type: type[S], source: object, /, **fields: object) -> S:
-    """Build a result from the attributes of ``source`` that have the name of a field; ``fields`` override them."""
+    """Build a result from the attributes of ``source`` that match its field names; ``fields`` override them."""
     # A field that the source does not have keeps its default.
     names = [name for name in result_type.__struct_fields__ if name not in fields and hasattr(source, name)]
     return result_type(**{name: getattr(source, name) for name in names}, **fields)
 
 
 def copy_values(source: object, /, *names: str) -> dict[str, Any]:
-    """Return these attributes by name, as fields of a result that is built from several sources."""
+    """Return these attributes by name, to be used as fields of a result built from several sources."""
     return {name: getattr(source, name) for name in names}
 
 
@@ -64,7 +64,7 @@ def parse_time_filter(text: str | None, now: int) -> int | None:
 def render_listing(
     columns: Sequence[TableColumn], items: Sequence[Any], options: RenderOptions, *, empty: str, footer: str = ""
 ) -> str:
-    """Render the table and its footer, or ``empty`` without items; with `--quiet` only the rows."""
+    """Render the table and its footer, or ``empty`` if there are no items; with `--quiet`, only the rows."""
     rows = render_table(columns, items, options)
     # Scripts count and split the lines, so `--quiet` prints nothing else.
     if options.is_quiet:

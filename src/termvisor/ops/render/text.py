@@ -19,7 +19,7 @@ _ESCAPE_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
 _SGR_SEQUENCE = re.compile(r"\x1b\[[0-9;:]*m")
-# Direction marks and line separators can make a text look like another one.
+# Direction marks and line separators can make a text look like a different one.
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _SGR_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -58,7 +58,7 @@ class TableColumn(Struct, frozen=True):
 
 def sanitize(text: str) -> str:
     """Return one line without control characters, escape sequences and invisible direction marks."""
-    # Whole sequences first: without its ESC, the rest of a sequence would remain as text.
+    # Remove whole sequences first: if only its ESC were removed, the rest of a sequence would remain as text.
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", text)).replace("\t", " ").replace("\n", " ")
 
 
@@ -208,7 +208,7 @@ def _compute_widths(columns: Sequence[TableColumn], rows: list[list[str]], max_w
 def _render_row(
     columns: Sequence[TableColumn], cells: list[tuple[str, str]], widths: list[int], options: RenderOptions
 ) -> str:
-    """Render one row; each cell comes with its style."""
+    """Render one row of cells, each with its own style."""
     padded = []
     for column, (cell, style), width in zip(columns, cells, widths, strict=True):
         text = shorten(cell, width)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from termvisor.detection.packs import RulePacks, RuleProblem, load_packs
 from termvisor.detection.packs.crash_test import load_crashing_rules
 from termvisor.detection.packs.lint import LintResult, lint_rules
-from termvisor.detection.packs.locations import PACK_FILE, get_user_folder
+from termvisor.detection.packs.loader import PACK_FILE, get_user_folder
 from termvisor.detection.packs.rule_file import render_pack_file, render_rule_file
 from termvisor.detection.packs.rule_tester import RuleTestResult, try_rule
 from termvisor.errors import BadRequest, NotFound
@@ -51,7 +51,7 @@ class RuleItem(Struct, frozen=True, kw_only=True):
 
 
 async def load_all_packs(services: Services) -> tuple[RulePacks, frozenset[str]]:
-    """Return all rules, including the disabled ones, and the ids of the latter."""
+    """Return all rules, including disabled ones, and the ids of the disabled ones."""
     paths, settings = services.configuration
     folders = (get_user_folder(paths.config_dir),)
     # Rules that crashed the pattern engine before are left out.
@@ -79,7 +79,7 @@ def find_rule(packs: RulePacks, name: str) -> Rule:
 
 
 def check_known_name(field: str, name: str | None, known_names: Iterable[str]) -> None:
-    """Raise BadRequest for an unknown name that is close to a known one. Others pass: they just match no rule."""
+    """Raise BadRequest for an unknown name that is close to a known one. Other unknown names just match no rule."""
     names = sorted(set(known_names))
     if name is not None and name not in names and (near := find_close_matches(name, names)):
         raise BadRequest(
@@ -88,7 +88,7 @@ def check_known_name(field: str, name: str | None, known_names: Iterable[str]) -
 
 
 async def lint_packs(services: Services, path: str | None) -> LintResult:
-    """Lint the rules at this path; without one, all packs of this instance and the settings about them."""
+    """Lint the rules at this path; without a path, all packs of this instance and the settings for them."""
     paths = services.paths
     result = await asyncio.to_thread(lint_rules, path, (get_user_folder(paths.config_dir),), cache=paths.cache_dir)
     if path is not None:

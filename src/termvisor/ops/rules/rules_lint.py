@@ -55,8 +55,6 @@ OP = Operation(
     doc="""Every file is read like the daemon reads it. Every rule must match its hits, with their captures, and must
 not match its misses. Patterns that some text would make slow are errors. A rule with an error is not active; all others
 are.""",
-    args_type=RulesLintArgs,
-    result_type=RulesLintResult,
     run=run,
     render_text=render_text,
     effect="local",

@@ -107,8 +107,6 @@ OP = Operation(
     summary="List detection rules.",
     doc="""Each rule is a small file in a pack. Errors in files are listed below the table; all other rules are active.
 The setting `patterns_disabled` disables rules; a rule of your own with the same id replaces a built-in one.""",
-    args_type=RulesListArgs,
-    result_type=RuleListing,
     run=run,
     render_text=render_text,
     effect="local",

@@ -57,7 +57,7 @@ async def run(services: Services, args: CreateRuleArgs) -> CreateRuleResult:
 
 def _write_new_file(path: str, text: str, *, may_exist: bool = False) -> None:
     try:
-        # O_EXCL: a rule that exists, also as a symbolic link, is never overwritten.
+        # O_EXCL: an existing rule is never overwritten, even if it is a symbolic link.
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(text)
     # The pack file is shared by all rules of the pack; only the rule itself must be new.
@@ -77,8 +77,6 @@ OP = Operation(
     summary="Create a template for a rule of your own.",
     doc="""The rule is active once it is complete and `visor rules lint` reports no error. A rule with the id of a
 built-in one replaces it. An existing file is never overwritten.""",
-    args_type=CreateRuleArgs,
-    result_type=CreateRuleResult,
     run=run,
     render_text=render_text,
     effect="local",

@@ -93,8 +93,6 @@ OP = Operation(
     summary="Show one rule with its pattern and examples.",
     doc="""Shows the pattern and examples of text that it matches and does not match. If a rule of your own replaces
 another one with the same id, yours is shown, with the packs whose rule it replaces.""",
-    args_type=RulesShowArgs,
-    result_type=RulesShowResult,
     run=run,
     render_text=render_text,
     effect="local",

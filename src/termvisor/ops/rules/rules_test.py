@@ -12,14 +12,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.api.text_input import LenientTextInput, StdinFlag, TextFileOption
 from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_lines
-from termvisor.ops.rules._rule_packs import (
-    RulePacks,
-    RuleTestResult,
-    check_known_name,
-    find_rule,
-    load_all_packs,
-    try_rule,
-)
+from termvisor.ops.rules import _rule_packs
 from termvisor.redaction import redact
 
 
@@ -64,28 +57,28 @@ class RulesTestResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: RulesTestArgs) -> RulesTestResult:
     if not args.text:
         raise BadRequest("no text was given", hint='For example `visor rules test "bash: foo: command not found"`.')
-    packs, disabled_ids = await load_all_packs(services)
-    check_known_name("agent", args.agent, (rule.agent for rule in packs.rules))
+    packs, disabled_ids = await _rule_packs.load_all_packs(services)
+    _rule_packs.check_known_name("agent", args.agent, (rule.agent for rule in packs.rules))
     rules = _select_rules(packs, args)
-    # Rules see what is stored: without escapes, and redacted.
+    # Rules are matched against stored text, which has no escapes and is redacted.
     text = redact(sanitize_lines(args.text))
-    results = [try_rule(rule, text, args.agent or "") for rule in rules]
+    results = [_rule_packs.try_rule(rule, text, args.agent or "") for rule in rules]
     shown = [result for result in results if result.line is not None or args.rule]
     items = tuple(_build_item(result, disabled_ids, is_traced=args.trace) for result in shown)
     return RulesTestResult(tried=len(results), matched=sum(item.matched for item in items), items=items)
 
 
-def _select_rules(packs: RulePacks, args: RulesTestArgs) -> list[Rule]:
+def _select_rules(packs: _rule_packs.RulePacks, args: RulesTestArgs) -> list[Rule]:
     if args.rule is not None:
-        return [find_rule(packs, args.rule)]
+        return [_rule_packs.find_rule(packs, args.rule)]
     rules = [rule for rule in packs.rules if args.scope in (None, rule.scope)]
-    # The part of the screen is not known from the text alone.
+    # The text alone does not show which part of the screen it is from.
     if args.scope is None:
         rules = [rule for rule in rules if rule.scope != "screen"]
     return [rule for rule in rules if args.agent is None or rule.agent in ("", args.agent)]
 
 
-def _build_item(result: RuleTestResult, disabled_ids: frozenset[str], *, is_traced: bool) -> RuleTestItem:
+def _build_item(result: _rule_packs.RuleTestResult, disabled_ids: frozenset[str], *, is_traced: bool) -> RuleTestItem:
     rule = result.rule
     return copy_fields(
         RuleTestItem,
@@ -126,8 +119,6 @@ OP = Operation(
 redacted. `--file` reads up to one megabyte; for a longer log use `tail -c 1000000 log | visor rules test -`. `--trace`
 adds stages, spans as indices and names of captures, never the text itself; with `--rule` also for a rule that does not
 match. Nothing is stored or reported.""",
-    args_type=RulesTestArgs,
-    result_type=RulesTestResult,
     run=run,
     render_text=render_text,
     effect="local",

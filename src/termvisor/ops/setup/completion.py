@@ -30,7 +30,7 @@ async def run(services: Services, args: CompletionArgs) -> CompletionScript:
 
 
 def _build_script(shell: str) -> str:
-    # They import every operation.
+    # Imported here because these modules import every operation.
     from termvisor.ops.docs.completions import bash, fish, zsh
 
     scripts = {"bash": bash.render_script, "zsh": zsh.render_script, "fish": fish.render_script}
@@ -43,7 +43,7 @@ async def _list_panes(services: Services) -> str:
         panes = await services.panes.list_panes()
     except Unavailable:  # pressing Tab must neither print an error nor start a daemon
         return ""
-    # A tab separates the number from the description; none may come from the names themselves.
+    # A tab separates the number from the description, so the names themselves must not contain one.
     return "\n".join(
         sanitize(f"{pane.id}|{pane.facts.session_name}:{pane.facts.window_index} {pane.facts.command}").replace(
             "|", "\t", 1
@@ -58,8 +58,6 @@ OP = Operation(
     doc="""Put `source <(visor completion bash)` into `~/.bashrc`, `source <(visor completion zsh)` after `compinit`
 into `~/.zshrc`, or `visor completion fish | source` into `~/.config/fish/config.fish`. The script is generated from the
 commands; panes are queried from the daemon when you press Tab, and no daemon is started for it.""",
-    args_type=CompletionArgs,
-    result_type=CompletionScript,
     run=run,
     render_text=lambda result, _options: result.script.rstrip("\n"),
     works_without_daemon=True,

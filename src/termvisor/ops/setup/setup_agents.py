@@ -14,18 +14,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.settings import get_environment
-from termvisor.setup import hook_script, user_file
-from termvisor.setup.agent_settings import (
-    AgentSettingsFile,
-    add_hooks,
-    build_settings_file,
-    get_scope_folder,
-    has_other_status_line,
-    inspect_hooks,
-    list_installed_agents,
-    read_with_backup,
-    remove_hooks,
-)
+from termvisor.setup import agent_settings, hook_script, user_file
 from termvisor.setup.user_file import FileChange, format_diff
 
 HookSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "skipped", "foreseen"]
@@ -70,7 +59,7 @@ class SetupAgentsResult(Struct, frozen=True, kw_only=True):
 
 
 class _HookPlan(Struct, frozen=True):
-    file: AgentSettingsFile
+    file: agent_settings.AgentSettingsFile
     change: FileChange
     had_our_hooks: bool
     keeps_status_line: bool
@@ -79,9 +68,10 @@ class _HookPlan(Struct, frozen=True):
 
 async def run(services: Services, args: SetupAgentsArgs) -> SetupAgentsResult:
     paths, environ = services.paths, get_environment()
-    folder = get_scope_folder(args.scope)
+    folder = agent_settings.get_scope_folder(args.scope)
     files = [
-        build_settings_file(agent, paths, environ, folder) for agent in args.agent or list_installed_agents(environ)
+        agent_settings.build_settings_file(agent, paths, environ, folder)
+        for agent in args.agent or agent_settings.list_installed_agents(environ)
     ]
     # All files are planned before the first one is written: an invalid one stops the whole setup.
     plans = [_plan_file(replace(file, wants_status=args.status_line), args.remove) for file in files]
@@ -90,29 +80,31 @@ async def run(services: Services, args: SetupAgentsArgs) -> SetupAgentsResult:
         return SetupAgentsResult(script=paths.hook_file, items=tuple(map(_preview_plan, plans)))
     if diff and not args.yes:
         raise ConfirmationRequired(f"change {_describe_changed_files(plans)}?", shown=diff)
-    # Before the settings: an agent that reloads them at once must find the script.
+    # Written before the settings, because an agent that reloads them immediately must find the script.
     if not args.remove and any(not plan.file.skip_reason for plan in plans):
         hook_script.install(paths)
     apply_plan = _remove_hooks if args.remove else _install_hooks
     return SetupAgentsResult(script=paths.hook_file, items=tuple(map(apply_plan, plans)))
 
 
-def _plan_file(file: AgentSettingsFile, is_removal: bool) -> _HookPlan:
-    before, backup_data = read_with_backup(file)
+def _plan_file(file: agent_settings.AgentSettingsFile, is_removal: bool) -> _HookPlan:
+    before, backup_data = agent_settings.read_with_backup(file)
     return _HookPlan(
         file=file,
         change=FileChange(file.path, before, _compute_new_content(file, before, backup_data, is_removal)),
-        had_our_hooks=inspect_hooks(file, before).state in ("current", "changed"),
-        keeps_status_line=file.wants_status and bool(file.status) and has_other_status_line(file, before),
+        had_our_hooks=agent_settings.inspect_hooks(file, before).state in ("current", "changed"),
+        keeps_status_line=file.wants_status
+        and bool(file.status)
+        and agent_settings.has_other_status_line(file, before),
     )
 
 
 def _compute_new_content(
-    file: AgentSettingsFile, before: bytes | None, backup_data: bytes | None, is_removal: bool
+    file: agent_settings.AgentSettingsFile, before: bytes | None, backup_data: bytes | None, is_removal: bool
 ) -> bytes | None:
     if is_removal:
-        return remove_hooks(file, before, backup_data)
-    return before if file.skip_reason else add_hooks(file, before)
+        return agent_settings.remove_hooks(file, before, backup_data)
+    return before if file.skip_reason else agent_settings.add_hooks(file, before)
 
 
 def _preview_plan(plan: _HookPlan) -> HookSetupItem:
@@ -130,7 +122,7 @@ def _install_hooks(plan: _HookPlan) -> HookSetupItem:
     if change.is_empty:
         return _build_item(plan, "unchanged", backup_path=_find_backup(change.path))
     user_file.replace_user_file(
-        # A file with our hooks in it is not the original of the user; the first backup is kept.
+        # A file with our hooks in it is not the user's original, so the first backup is kept.
         change.path,
         change.after,
         backup_data=None if plan.had_our_hooks else change.before,
@@ -199,8 +191,6 @@ your own is never replaced; the output then says how to extend it.
 The change to each file is shown first. All other bytes of a file are kept; if a file is not valid JSON, no file is
 written. The original is kept beside it as `.before-visor`; `--remove` restores it, or removes only our hooks if the
 file was changed since. A second call changes nothing, and `visor doctor` reports outdated hooks.""",
-    args_type=SetupAgentsArgs,
-    result_type=SetupAgentsResult,
     run=run,
     render_text=render_text,
     effect="local",

@@ -49,7 +49,7 @@ class SetupShellResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: SetupShellArgs) -> SetupShellResult:
     if args.remove and args.print:
-        raise BadRequest("--remove and --print exclude each other")
+        raise BadRequest("--remove and --print cannot be combined")
     environ = get_environment()
     shell = args.shell or detect_shell(environ)
     path, code = get_startup_path(shell, environ), build_snippet(shell, services.paths.nonce_file)
@@ -70,7 +70,7 @@ def _install_block(paths: Paths, shell: Shell, change: FileChange) -> SetupShell
     outcome: ShellSetupOutcome = "unchanged"
     if not change.is_empty:
         outcome = "updated" if had_block else "installed"
-        # A file with our block in it is not the original of the user; the first backup is kept.
+        # A file with our block in it is not the user's original, so the first backup is kept.
         user_file.replace_user_file(change.path, change.after, backup_data=None if had_block else change.before)
     backup_path = user_file.get_backup_path(change.path)
     return SetupShellResult(
@@ -113,8 +113,6 @@ OP = Operation(
 is doing: at a prompt, or running a command, since when, and its exit status. The change is shown first. The original is
 kept beside it as `.before-visor`; `--remove` removes the lines again, byte for byte. A second call changes nothing. The
 marks carry a nonce that shells read from Termvisor's data directory; it is in no startup file and no environment.""",
-    args_type=SetupShellArgs,
-    result_type=SetupShellResult,
     run=run,
     render_text=render_text,
     effect="local",

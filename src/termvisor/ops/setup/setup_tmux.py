@@ -36,7 +36,7 @@ class SetupTmuxResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, _args: SetupTmuxArgs) -> SetupTmuxResult:
     try:
         panes, servers = await services.panes.list_panes(), (await services.maintenance.get_health()).servers
-    # The advice is useful before the first start as well.
+    # The advice is useful even before the first start.
     except Unavailable:
         return SetupTmuxResult(is_seen=False, items=(_advise_history_limit(()),))
     items = [_advise_history_limit(panes), _advise_unattached_sessions(panes), _advise_unattached_servers(servers)]
@@ -104,8 +104,6 @@ OP = Operation(
     summary="Recommend lines for tmux.conf.",
     doc="""Only prints; nothing is changed. With a daemon it checks the options of the running servers and names the
 panes and sessions concerned. Without one it prints general advice.""",
-    args_type=SetupTmuxArgs,
-    result_type=SetupTmuxResult,
     run=run,
     render_text=render_text,
     works_without_daemon=True,

@@ -62,7 +62,7 @@ class ServicesCheckContext:
     def settings(self) -> Settings:
         try:
             return self._services.configuration[1]
-        # A check of its own reports the invalid file; the others go on with the defaults.
+        # A separate check reports the invalid file; the others continue with the defaults.
         except ConfigError:
             return Settings()
 
@@ -114,8 +114,6 @@ OP = Operation(
     summary="Run diagnostic checks and show how to fix problems.",
     doc="""Also works without a daemon; checks that need one are then skipped. Each check is `ok`, `warn`, `fail` or
 `skip`, with a hint. The checks reference lists all checks.""",
-    args_type=DoctorArgs,
-    result_type=DoctorResult,
     run=run,
     render_text=render_text,
     works_without_daemon=True,

@@ -52,7 +52,6 @@ _SERVER_COLUMNS = (
     TableColumn("DETAIL", lambda server: server.detail, can_shrink=True),
 )
 
-
 _FACT_COLUMNS = (
     TableColumn("COMPONENT", lambda fact: fact[0], style="bold"),
     TableColumn("STATUS", lambda fact: fact[1], can_shrink=True),
@@ -99,8 +98,6 @@ OP = Operation(
     summary="Show the health and resource usage of Termvisor itself.",
     doc="""Shows the multiplexer servers and whether they respond, the delay between captured bytes and stored text, the
 database, restarts, and CPU and memory of daemon and recorder. `is_ok` is false if something needs attention.""",
-    args_type=HealthArgs,
-    result_type=HealthReport,
     run=run,
     render_text=render_text,
     examples=(OperationExample("health", "show the health"), OperationExample("robot health", "as JSON")),

@@ -42,7 +42,7 @@ class LogLines(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: LogsArgs) -> LogLines:
     path = services.paths.log_file
     level_filter = LogLevelFilter(args.level)
-    # With a level it is not known how many lines must be read to find enough of them.
+    # With a level, the number of lines to read in order to find enough is unknown.
     count = args.tail if args.level is None else None
     # Right after a rotation the new file has fewer lines than requested.
     lines = level_filter.filter_lines([*_read_last_lines(path + ".1", count), *_read_last_lines(path, count)])
@@ -58,7 +58,7 @@ def _read_last_lines(path: str, count: int | None) -> list[str]:
 
 
 async def follow(services: Services, args: LogsArgs) -> AsyncIterator[LogLines]:
-    """Yield the last lines, then new ones, also after rotation of the file."""
+    """Yield the last lines, then new ones, even after the file is rotated."""
     path = services.paths.log_file
     tail = LogTail(path)
     level_filter = LogLevelFilter(args.level)
@@ -70,7 +70,7 @@ async def follow(services: Services, args: LogsArgs) -> AsyncIterator[LogLines]:
 
 
 class LogTail:
-    """Reads lines appended to a log; after rotation the old file is read to its end, then the new one."""
+    """Reads lines appended to a log. After a rotation, the old file is read to its end, then the new one."""
 
     def __init__(self, path: str):
         self._path, self._unfinished_line = path, b""
@@ -141,8 +141,6 @@ OP = Operation(
     summary="Show or follow the daemon's log.",
     doc="""Reads the file, so it also works without a daemon. The log is rotated by size, and secrets are redacted.
 `--follow` runs until you interrupt it; with JSON output each batch is one object per line.""",
-    args_type=LogsArgs,
-    result_type=LogLines,
     run=run,
     render_text=render_text,
     follow=follow,

@@ -1,1 +1,1 @@
-"""Operations on workflows and workflow runs; start with `_run_item`."""
+"""Operations on workflows and workflow runs; start with `_workflow_runs`."""

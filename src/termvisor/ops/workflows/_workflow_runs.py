@@ -1,4 +1,4 @@
-"""Show workflow runs and their steps in results, and change a run: pause, resume, cancel, signal."""
+"""Items for workflow runs and their steps, and the declaration of operations that change a run."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -143,7 +143,7 @@ def _format_field(name: str, value: Any) -> str:
     )
 
 
-# Bookkeeping of the engine that tells a user nothing.
+# Bookkeeping of the engine that means nothing to users.
 _HIDDEN_FIELDS = frozenset({"type", "correlation", "retry"})
 # Wrappers around the fields that matter.
 _INLINED_FIELDS = frozenset({"wish", "action"})

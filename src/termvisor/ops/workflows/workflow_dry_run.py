@@ -72,7 +72,7 @@ def _build_step_item(dry_run_step: DryRunStep) -> DryRunStepItem:
 
 
 def _format_why(step: DryRunStepItem) -> str:
-    """Format the reason; a failed precondition comes first, since it refuses the action whatever the policy says."""
+    """Format the reason; a failed precondition comes first, since it prevents the action whatever the policy is."""
     return f"refused now: {step.refused}" if step.refused else step.why or step.assumed or "-"
 
 
@@ -95,8 +95,6 @@ OP = Operation(
     summary="Show what a workflow would do in a pane, with the verdict on each step.",
     doc="""Reads the live pane, assumes that everything it waits for happens, and checks every action against the
 policy. `ask` means that the action requires approval; `refused` is a precondition that the pane does not meet now.""",
-    args_type=WorkflowDryRunArgs,
-    result_type=WorkflowDryRunResult,
     run=run,
     render_text=render_dry_run,
     exit_statuses=((4, "Workflow or pane not found."),),

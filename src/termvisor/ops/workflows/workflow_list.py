@@ -97,8 +97,6 @@ restarts. `mode` is `off`, `ask` (every action requires approval) or `on` (the p
 workflow_modes` changes it. Your own workflows are files in the directory `workflows` beside `config.toml`; an invalid
 one is listed with its error and ignored. A warning names an unknown event, agent or rule: the workflow is active but
 may never start.""",
-    args_type=WorkflowListArgs,
-    result_type=WorkflowListing,
     run=run,
     render_text=render_text,
     examples=(OperationExample("workflow list", "as a table"), OperationExample("robot workflow list", "as JSON")),

@@ -39,11 +39,11 @@ async def run(services: Services, args: WorkflowRunArgs) -> WorkflowRunResult:
     if args.dry_run:
         dry_run = await services.workflows.dry_run(args.name, pane)
         return WorkflowRunResult(rehearsal=build_dry_run_result(args.name, pane, dry_run))
-    # Before the gate: a workflow that is off must not create an approval request.
+    # Checked before the gate, because a workflow that is off must not create an approval request.
     if (info := find_workflow(services, args.name)).mode == "off":
         hint = f"Enable it: `visor config set workflow_modes {info.name}=ask`."
         raise Refused(f"workflow {info.name} is off", hint=hint)
-    # Starting a workflow is an action like any other: the policy decides and the audit log keeps it.
+    # Starting a workflow is an action like any other: the policy applies, and it is written to the audit log.
     await services.gate.run(RunWorkflow(workflow=args.name, pane=pane, is_forced=args.force), Preconditions())
     started = await services.workflows.start_run(args.name, pane, services.gate.actor, force=args.force)
     return WorkflowRunResult(run=build_run_item(started, services.clock.now()))
@@ -66,8 +66,6 @@ OP = Operation(
     doc="""Without `--force` it starts only if there is a recent event that it handles, and once per event. A pane has
 one run at a time; others wait. Every action of the run is checked by the policy and, in the mode `ask`, requires
 approval, also if you started the run.""",
-    args_type=WorkflowRunArgs,
-    result_type=WorkflowRunResult,
     run=run,
     render_text=render_text,
     effect="change",

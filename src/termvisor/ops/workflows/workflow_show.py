@@ -52,7 +52,7 @@ def find_workflow(services: Services, name: str) -> WorkflowInfo:
     by_name = {info.name: info for info in workflows}
     if name in by_name:
         return by_name[name]
-    # Its file exists but is invalid: a list of other names would not help.
+    # The file exists but is invalid, so a list of other names would not help.
     if why := next((problem.why for problem in problems if problem.name == name), ""):
         raise WorkflowNotFound(f"workflow {name} is invalid: {why}", hint="Fix the file; it is reloaded on change.")
     near = find_close_matches(name, list(by_name))
@@ -98,8 +98,6 @@ OP = Operation(
     summary="Show one workflow: triggers, mode, limits and steps.",
     doc="""The steps of a workflow file are shown as parsed; those of a built-in workflow are in its code.
 `visor workflow dry-run` shows what it would do in a pane.""",
-    args_type=WorkflowShowArgs,
-    result_type=WorkflowShowResult,
     run=run,
     render_text=render_text,
     exit_statuses=((4, "Workflow not found."),),

@@ -54,7 +54,7 @@ async def run(services: Services, args: WorkflowStatusArgs) -> RunListing:
 
 async def _build_item(services: Services, run: Run, now: int) -> RunItem:
     """Build the item; a running run shows its current step as ``why``."""
-    # A waiting or paused run already says what it waits for.
+    # The ``why`` of a waiting or paused run is already what it waits for.
     if run.status != "running" or run.why:
         return build_run_item(run, now)
     _, steps = await services.workflows.get_run(run.id)
@@ -82,8 +82,6 @@ OP = Operation(
     doc="""A `waiting` run waits for the pane's lock, an approval or a time; a `paused` run has a planned time, or was
 paused by a person. `--all` includes runs that are `completed`, `failed` or `cancelled`; `visor workflow history` shows
 the steps of one.""",
-    args_type=WorkflowStatusArgs,
-    result_type=RunListing,
     run=run,
     render_text=render_text,
     examples=(

@@ -1,4 +1,4 @@
-"""Analyze command lines: parse them with the shell's grammar and classify what they would do.
+"""Analyze command lines: parse them with the shell's grammar and classify their effects.
 
 In: a text or argv, and the folders that paths are relative to. Out: a `CommandAnalysis`. Read `analyzer.py` first.
 """

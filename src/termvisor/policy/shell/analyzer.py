@@ -1,6 +1,6 @@
-"""Analyze a command line: find every program that it would run, however it is quoted or wrapped, and classify it.
+"""Analyze a command line: find and classify every program that it would run, even if quoted or wrapped.
 
-Invariant: what cannot be analyzed (too deep, too long, invalid syntax, known only at run time) gets its own command
+Invariant: any part that cannot be analyzed (too deep, too long, invalid, known only at run time) gets its own command
 class and is never ignored.
 """
 
@@ -18,7 +18,7 @@ from termvisor.policy.shell.grammar import SyntaxNode
 from termvisor.policy.shell.programs import collect_analyzers, database, interpreter, secret, wrapper
 from termvisor.policy.shell.word import RESERVED_CHARS, ShellWord
 
-# Scripts inside scripts can multiply; beyond these limits a command is unparsed, which requires approval.
+# Nested scripts can multiply. Beyond these limits a command counts as unparsed, which requires approval.
 MAX_DEPTH, MAX_CALLS, MAX_FOLDERS = 12, 400, 8
 _CODE_VARIABLE_NAMES = (
     "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS4 IFS PATH"
@@ -27,7 +27,7 @@ _CODE_VARIABLE_NAMES = (
 )
 # Variables that make programs load or run code.
 _CODE_VARIABLES = frozenset(_CODE_VARIABLE_NAMES.split())
-# Shells in which `#` starts a comment also at the prompt; in zsh it does not, unless INTERACTIVE_COMMENTS is set.
+# Shells in which `#` starts a comment even at the prompt; zsh needs INTERACTIVE_COMMENTS for that.
 _SHELLS_WITH_COMMENTS = ("sh", "bash", "dash", "ksh", "fish")
 _MAY_BE_PATH = re.compile(r"[/.~*?\[]")
 _BACKGROUND = re.compile(r"(?<![&>|])&(?![&>])")
@@ -42,7 +42,7 @@ _HISTORY_EVENT = re.compile(r"!(?=[^\s=(\"'])")
 
 
 class CommandFinding(Struct, frozen=True):
-    """A command class at a position: ``text`` is the analyzed text from ``start`` to ``end``."""
+    """A command class and its position: ``text`` is the analyzed text from ``start`` to ``end``."""
 
     name: str
     start: int
@@ -51,7 +51,7 @@ class CommandFinding(Struct, frozen=True):
 
 
 class CommandAnalysis(Struct, frozen=True, kw_only=True):
-    """``lines`` are the commands without quotes and wrappers; paths are resolved. An unknown program is `?`."""
+    """``lines`` are the commands without quotes and wrappers. Paths are resolved. `?` is an unknown program."""
 
     findings: tuple[CommandFinding, ...] = ()
     programs: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class CommandAnalysis(Struct, frozen=True, kw_only=True):
 
 
 def analyze_command(text: str, scope: PathScope, shell: str = "") -> CommandAnalysis:
-    """Analyze a text typed at the prompt of a shell; an empty ``shell`` means that it is unknown which one."""
+    """Analyze a text typed at a shell prompt. An empty ``shell`` means an unknown shell."""
     analyzer = _CommandAnalyzer(text, scope)
     whole = (0, len(text))
     if has_hidden_text(text):
@@ -77,7 +77,7 @@ def analyze_command(text: str, scope: PathScope, shell: str = "") -> CommandAnal
         analyzer.add_finding("dynamic", whole)
     analyzer.analyze_script(ShellWord(clean), 0, None)
     uncommented = clean if shell in _SHELLS_WITH_COMMENTS else grammar.disable_comments(clean)
-    # Both readings count: it is not known whether the shell treats `#` as a comment.
+    # Analyze both readings, because it is unknown whether the shell treats `#` as a comment.
     if uncommented != clean:
         analyzer.analyze_script(ShellWord(uncommented), 0, None)
     if "\\\n" in clean:  # the grammar parses a word that continues on the next line as two words
@@ -86,13 +86,13 @@ def analyze_command(text: str, scope: PathScope, shell: str = "") -> CommandAnal
 
 
 def analyze_argv(argv: tuple[str, ...], scope: PathScope, variables: tuple[str, ...] = ()) -> CommandAnalysis:
-    """Analyze a program started without a shell, with these variables set."""
+    """Analyze a program started without a shell, with these environment variables set."""
     text = shlex.join(argv)
     whole = (0, len(text))
     analyzer = _CommandAnalyzer(text, scope)
     if any(map(has_hidden_text, argv)):
         analyzer.add_finding("hidden_text", whole)
-    # Scripts in longer arguments are not parsed, so a part of their effect would stay unseen.
+    # Scripts in longer arguments are not parsed, so some of their effects would go unnoticed.
     if sum(map(len, argv)) > grammar.MAX_TEXT_CHARS:
         analyzer.add_finding("unparsed", whole)
     call = build_literal_call(tuple(map(replace_control_chars, argv)), variables)
@@ -104,7 +104,7 @@ TextSpan = tuple[int, int]
 
 
 class _CommandAnalyzer:
-    """Collect findings. A span is the position of a nested script in the outermost text."""
+    """Collects findings. A span is the position of a nested script in the outermost text."""
 
     def __init__(self, text: str, scope: PathScope):
         self._text, self._scope = text, scope
@@ -159,7 +159,7 @@ class _CommandAnalyzer:
             self._apply_effect(analyze(call), depth, span)
 
     def _check_any_program(self, call: ProgramCall, is_known: bool, span: TextSpan) -> None:
-        """Apply the checks for every program; the words of a wrapper are checked with the program that it runs."""
+        """Apply the checks common to all programs. A wrapper's words are checked with the program that it runs."""
         if call.name in wrapper.ANALYZERS or wrapper.is_account_launch(call):
             return
         if secret.has_secret_path(call):
@@ -174,7 +174,7 @@ class _CommandAnalyzer:
             self.add_finding("inline_code", span)
 
     def _check_created_files(self, call: ProgramCall, span: TextSpan) -> None:
-        """Classify the run of a file that the same command line downloaded or wrote."""
+        """Classify a call that runs a file which the same command line downloaded or wrote."""
         words = call.words[1:4] if call.name in _SCRIPT_RUNNERS else ()
         names = {call.name, *(word.text.rpartition("/")[2].casefold() for word in words)}
         for name in names & self._class_by_created_file.keys():
@@ -196,7 +196,7 @@ class _CommandAnalyzer:
         for host in effect.hosts:
             self._add_value("hosts", host)
             self.add_finding("network", span)
-        # `curl -o x …; sh x` runs downloaded code although no pipe shows it.
+        # `curl -o x …; sh x` runs downloaded code without a pipe.
         self._class_by_created_file |= {name.casefold(): "remote_code" for name in effect.fetches if name}
         for word in effect.moves_to:
             self._change_folder(word)
@@ -233,7 +233,7 @@ class _CommandAnalyzer:
             self.add_finding("system_write", span)
 
     def _change_folder(self, word: ShellWord) -> None:
-        """Add the folder of a `cd`. The old ones stay, because the `cd` may be in a branch or fail."""
+        """Add the target folder of a `cd`. Keep the old folders, because the `cd` may be in a branch or fail."""
         if not word.is_known or len(self._folders) >= MAX_FOLDERS:
             return
         folders = [resolve_path(word.text, self._scope, folder) for folder in self._folders]
@@ -244,7 +244,7 @@ class _CommandAnalyzer:
 
 
 def _reads_following_lines(call: ProgramCall) -> bool:
-    """Return True for an interactive program that would read the following lines as its input."""
+    """Return True if the call starts an interactive program that would read the following lines as input."""
     return call.name in _INTERACTIVE_PROGRAMS and not call.reads_stdin and len(call.words) == 1
 
 
@@ -262,18 +262,18 @@ def _is_self_replicating(node: SyntaxNode) -> bool:
 
 
 def has_hidden_text(text: str) -> bool:
-    """Return True for control characters, marks that reorder or join text, and text that cannot be encoded."""
+    """Return True if the text has control characters, reordering or joining marks, or cannot be encoded."""
     return bool(_HIDDEN_CHARS.search(text) or RESERVED_CHARS.search(text))
 
 
 def replace_control_chars(text: str) -> str:
-    """Return the text to parse, of the same length: a control character ends a line, as Ctrl-C or Enter would."""
+    """Replace control characters with newlines, keeping the length: like Ctrl-C or Enter, they end a line."""
     text = re.sub("[\x00-\x08\x0b-\x1f\x7f]", "\n", text)
     return RESERVED_CHARS.sub("\ufffd", re.sub("[\ud800-\udfff]", "\ufffd", text))
 
 
 def has_history_expansion(text: str) -> bool:
-    """Return True for `!!`, `!rm` and `^old^new` outside single quotes, which an interactive shell expands."""
+    """Return True if the text has `!!`, `!rm` or `^old^new`, which a shell expands outside single quotes."""
     if any(line.lstrip().startswith("^") for line in text.split("\n")):
         return True
     for match in _HISTORY_EVENT.finditer(text):
@@ -285,7 +285,7 @@ def has_history_expansion(text: str) -> bool:
 
 
 def _is_single_quoted(before: str) -> bool:
-    """Return True if a single quote is open at the end; one after a backslash or in double quotes does not count."""
+    """Return True if a single quote is open at the end, ignoring those after a backslash or in double quotes."""
     quote = ""
     is_escaped = False
     for char in before:

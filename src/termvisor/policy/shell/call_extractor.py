@@ -1,6 +1,6 @@
-"""Extract the program calls from a syntax tree, in the order of the text.
+"""Extract the program calls from a syntax tree, in source order.
 
-Where the result depends on the run (branches, loops, functions that are never called), every call counts.
+Every call counts, even if it may not run (branches, loops, functions that are never called).
 """
 
 import re
@@ -14,12 +14,12 @@ from termvisor.policy.shell.call import ProgramCall, ShellRedirect
 from termvisor.policy.shell.grammar import WORD_KINDS, SyntaxNode, UnreadableSyntax
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord, expand_word
 
-# Below Python's recursion limit, because the visitors are recursive.
+# Kept below Python's recursion limit, because the visitors are recursive.
 MAX_TREE_DEPTH = 120
 _SPACED_KIND_NAMES = (
     "command file_redirect herestring_redirect redirected_statement declaration_command for_statement unset_command"
 )
-# Nodes whose words are separated by space; if two touch, the grammar has split one word into two.
+# Nodes whose words are separated by spaces. If two words touch, the grammar has split one word in two.
 _SPACED_KINDS = frozenset(_SPACED_KIND_NAMES.split())
 _RESERVED_WORD_NAMES = "if then elif else fi for while until do done case esac select in function } ]] coproc"
 _RESERVED_WORDS = frozenset(_RESERVED_WORD_NAMES.split())
@@ -28,10 +28,10 @@ _QUOTED_KINDS = ("raw_string", "ansi_c_string")
 
 
 def extract_calls(root: SyntaxNode) -> tuple[list[ProgramCall], bool]:
-    """Return the calls below a node, and True if they are complete; False if a part could not be parsed."""
+    """Return the calls under a node, and whether they are complete (False if a part could not be parsed)."""
     calls: list[ProgramCall] = []
     try:
-        # A loop instead of list(): the calls before an unreadable part must be kept.
+        # A loop instead of list(), to keep the calls before an unreadable part.
         for call in _visit_children(root, 0):
             calls.append(call)
     except UnreadableSyntax:  # the calls before it still count
@@ -54,7 +54,7 @@ def _visit_children(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 
 def _is_torn(node: SyntaxNode, following: SyntaxNode) -> bool:
-    """Return True if a word touches the node before it, which only a redirection operator may do."""
+    """Return True if a word touches the previous node, which is valid only after a redirection operator."""
     is_touching = node.end == following.start and following.kind in WORD_KINDS
     return is_touching and (node.is_named or not _REDIRECTION.fullmatch(node.text))
 
@@ -82,7 +82,7 @@ def _extract_command(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 
 def _reject_reserved_word(node: SyntaxNode, is_first: bool) -> SyntaxNode:
-    """Raise UnreadableSyntax for a reserved word in the place of a program: the grammar has parsed it wrongly."""
+    """Raise UnreadableSyntax if a reserved word takes the place of a program, which is a misparse."""
     if node.text == "{" or (is_first and node.text in _RESERVED_WORDS):
         raise UnreadableSyntax
     return node
@@ -105,7 +105,7 @@ def _extract_assignment(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 
 def _extract_expansion(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    """Find calls that the grammar does not show: `${a:-`b`}` runs b and `${a@P}` runs the value of a."""
+    """Find calls missing from the syntax tree: `${a:-`b`}` runs b and `${a@P}` runs the value of a."""
     calls = list(_visit_children(node, depth))
     yield from calls
     text = node.text
@@ -135,7 +135,7 @@ def _extract_pipeline(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 
 def _extract_redirected(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
-    """Extract a redirected statement: its redirections apply to every call in it, and calls after `<<EOF |` read it."""
+    """Extract a redirected statement. Redirections apply to every call in it; calls after `<<EOF |` read its output."""
     files = [child for child in node.named_children if child.kind in ("file_redirect", "herestring_redirect")]
     inside = tuple(call for child in files for call in _visit_children(child, depth + 1))
     yield from inside
@@ -197,7 +197,7 @@ def _parse_direction(operator: str) -> Literal["in", "out", "both"]:
 
 
 def _is_descriptor(operator: str, word: ShellWord) -> bool:
-    """Return True for `2>&1` and `>&-`, which name no file."""
+    """Return True if the target is a file descriptor, as in `2>&1` and `>&-`, instead of a file."""
     return operator in (">&", "<&", ">&-", "<&-") and (word.text.rstrip("-").isdigit() or word.text in ("", "-"))
 
 

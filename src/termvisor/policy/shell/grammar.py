@@ -1,7 +1,7 @@
 """Parse shell scripts with tree-sitter's bash grammar, loaded on first use.
 
-Only texts with a limited size and number of operators are parsed: error recovery is quadratic in time and memory
-(4,000 operators in a row took half a second and 200 MB). The parser gets ASCII only: for other characters the grammar's
+Text size and the number of operators are limited, because error recovery is quadratic in time and memory
+(4,000 operators in a row took half a second and 200 MB). The parser gets ASCII only: on other characters the grammar's
 scanner reads beyond the end of the C library's character tables and crashes.
 """
 
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
-
 # Longer texts are not parsed.
 MAX_TEXT_CHARS = 4096
 MAX_SIGNS = 300
@@ -25,7 +24,7 @@ _MAX_FIX_ROUNDS = 8
 _SIGN = re.compile("[|&;()<>`$\\[\\]{}\"'=!*]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 TextFix = tuple[int, int, bytes]
-# Replacement for any letter; no keyword of the grammar contains it.
+# Replacement for a letter. No keyword of the grammar contains it.
 FILLER = b"Z"
 _BACKSLASH, _DOLLAR = b"\\$"
 _ESCAPE = re.compile(rb"\\.?", re.DOTALL)
@@ -38,19 +37,19 @@ _WORD_KIND_NAMES = (
     " brace_expression extglob_pattern regex variable_name command_substitution process_substitution"
     " arithmetic_expansion command_name"
 )
-# Kinds of nodes that are words, or parts of one.
+# Kinds of nodes that are words or parts of words.
 WORD_KINDS = frozenset(_WORD_KIND_NAMES.split())
 SUBSTITUTION_KINDS = ("command_substitution", "process_substitution")
 
 
 def parse_script(text: str) -> SyntaxNode | None:
-    """Return the tree of a text; None if it is too large or cannot be repaired, or without the parser."""
+    """Return the syntax tree; None if the text is too large or beyond repair, or the parser is not installed."""
     language = None if is_too_large(text) else _load_language()
     if language is None:
         return None
     from tree_sitter import Parser
 
-    # Every character becomes one byte, so that positions in the tree are positions in the text.
+    # Map every character to one byte, so that positions in the tree equal positions in the text.
     data = bytearray(_NON_ASCII.sub(FILLER.decode(), text).encode())
     for _ in range(_MAX_FIX_ROUNDS):
         root = SyntaxNode(Parser(language).parse(bytes(data)).root_node, text)
@@ -67,7 +66,7 @@ def is_too_large(text: str) -> bool:
 
 
 def disable_comments(text: str) -> str:
-    """Return the text, of the same length, so that it parses as in a shell without comments."""
+    """Change the text, keeping its length, so that it parses as in a shell without comments."""
     root = parse_script(text) if "#" in text else None
     chars = list(text)
     for node in root.iterate_descendants() if root else ():
@@ -87,7 +86,7 @@ def _load_language() -> Language | None:
 
 
 def _load_binding() -> Any:
-    """Load the binding of the bash grammar without its package, which would import a megabyte for highlighting."""
+    """Load the bash grammar's binding without its package, which would import a megabyte for highlighting."""
     package = find_spec("tree_sitter_bash")
     spec = package and PathFinder.find_spec("tree_sitter_bash._binding", package.submodule_search_locations)
     if not spec or spec.loader is None:
@@ -106,7 +105,7 @@ def find_fixes(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
 
 
 def _find_prefixes(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
-    """Blank `time` and `coproc` before a statement, which the grammar takes for programs."""
+    """Blank out `time` and `coproc` before a statement, which the grammar mistakes for programs."""
     for node in root.iterate_descendants():
         prefix = _STATEMENT_PREFIX.match(data, node.start) if node.kind == "command_name" else None
         if prefix and node.text in ("time", "coproc"):
@@ -114,8 +113,8 @@ def _find_prefixes(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
 
 
 def _find_torn_words(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
-    """Fill backslashes that the grammar takes for the end of a word or for space but a shell does not."""
-    # Marks the bytes of every leaf: a backslash outside of them was taken for space.
+    """Replace backslashes that the grammar, unlike a shell, treats as the end of a word or as space."""
+    # Mark the bytes of all leaves: the grammar treated any backslash outside of them as space.
     covered = bytearray(len(data))
     ends: set[int] = set()
     todo = [(root, False)]
@@ -137,7 +136,7 @@ def _find_torn_words(root: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
 
 
 def _find_translated_strings(node: SyntaxNode, data: bytearray) -> Iterator[TextFix]:
-    """Fill the `$` of `$"…"`, which belongs to the word but is a separate token in the grammar."""
+    """Replace the `$` of `$"…"`, which belongs to the word but is a separate token in the grammar."""
     dollar = node.start - 1
     if (
         node.kind == "string"
@@ -149,13 +148,13 @@ def _find_translated_strings(node: SyntaxNode, data: bytearray) -> Iterator[Text
 
 
 def _find_escapes(data: bytearray, start: int) -> set[int]:
-    """Return the backslashes of a `$'…'`; the grammar does not see that `$'\\\\'` ends there."""
+    """Return the positions of backslashes in a `$'…'`. The grammar misses that `$'\\\\'` ends there."""
     whole = _ANSI_STRING.match(data, start)
     return {escape.start() for escape in _ESCAPE.finditer(data, start, whole.end())} if whole else set()
 
 
 class UnreadableSyntax(Exception):
-    """The tree is too deep, or differs from how a shell would parse the text."""
+    """The tree is too deep, or a shell would parse the text differently."""
 
 
 class SyntaxNode:
@@ -188,7 +187,7 @@ class SyntaxNode:
 
     @property
     def is_named(self) -> bool:
-        """Return True if it is not only an operator or delimiter."""
+        """Return True unless the node is an operator or delimiter."""
         return self._node.is_named
 
     @property
@@ -203,7 +202,7 @@ class SyntaxNode:
 
     def iterate_descendants(self) -> Iterator[SyntaxNode]:
         """Iterate over this node and all named nodes below it, without recursion."""
-        # An explicit stack: a hostile text nests deeper than Python's recursion limit.
+        # Use an explicit stack, because a hostile text may nest deeper than Python's recursion limit.
         todo = [self]
         while todo:
             node = todo.pop()

@@ -1,7 +1,7 @@
-"""Expand a word of a command line as the shell would pass it to the program: without quotes, with braces expanded.
+"""Expand a word as the shell would pass it to the program: quotes removed, braces expanded.
 
 Text known only at run time (variables, substitutions) becomes UNKNOWN_TEXT. During expansion, quoted special characters
-are masked by private-use characters, so that `'*'` is not taken for a pattern.
+are replaced with private-use characters, so that `'*'` is not mistaken for a pattern.
 """
 
 import re
@@ -16,7 +16,7 @@ _HOME = "\ue00e"
 _SPECIAL_CHARS = "{},*?[~"
 _MASK_TABLE = {ord(char): chr(0xE000 + index) for index, char in enumerate(_SPECIAL_CHARS)}
 _UNMASK_TABLE = {0xE000 + index: char for index, char in enumerate(_SPECIAL_CHARS)} | {ord(_HOME): "~"}
-# Mask characters, which an analyzed text must not contain.
+# Replacements for quoted characters. An analyzed text must not contain them.
 RESERVED_CHARS = re.compile("[\ue000-\ue00f]")
 _GLOB_CHARS = re.compile(r"[*?\[]")
 _UNESCAPED_SPACE = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
@@ -40,7 +40,7 @@ _DOUBLE_QUOTED_ESCAPE = re.compile(r"\\([\\$`\"\n])")
 
 
 class ShellWord(Struct, frozen=True):
-    """``text`` contains UNKNOWN_TEXT where it is unknown; ``start`` and ``end`` are positions in the source."""
+    """``text`` has UNKNOWN_TEXT in place of unknown parts; ``start`` and ``end`` are positions in the source."""
 
     text: str
     start: int = 0
@@ -53,7 +53,7 @@ class ShellWord(Struct, frozen=True):
 
 
 def expand_word(node: SyntaxNode) -> list[ShellWord]:
-    """Expand one word of the source; braces may produce several. Raises UnreadableSyntax."""
+    """Expand one word of the source. Braces may produce several words. Raises UnreadableSyntax."""
     return [_build_word(text, node) for text in _expand_braces(_mask_node(node))]
 
 
@@ -78,7 +78,7 @@ def _mask_node(node: SyntaxNode) -> str:
             raise UnreadableSyntax
         return _unescape_text(raw)
     pieces = node.children
-    # The grammar drops characters between two pieces in some words; their text would be missing here.
+    # In some words the grammar drops characters between two pieces, and their text would be missing here.
     if any(piece.end != following.start for piece, following in pairwise(pieces)):
         raise UnreadableSyntax
     return "".join(_strip_dollar(piece, following) for piece, following in pairwise([*pieces, node]))
@@ -92,7 +92,7 @@ def _strip_dollar(piece: SyntaxNode, following: SyntaxNode) -> str:
 
 
 def _mask_double_quoted(node: SyntaxNode) -> str:
-    """Mask a string from its source text, because the grammar leaves some literal text out of the tree."""
+    """Mask a string based on its source text, because the tree omits some literal text."""
     source, start = node.text, node.start
     text, position = "", source.find('"') + 1
     for child in node.named_children:
@@ -108,7 +108,7 @@ def _mask_text(text: str) -> str:
 
 
 def _unescape_text(raw: str) -> str:
-    """Remove backslashes and mask the characters that they quote; a backslash-newline disappears."""
+    """Remove backslashes and mask the characters they quote. A backslash-newline is removed entirely."""
     return re.sub(r"\\(.?)", lambda match: _mask_text(match[1].replace("\n", "")), raw, flags=re.DOTALL)
 
 
@@ -118,7 +118,7 @@ def _expand_braces(text: str) -> list[str]:
     done: list[str] = []
     while todo:
         if len(todo) + len(done) > _MAX_WORDS:
-            # `{a,b}{a,b}{a,b}…` doubles with every pair.
+            # The result of `{a,b}{a,b}{a,b}…` doubles with every pair.
             return [UNKNOWN_TEXT]
         word = todo.pop()
         expanded = _expand_first_brace(word)
@@ -130,7 +130,7 @@ def _expand_braces(text: str) -> list[str]:
 
 
 def _expand_first_brace(text: str) -> list[str] | None:
-    """Return the texts of the first pair of braces; None without one."""
+    """Return the texts that the first pair of braces expands to; None if there are no braces."""
     for brace in re.finditer(r"\{", text):
         commas, end = _find_brace_end(text, brace.end())
         before, inside = text[: brace.start()], text[brace.end() : end]
@@ -143,7 +143,7 @@ def _expand_first_brace(text: str) -> list[str] | None:
 
 
 def _find_brace_end(text: str, start: int) -> tuple[list[int], int]:
-    """Return the positions of the commas of this level and of the closing brace (0 if there is none)."""
+    """Return the positions of the commas at this level and of the closing brace (0 if there is none)."""
     commas, depth = [], 0
     for index in range(start, len(text)):
         if text[index] == "{":
@@ -158,12 +158,12 @@ def _find_brace_end(text: str, start: int) -> tuple[list[int], int]:
 
 
 def decode_ansi_c(text: str) -> str:
-    """Decode the inside of `$'…'`."""
+    """Decode the content of `$'…'`."""
     return _ANSI_ESCAPE.sub(_decode_escape, text)
 
 
 def decode_double_quoted(text: str) -> str:
-    """Decode the inside of `"…"`: a backslash only escapes `$`, a backquote, `"`, itself and a newline."""
+    """Decode the content of `"…"`. A backslash escapes only `$`, a backquote, `"`, itself and a newline."""
     return _DOUBLE_QUOTED_ESCAPE.sub(lambda match: match[1].replace("\n", ""), text)
 
 
@@ -178,6 +178,6 @@ def _decode_escape(match: re.Match[str]) -> str:
 
 
 def _decode_character(number: int) -> str:
-    # U+E000 to U+E00F, after the surrogates, are the characters that py uses as masks.
+    # Rejects surrogates and, directly after them, U+E000 to U+E00F, which are our mask characters.
     is_text = 0 < number < 0x110000 and not 0xD800 <= number <= 0xE00F
     return chr(number) if is_text else "\ufffd"

@@ -22,10 +22,10 @@ SELECT (SELECT count(*) FROM pane),
 
 
 def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents]:
-    """Copy the committed state to a new file; return its size and contents. Raises Conflict if the file exists."""
+    """Copy the committed state to a new file; return its size and a summary. Raises Conflict if the file exists."""
     part = claim_path(path)
     try:
-        # Created here and not by SQLite, so that it is private from the start.
+        # Created here rather than by SQLite, so that the file is private from the start.
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
         connection.execute("VACUUM INTO ?", (part,))
         fsync_path(part)
@@ -34,7 +34,7 @@ def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents
         # A rename is durable only after its folder is synced.
         fsync_path(os.path.dirname(path))
     except BaseException:
-        # Also the empty file that claimed the name: otherwise the next attempt would find it in use.
+        # Also remove the empty file that claimed the name; otherwise the next attempt would raise Conflict.
         for name in (part, path):
             with suppress(FileNotFoundError):
                 os.unlink(name)
@@ -43,9 +43,9 @@ def write_copy(connection: Connection, path: str) -> tuple[int, DatabaseContents
 
 
 def replace_copy(connection: Connection, path: str) -> int:
-    """Replace an older copy atomically once the new one is complete; return the size of the new one."""
+    """Write a new copy, then atomically replace the older one with it; return the new size."""
     new_path = f"{path}.new"
-    # Left by a daemon that was killed while it wrote a snapshot.
+    # Left behind by a daemon that was killed while writing a snapshot.
     with suppress(FileNotFoundError):
         os.unlink(new_path)
     size, _ = write_copy(connection, new_path)
@@ -64,7 +64,7 @@ def claim_path(path: str) -> str:
 
 
 def open_immutable(path: str) -> Connection:
-    """Open a file that no process writes to read-only; SQLite creates no files next to it."""
+    """Open a file read-only that no process is writing, so that SQLite creates no files next to it."""
     # Imported here because it costs half a megabyte and is rarely used.
     from urllib.parse import quote
 

@@ -12,7 +12,7 @@ from termvisor.store.tables.indexed_table import INDEXED_TABLES
 
 
 def check_integrity(connection: Connection, *, thorough: bool, copy_path: str) -> str:
-    """Return ``ok`` or the damage. ``thorough`` reads every row and index and writes a temporary copy."""
+    """Return ``ok`` or the damage found. ``thorough`` reads every row and index, and needs a temporary copy."""
     damage = _check_pages(connection, thorough=thorough)
     for table in INDEXED_TABLES.values():
         damage += table.compare_counts(connection)
@@ -22,14 +22,14 @@ def check_integrity(connection: Connection, *, thorough: bool, copy_path: str) -
 
 
 def find_file_damage(path: str) -> str:
-    """Return the damage in the pages and indexes of a file that no process writes to; empty if there is none."""
+    """Return the damage in the pages and indexes of a file that no process is writing; empty if it is intact."""
     with closing(open_immutable(path)) as connection:
         return "; ".join(_check_pages(connection, thorough=True))
 
 
 def find_index_damage(connection: Connection) -> list[str]:
-    """Return the search indexes that do not match their text. Locks the file."""
-    # A backup of an older version may not have all of the tables.
+    """Describe each full-text index that differs from the text it indexes. Locks the database while it compares."""
+    # A backup made by an older version may lack some of the tables.
     tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     indexed = [table for name, table in INDEXED_TABLES.items() if name in tables]
     return [damage for table in indexed for damage in table.compare_texts(connection)]
@@ -42,7 +42,7 @@ def _check_pages(connection: Connection, *, thorough: bool) -> list[str]:
 
 def _check_indexes_on_copy(connection: Connection, copy_path: str) -> list[str]:
     names = (copy_path, f"{copy_path}-wal", f"{copy_path}-shm")
-    # Left by a check that was killed.
+    # Left behind by a check that was killed.
     _remove_files(names)
     write_copy(connection, copy_path)
     try:

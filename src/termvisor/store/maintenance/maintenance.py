@@ -1,7 +1,7 @@
 """Delete old rows, release free pages, merge indexes, write backups, check integrity, and record each run.
 
-Invariant: no step holds the writer longer than one slice, so that other writes get their turn in between. The
-exception is rebuilding an index, which is only needed after it was damaged.
+Invariant: no step holds the writer for longer than one time slice, so that other writes can run in between. The only
+exception is rebuilding an index, which is needed only after damage.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ from termvisor.store.tables.indexed_table import INDEXED_TABLES, IndexedTable
 T = TypeVar("T")
 
 SLICE_DURATION_S = 0.005
-"""Seconds that one slice may hold the writer; the step that is running then finishes."""
+"""Seconds for which one slice may hold the writer; a step that has begun is still completed."""
 _PAGES_PER_STEP = 16
 _MAX_PAGES_PER_SLICE = 128
 _RUNS = RowSelector(MaintenanceRun, "maintenance", omit=("is_done",))
@@ -42,7 +42,7 @@ class StoreMaintenance:
     async def delete_older_rows(
         self, before: int, tables: Sequence[RetainedTable] = HISTORY_TABLES
     ) -> AsyncIterator[tuple[str, int]]:
-        """Delete rows that ended before this time; yield the table and its deleted rows after each slice."""
+        """Delete rows that ended before this time; yield the table and the number of deleted rows after each slice."""
         for retained in tables:
             progress = DeletionProgress(retained, before)
             while not progress.is_done:
@@ -61,7 +61,7 @@ class StoreMaintenance:
         return await self._db.write(lambda connection: delete_empty_panes(connection, before, on_disk))
 
     async def reserve_ids(self, pane: PaneId, epoch: EpochId) -> None:
-        """Make new panes and epochs get higher ids than these, which raw log files on disk already carry."""
+        """Ensure that new panes and epochs get higher ids than these, which raw log files on disk already use."""
         await self._db.write(lambda connection: reserve_row_ids(connection, {"pane": pane, "epoch": epoch}))
 
     async def find_oldest_text_time(self) -> int | None:
@@ -69,11 +69,11 @@ class StoreMaintenance:
         return await self._db.read(lambda connection: connection.execute(query).get)
 
     async def read_epoch_progress(self) -> Mapping[EpochId, tuple[int, bool]]:
-        """Return for each epoch the number of bytes committed as text, and whether it is closed."""
+        """Return, for each epoch, the number of bytes committed as text and whether the epoch is closed."""
         return await self._db.read(_read_epoch_progress)
 
     async def release_free_pages(self) -> AsyncIterator[tuple[int, int]]:
-        """Return free pages to the file system; yield the released and the remaining pages after each slice."""
+        """Return free pages to the file system; after each slice, yield the number of pages released and remaining."""
         released, left = 0, await self._db.read(_count_releasable_pages)
         while left:
             freed, left = await self._db.write(self._release_pages)
@@ -83,7 +83,7 @@ class StoreMaintenance:
                 return
 
     async def merge_indexes(self) -> AsyncIterator[tuple[str, int]]:
-        """Merge the segments of each search index in small steps; yield the table and the steps after each slice."""
+        """Merge the segments of each search index in slices; yield the table and the number of slices so far."""
         for table in INDEXED_TABLES.values():
             step, steps, has_more = -_PAGES_PER_STEP, 0, True
             while has_more:
@@ -92,17 +92,17 @@ class StoreMaintenance:
                 yield table.name, steps
 
     async def rebuild_indexes(self) -> AsyncIterator[str]:
-        """Rebuild each search index from the text; yield its table when it is done."""
+        """Rebuild the search indexes from the text; yield the table after each one."""
         for table in INDEXED_TABLES.values():
             await self._db.write(table.rebuild)
             yield table.name
 
     async def write_backup(self, path: str) -> tuple[int, DatabaseContents]:
-        """Write a copy to a new file; return its size and contents. Raises Conflict if the file exists."""
+        """Write a copy to a new file; return its size and a summary. Raises Conflict if the file exists."""
         return await self._db.run_on_own_connection(lambda connection: _write_translated(path, write_copy, connection))
 
     async def write_snapshot(self, path: str) -> int:
-        """Replace the previous snapshot by a new copy; return its size."""
+        """Replace the previous snapshot with a new copy; return its size."""
         return await self._db.run_on_own_connection(
             lambda connection: _write_translated(path, replace_copy, connection)
         )
@@ -115,7 +115,7 @@ class StoreMaintenance:
         )
 
     async def count_used_bytes(self) -> int:
-        """Return the bytes of all used pages, without the free pages inside the file."""
+        """Return the total size of all used pages in bytes, without the free pages inside the file."""
         return await self._db.read(_count_used_bytes)
 
     async def record_run(self, run: MaintenanceRun) -> None:
@@ -130,7 +130,7 @@ class StoreMaintenance:
         return await self._db.read(lambda connection: _RUNS.list(connection, "ORDER BY id DESC LIMIT ?", (limit,)))
 
     def _start_slice(self) -> Callable[[], bool]:
-        """Return a function that tells whether the slice that starts now is over."""
+        """Start a slice; return a function that returns True once the slice is over."""
         until = self._clock.monotonic() + SLICE_DURATION_S
         return lambda: self._clock.monotonic() > until
 
@@ -139,7 +139,7 @@ class StoreMaintenance:
 
     def _release_pages(self, connection: Connection) -> tuple[int, int]:
         """Release pages for one slice; return how many were released and how many are left."""
-        # The pages are moved now but written at COMMIT, outside the slice's clock: hence the limit on their number.
+        # Pages are moved now but written at COMMIT, which the slice does not measure, so their number is limited too.
         before = left = _count_releasable_pages(connection)
         is_over = self._start_slice()
         while left and before - left < _MAX_PAGES_PER_SLICE and not is_over():
@@ -148,7 +148,7 @@ class StoreMaintenance:
         return before - left, left
 
     def _merge_segments(self, table: IndexedTable, pages: int, connection: Connection) -> bool:
-        """Merge for one slice; return True if there is more to merge."""
+        """Merge index segments for one slice; return True if there is more to merge."""
         is_over, has_more = self._start_slice(), True
         while has_more and not is_over():
             has_more, pages = table.merge_segments(connection, pages), _PAGES_PER_STEP
@@ -156,7 +156,7 @@ class StoreMaintenance:
 
 
 def _write_translated(path: str, write: Callable[[Connection, str], T], connection: Connection) -> T:
-    """Write a copy; errors name the path of the copy, not of the database."""
+    """Write a copy; errors name the path of the copy instead of the database."""
     with translate_errors(path):
         return write(connection, path)
 
@@ -167,7 +167,7 @@ def _read_epoch_progress(connection: Connection) -> dict[EpochId, tuple[int, boo
 
 
 def _count_releasable_pages(connection: Connection) -> int:
-    """Return the free pages, or 0 for a large file of an older version, which cannot release them."""
+    """Return the number of free pages, or 0 for a large file from an older version, which cannot release them."""
     free: int = connection.pragma("freelist_count")
     return free if connection.pragma("auto_vacuum") == AUTO_VACUUM_INCREMENTAL else 0
 

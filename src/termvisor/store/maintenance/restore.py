@@ -1,7 +1,7 @@
-"""Replace the database by a backup, in a worker process while no daemon runs.
+"""Replace the database with a backup, in a worker process while no daemon is running.
 
-Invariant: if the process is killed at any moment, there is a complete database under the name: the previous one or the
-backup. The previous one is kept under a dated name and never deleted. Row ids that it assigned are not reused.
+Invariant: whenever the process is killed, the path holds a complete database, either the previous one or the backup.
+The previous one is kept under a dated name and never deleted. Row ids that it assigned are not reused.
 """
 
 import os
@@ -26,7 +26,7 @@ _BACKUP_HINT = "Name a file that `visor db backup` wrote."
 
 
 def inspect_restore(backup: str, database: str) -> RestoreSummary:
-    """Return the contents of the backup and of the present database. Raises if the backup is not usable."""
+    """Return summaries of the backup and the current database. Raises if the backup cannot be used."""
     _reject_invalid_backup(backup, database)
     with translate_errors(backup):
         if damage := find_file_damage(backup):
@@ -41,7 +41,7 @@ def inspect_restore(backup: str, database: str) -> RestoreSummary:
 
 
 def restore_backup(backup: str, database: str, at: int) -> RestoreSummary:
-    """Check the backup, copy it, and put the copy in the place of the database."""
+    """Check the backup, copy it, and replace the database with the copy."""
     summary = inspect_restore(backup, database)
     restored = f"{database}.restored"
     with translate_errors(restored):
@@ -80,18 +80,18 @@ def _read_present_contents(database: str) -> DatabaseContents | None:
             _checkpoint_wal(connection)
         return read_file_contents(database)
     except apsw.Error:
-        # A damaged database is one reason to restore; it is replaced without a summary.
+        # A damaged database is a common reason to restore, so it is replaced without a summary.
         return None
 
 
 def _checkpoint_wal(connection: Connection) -> None:
-    """Move everything into the one file; SQLite removes the -wal and -shm files when the connection closes."""
+    """Move the write-ahead log into the database; SQLite removes the -wal and -shm files when the connection closes."""
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _copy_backup(backup: str, restored: str) -> None:
-    # Left by a restore that was killed; an old -wal file would be applied to the new copy.
+    # Left behind by a restore that was killed; an old -wal file would be applied to the new copy.
     for name in (restored, f"{restored}-wal", f"{restored}-shm"):
         with suppress(FileNotFoundError):
             os.unlink(name)
@@ -100,7 +100,7 @@ def _copy_backup(backup: str, restored: str) -> None:
 
 
 def _prepare_copy(restored: str, database: str) -> None:
-    """Check the search indexes of the copy and reserve the row ids that the present database assigned."""
+    """Check the search indexes of the copy and reserve the row ids that the current database assigned."""
     with closing(open_connection(restored)) as connection:
         if damage := find_index_damage(connection):
             raise StorageError(f"the backup is damaged: {'; '.join(damage)}", hint="Nothing was changed.")
@@ -113,13 +113,13 @@ def _prepare_copy(restored: str, database: str) -> None:
 
 
 def _read_last_ids(database: str) -> dict[str, int]:
-    """Return the last id that the present database assigned in each table."""
+    """Return the last id that the current database assigned in each table."""
     try:
         with closing(open_connection(database)) as connection:
             rows = connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
             _checkpoint_wal(connection)
     except apsw.Error:
-        # Missing or damaged: there are no ids to keep free.
+        # The database is missing or damaged, so there are no ids to reserve.
         return {}
     return dict(cast("list[tuple[str, int]]", rows))
 
@@ -132,7 +132,7 @@ def _swap_databases(restored: str, database: str, at: int) -> str | None:
 
 
 def _keep_old_database(database: str, at: int) -> str:
-    """Link the present database to a dated name; the -wal and -shm files of a damaged one move along."""
+    """Hard-link the current database to a dated name; move the -wal and -shm files of a damaged one with it."""
     stamp = format_timestamp(at)[:19].replace(":", "")
     kept = next(name for name in _list_candidate_names(f"{database}.{stamp}") if not os.path.exists(name))
     for suffix in ("-wal", "-shm"):
@@ -141,7 +141,7 @@ def _keep_old_database(database: str, at: int) -> str:
     try:
         os.link(database, kept)
     except OSError:
-        # A file system without hard links: between the two renames there is no database under the name.
+        # The file system has no hard links: between the two renames, there is no database at the path.
         os.rename(database, kept)
     return kept
 

@@ -1,9 +1,9 @@
 """Find and delete old rows of every table that grows with time, and panes that have no data left.
 
-``HISTORY_TABLES`` hold what was captured, ``ACTION_TABLES`` requested and executed actions, ``SIGNAL_TABLES`` evidence
-about agents. The audit log is in none of them: it is never deleted.
+``HISTORY_TABLES`` hold captured data, ``ACTION_TABLES`` requested and executed actions, ``SIGNAL_TABLES`` evidence
+about agents. The audit log is in none of these groups and is never deleted.
 
-Ids rise with time almost in order, so old rows are found from the lowest id on, without an index on the time.
+Ids are almost in order of time, so old rows are found by scanning up from the lowest id, without an index on the time.
 Invariant: a row is deleted together with its entries in the search index. Ids of deleted panes are not reused.
 """
 
@@ -17,7 +17,7 @@ from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection
 from termvisor.store.tables.indexed_table import INDEXED_TABLES
 
-# Rows between two checks whether the slice is over.
+# Rows to process between two checks of whether the slice is over.
 _ROWS_PER_BATCH = 8
 _COMMAND_ENDED = "CASE status WHEN 'running' THEN NULL ELSE coalesce(ended_at, started_at) END"
 _SEND_ENDED = "CASE WHEN outcome IS NOT NULL THEN step_at END"
@@ -33,10 +33,10 @@ SELECT id FROM pane WHERE gone_at < ?
 
 
 class RetainedTable(Struct, frozen=True):
-    """How the age of a table's rows is computed.
+    """A table with expiring rows, and how their age is computed.
 
-    A row is old if ``end_expression`` is before the limit. From the first row on whose ``start_column`` is not before
-    the limit, no row is old.
+    A row is old if its ``end_expression`` is before the limit. The scan stops at the first row whose ``start_column``
+    is not before the limit.
     """
 
     table: str
@@ -70,10 +70,10 @@ ACTION_TABLES = (
     RetainedTable("run", "at", "ended_at"),
     RetainedTable("mute", "at", "until"),
 )
-"""Requests, permits and reservations still in force have not ended and stay."""
+"""Requests, permits and reservations that are still in force have not ended and are kept."""
 
 SIGNAL_TABLES = (RetainedTable("fact", "at", _FACT_ENDED),)
-"""Facts after the stored checkpoint are needed to rebuild the current states and are never old."""
+"""Facts after the stored checkpoint are needed to rebuild the current states, so they are never old."""
 
 
 class DeletionProgress(Struct):
@@ -83,7 +83,7 @@ class DeletionProgress(Struct):
     before: int
     """Rows that ended before this time are old."""
     last_checked_id: int = 0
-    """Rows up to this id were checked."""
+    """Rows up to this id have been checked."""
     deleted: int = 0
     is_done: bool = False
 
@@ -91,7 +91,7 @@ class DeletionProgress(Struct):
 def delete_old_rows(
     connection: Connection, progress: DeletionProgress, is_slice_over: Callable[[], bool]
 ) -> DeletionProgress:
-    """Delete old rows until the slice is over or none is left."""
+    """Delete old rows until the slice is over or none are left."""
     while not progress.is_done and not is_slice_over():
         _delete_batch(connection, progress)
     if indexed := INDEXED_TABLES.get(progress.retained.table):

@@ -1,8 +1,8 @@
 """Open SQLite with one writer thread and one reader thread, each with its own connection.
 
-A write is a callable that runs in its own transaction and is committed as a whole or not at all. Calls queue in their
-thread and every caller awaits its own, so a queue is never longer than the number of callers. SQLite errors are
-translated here, once. A file that is damaged, foreign or of a newer version is not modified.
+A write is a callable that runs in its own transaction and is committed as a whole or not at all. Each thread has a
+queue of calls. Every caller awaits its call, so a queue is never longer than the number of callers. SQLite errors are
+translated only here. A file that is damaged, of another program or of a newer version is not modified.
 """
 
 import asyncio
@@ -16,13 +16,7 @@ import apsw
 
 from termvisor.errors import NewerDatabase, StorageError
 from termvisor.log import get_logger
-from termvisor.store.sqlite.database_file import (
-    APPLICATION_ID,
-    MIGRATIONS_DIR,
-    apply_migrations,
-    find_latest_version,
-    read_database_header,
-)
+from termvisor.store.sqlite import database_file
 from termvisor.store.sqlite.error_messages import translate_errors
 from termvisor.store.sqlite.worker_thread import WorkerThread
 
@@ -34,7 +28,7 @@ TokenSpan = tuple[int, int, str]
 
 PAGE_SIZE = 8192
 AUTO_VACUUM_INCREMENTAL = 2
-"""Free pages are returned in small steps on request: a full VACUUM would block every write."""
+"""Free pages are released in small steps on request, because a full VACUUM would block every write."""
 # Files up to 64 MB are converted to incremental vacuum when they are opened; larger ones would delay the start.
 _MAX_PAGES_TO_VACUUM = (64 << 20) // PAGE_SIZE
 _BUSY_TIMEOUT_MS = 5000
@@ -60,12 +54,12 @@ class Database:
         self._is_writable = True
 
     @classmethod
-    async def open(cls, path: str, migrations: str = MIGRATIONS_DIR) -> "Database":
+    async def open(cls, path: str, migrations: str = database_file.MIGRATIONS_DIR) -> "Database":
         database = cls(path)
         try:
             await database._run_in_thread(database._writer_thread, lambda: database._open_connections(migrations))
         except BaseException:
-            # The threads must end also when the caller is cancelled.
+            # The threads must end even if the caller is cancelled.
             database._release()
             raise
         return database
@@ -75,9 +69,9 @@ class Database:
         return await self._run_in_thread(self._writer_thread, lambda: self._run_transaction(fn))
 
     async def write_durably(self, fn: Callable[[Connection], T], *, on_stored: Callable[[], object] | None = None) -> T:
-        """Run ``fn`` as `write` does and sync it to disk before returning, so that it survives a power failure.
+        """Run ``fn`` like `write`, and sync it to disk before returning, so that it survives a power failure.
 
-        ``on_stored`` is called in the writer thread after the sync, also if the caller was cancelled meanwhile.
+        ``on_stored`` is called in the writer thread after the sync, even if the caller was cancelled in the meantime.
         """
         return await self._run_in_thread(self._writer_thread, lambda: self._run_durably(fn, on_stored))
 
@@ -105,7 +99,7 @@ class Database:
         return await asyncio.to_thread(self._translate_errors, lambda: _run_with_connection(self.path, fn))
 
     async def measure_sizes(self) -> tuple[int, int]:
-        """Return the bytes of the database with its write-ahead log, and the pages in that log."""
+        """Return the size of the database and its write-ahead log in bytes, and the number of pages in that log."""
         wal_bytes = _get_file_size(self.path + "-wal")
         # A WAL file has a 32-byte header and a 24-byte header before each page.
         return _get_file_size(self.path) + wal_bytes, max(0, wal_bytes - 32) // (PAGE_SIZE + 24)
@@ -120,7 +114,7 @@ class Database:
             if self._writer_connection is not None:
                 await self.checkpoint()
         except StorageError as error:
-            # SQLite replays the write-ahead log when the file is opened next.
+            # SQLite replays the write-ahead log the next time the file is opened.
             log.warning("closing without a checkpoint: %s", error)
         finally:
             await asyncio.to_thread(self._release)
@@ -129,7 +123,7 @@ class Database:
         try:
             future = thread.submit(lambda: self._translate_errors(work))
         except RuntimeError as error:
-            # The thread is closed: a task outlived the store during the stop of the daemon.
+            # The thread is closed: a task outlived the store while the daemon was stopping.
             raise _build_closed_error() from error
         return await future
 
@@ -138,10 +132,10 @@ class Database:
             return work()
 
     def _open_connections(self, migrations: str) -> None:
-        is_new = _check_file(self.path, find_latest_version(migrations))
-        # The writer first: it creates and migrates the schema that the reader expects.
+        is_new = _check_file(self.path, database_file.find_latest_version(migrations))
+        # Open the writer first: it creates and migrates the schema that the reader expects.
         self._writer_connection = open_connection(self.path, is_new)
-        apply_migrations(self._writer_connection, migrations)
+        database_file.apply_migrations(self._writer_connection, migrations)
         _enable_incremental_vacuum(self._writer_connection)
         self._writer_connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
         self._reader_connection = open_connection(self.path)
@@ -161,7 +155,7 @@ class Database:
 
     def _run_durably(self, fn: Callable[[Connection], T], on_stored: Callable[[], object] | None) -> T:
         connection = _require_open(self._writer_connection)
-        # NORMAL syncs a write-ahead log only at checkpoints: the last commits may be lost at a power failure.
+        # NORMAL syncs a write-ahead log only at checkpoints: the last commits may be lost in a power failure.
         connection.execute("PRAGMA synchronous = FULL")
         try:
             result = self._run_transaction(fn)
@@ -177,7 +171,7 @@ class Database:
             return fn(connection)
 
     def _release(self) -> None:
-        # Threads before connections: a queued call may still use one.
+        # Close threads before connections, which queued calls may still use.
         self._reader_thread.close()
         self._writer_thread.close()
         for connection in (self._reader_connection, self._writer_connection):
@@ -199,8 +193,8 @@ def get_tokenizer() -> Callable[[str], list[TokenSpan]]:
 
 
 def _check_file(path: str, known_version: int) -> bool:
-    """Reject a foreign or newer file; create a private file if there is none. Return True if it was created."""
-    header = read_database_header(path)
+    """Reject a file of another program or newer version; create a private file if there is none and return True."""
+    header = database_file.read_database_header(path)
     if header is None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     elif not header.is_termvisor:
@@ -208,7 +202,7 @@ def _check_file(path: str, known_version: int) -> bool:
         raise StorageError(f"{path} {kind}", hint="The file was not changed. Move it away to start with a new one.")
     elif header.version > known_version:
         raise NewerDatabase(f"{path} has schema {header.version}; this version supports up to {known_version}")
-    # A restored or copied file may be readable by others; it holds everything that terminals showed.
+    # A restored or copied file may be readable by others, but it contains everything that terminals showed.
     if os.stat(path).st_mode & 0o077:
         os.chmod(path, 0o600)
     return header is None
@@ -217,14 +211,14 @@ def _check_file(path: str, known_version: int) -> bool:
 def open_connection(path: str, is_new: bool = False) -> Connection:
     connection = Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        # Closing must not checkpoint into a damaged file; `_open_connections` lifts this after all checks passed.
+        # Closing must not checkpoint into a damaged file; `_open_connections` lifts this after all checks have passed.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
         if is_new:
             connection.pragma("page_size", PAGE_SIZE)
             connection.pragma("auto_vacuum", AUTO_VACUUM_INCREMENTAL)
-            connection.pragma("application_id", APPLICATION_ID)
-        # SQLite reads the file only now: a damaged one fails here, before the first write.
+            connection.pragma("application_id", database_file.APPLICATION_ID)
+        # SQLite first reads the file here, so a damaged file fails before the first write.
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         connection.pragma("journal_mode", "wal")
         connection.execute(";".join(_CONNECTION_PRAGMAS)).fetchall()
@@ -235,7 +229,7 @@ def open_connection(path: str, is_new: bool = False) -> Connection:
 
 
 def _enable_incremental_vacuum(connection: Connection) -> None:
-    """Convert a small file of an older version with VACUUM; a large one keeps reusing its free pages."""
+    """Convert a small file from an older version with VACUUM; a large one keeps reusing its free pages."""
     if (
         connection.pragma("auto_vacuum") != AUTO_VACUUM_INCREMENTAL
         and connection.pragma("page_count") < _MAX_PAGES_TO_VACUUM
@@ -263,7 +257,7 @@ def _run_with_connection(path: str, fn: Callable[[Connection], T]) -> T:
 
 
 def _run_checkpoint(connection: Connection) -> int:
-    # PASSIVE does not wait for readers: what they still need is moved next time.
+    # PASSIVE does not wait for readers: pages that they still need are moved next time.
     total, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     return max(0, total - moved)
 

@@ -1,8 +1,8 @@
-"""The database file: read its header as plain bytes, and apply schema migrations.
+"""Header and schema migrations of the database file.
 
-SQLite creates files next to a write-ahead database even when it only reads; a file of another program is therefore
-never opened with it. Layout: https://sqlite.org/fileformat2.html sections 1.3 and 4. Migrations are forward-only files
-``schema/NNNN_name.sql``, each applied in its own transaction: one that fails leaves the database as it was before it.
+The header is read as plain bytes: SQLite would create files next to a write-ahead database that belongs to another
+program. Layout: https://sqlite.org/fileformat2.html sections 1.3 and 4. Migrations are forward-only files
+``schema/NNNN_name.sql``, each applied in its own transaction; a migration that fails leaves the database unchanged.
 """
 
 import os
@@ -103,7 +103,7 @@ def apply_migrations(connection: apsw.Connection, folder: str = MIGRATIONS_DIR) 
 def _apply_migration(connection: apsw.Connection, migration: SchemaMigration) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Checked inside the transaction: another process may have migrated meanwhile.
+        # Checked inside the transaction: another process may have migrated in the meantime.
         if connection.pragma("user_version") < migration.version:
             with open(migration.path, encoding="utf-8") as file:
                 connection.execute(file.read())

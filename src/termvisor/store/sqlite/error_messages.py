@@ -40,13 +40,13 @@ _PERMANENT_ERRORS = _MESSAGES_BY_ERROR[0][0]
 
 @contextlib.contextmanager
 def translate_errors(path: str) -> Iterator[None]:
-    """Raise SQLite and OS errors of the block as VisorError."""
+    """Translate SQLite and OS errors raised in the block to VisorError."""
     try:
         yield
     except apsw.Error as error:
         raise _translate_error(error, path) from error
     except OSError as error:
-        # From our own file operations; SQLite reports its own as apsw.Error.
+        # Raised by our own file operations; SQLite raises apsw.Error for its own.
         raise StorageError(
             f"{path}: {error.strerror}", hint="Check permissions and free space of the folder."
         ) from error
@@ -59,7 +59,7 @@ def is_transient_error(error: StorageError) -> bool:
 
 
 def _translate_error(error: apsw.Error, path: str) -> VisorError:
-    # Everything that is not listed is a wrong statement, and therefore our bug, not the user's disk.
+    # Any error that is not listed means an invalid statement, which is our bug and not a problem with the disk.
     for kinds, message, hint in _MESSAGES_BY_ERROR:
         if isinstance(error, kinds):
             return StorageError(f"{message.format(path=path)} ({error})", hint=hint)

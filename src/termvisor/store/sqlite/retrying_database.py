@@ -1,6 +1,6 @@
-"""Retry writes while the disk does not accept them, so that captured data is not lost.
+"""Retry writes that fail because of the disk, so that captured data is not lost.
 
-Used by capture and tracking; operations use the plain database and get the error at once. A damaged or closed
+Used by capture and tracking; operations use the plain database and get the error immediately. A damaged or closed
 database is not retried.
 """
 
@@ -43,12 +43,12 @@ class WriteRetry:
                 return result
 
     def stop_retrying(self) -> None:
-        """Raise errors from now on: a retrying write must not block the shutdown of the daemon."""
+        """Raise errors from now on, because a write that keeps retrying must not block the daemon's shutdown."""
         self._is_stopped = True
 
 
 class RetryingDatabase(Database):
-    """A view of a database, with its connections and threads, that retries writes."""
+    """A view of a database that uses the same connections and threads, but retries writes."""
 
     def __init__(self, database: Database, retry: WriteRetry):
         super().__init__(database.path)

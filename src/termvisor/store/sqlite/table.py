@@ -1,4 +1,4 @@
-"""The base of tables: methods that run on a connection, rows as structs, WHERE from optional filters, row ids."""
+"""Base class and helpers for tables: methods that run on a connection, rows as structs, WHERE clauses, row ids."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import wraps
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class StoreTable:
-    """Base of the tables. A method decorated with `run_read` or `run_write` gets the connection as its first argument.
+    """Base of all tables. A method decorated with `run_read` or `run_write` gets the connection as its first argument.
 
     It runs in the reader or writer thread and is awaited by its callers, who do not pass the connection.
     """
@@ -40,7 +40,7 @@ def run_write(method: TableMethod[TableT, P, T]) -> AsyncTableMethod[TableT, P, 
 
 
 def run_durable_write(method: TableMethod[TableT, P, T]) -> AsyncTableMethod[TableT, P, T]:
-    """Run the method as `run_write` does, and sync it to disk before the caller continues."""
+    """Run the method like `run_write`, and sync it to disk before the caller continues."""
     return _run_with(method, lambda db: db.write_durably)
 
 
@@ -73,7 +73,7 @@ class RowSelector(Generic[StructT]):
     ):
         self._struct, self._decoders = struct, tuple(decoders.items())
         self._fields = tuple(name for name in struct.__struct_fields__ if name not in omit)
-        # In brackets because some columns are SQL keywords; SQLite would read an unknown "name" as a text.
+        # In brackets because some columns are SQL keywords; in double quotes, an unknown name would become a string.
         names = (columns.get(name, name) for name in self._fields)
         self._select = f"SELECT {', '.join(name if name[0] == '(' else f'[{name}]' for name in names)} FROM {table}"
 
@@ -82,7 +82,7 @@ class RowSelector(Generic[StructT]):
         return [self._build(row) for row in connection.execute(f"{self._select} {clauses}", values)]
 
     def find(self, connection: Connection, clauses: str, values: Sequence[Any] = ()) -> StructT | None:
-        """Return the first such row, or None."""
+        """Return the first row that ``clauses`` select, or None."""
         row = connection.execute(f"{self._select} {clauses} LIMIT 1", values).fetchone()
         return None if row is None else self._build(row)
 
@@ -118,13 +118,13 @@ def replace_surrogates(text: str) -> str:
 
 
 def read_last_id(connection: Connection, table: str) -> int:
-    """Return the highest id ever assigned in a table, 0 before the first; max(id) would forget deleted rows."""
+    """Return the highest id ever assigned in a table, 0 if none; max(id) would ignore deleted rows."""
     last_id: int | None = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
     return last_id or 0
 
 
 def reserve_row_ids(connection: Connection, highest: Mapping[str, int]) -> None:
-    """Make new rows of these tables get ids above the given ones."""
+    """Ensure that new rows of these tables get ids above the given ones."""
     for table, row_id in highest.items():
         known: int | None = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
         if known is None:

@@ -1,1 +1,1 @@
-"""One module for each group of tables: reads and writes of structs, one transaction per call."""
+"""One module for each group of tables. Every call reads or writes structs in one transaction."""

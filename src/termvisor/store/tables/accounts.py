@@ -20,7 +20,7 @@ WHERE excluded.checked_at >= checked_at
 class AccountTable(StoreTable):
     @run_read
     def list_statuses(self, connection: Connection, accounts: Sequence[Account]) -> list[AccountStatus]:
-        """Return the stored status of these accounts, in their order."""
+        """Return the stored status of these accounts, in the given order."""
         return [_read_status(connection, account) for account in accounts]
 
     @run_write
@@ -46,7 +46,7 @@ class AccountTable(StoreTable):
 
     @run_write
     def record_check(self, connection: Connection, account: Account, at: int, problem: str = "") -> None:
-        """Record that the account was checked; ``problem`` is the reason why the check returned nothing."""
+        """Record that the account was checked; ``problem`` is the reason if the check returned nothing."""
         _record_check(connection, account, at, problem)
 
     @run_write

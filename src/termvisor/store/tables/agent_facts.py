@@ -1,4 +1,4 @@
-"""Store the facts that agent states are computed from, and a checkpoint of the reducer after one of them.
+"""Store the facts from which agent states are computed, and the latest checkpoint of the reducer.
 
 Invariant: the facts, states, sessions, events and detections of one batch are stored in one transaction. Retention
 never deletes facts after the checkpoint, so the current states can always be computed again.
@@ -35,7 +35,7 @@ log = get_logger("facts")
 
 
 class FactCheckpoint(Struct, frozen=True, kw_only=True):
-    """State of the reducer after the fact of that id. ``value`` is encoded in the writer thread."""
+    """State of the reducer after the fact with that id. ``value`` is encoded in the writer thread."""
 
     fact: int
     at: int
@@ -43,7 +43,7 @@ class FactCheckpoint(Struct, frozen=True, kw_only=True):
 
 
 SourcePosition = tuple[int, int]
-"""Incarnation of a source, and its sequence number in it."""
+"""Incarnation of a source, and the sequence number within that incarnation."""
 
 
 class PublishedState(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class PublishedState(Struct, frozen=True, kw_only=True):
 
 
 class FactBatch(Struct, frozen=True, kw_only=True):
-    """Everything to store in one transaction. Facts come with their ids, which continue the stored ones."""
+    """Everything to store in one transaction. Facts already have ids, which continue the stored ones."""
 
     facts: Sequence[tuple[int, Fact]] = ()
     states: Sequence[PublishedState] = ()
@@ -70,11 +70,11 @@ class FactBatch(Struct, frozen=True, kw_only=True):
 
 
 class StoredAgentState(Struct, frozen=True, kw_only=True):
-    """Everything that a starting daemon restores."""
+    """Everything that the daemon restores at startup."""
 
     copy: bytes = b""
     checkpoint_fact: int = 0
-    """The last fact that the checkpoint includes; 0 without one."""
+    """The last fact that the checkpoint includes; 0 if there is no checkpoint."""
     last_fact: int = 0
     last_runtime: int = 0
     last_session: int = 0
@@ -84,7 +84,7 @@ class StoredAgentState(Struct, frozen=True, kw_only=True):
     """The last agent processes that ended, newest first."""
     marks: dict[str, SourcePosition] = {}
     bookmarks: tuple[ReadPosition, ...] = ()
-    """Only of agent processes that had not ended."""
+    """Positions in the files of agent processes that had not ended."""
 
 
 class AgentFactTable(StoreTable):
@@ -152,13 +152,13 @@ class AgentFactTable(StoreTable):
 
     @run_read
     def find_signals(self, connection: Connection, ids: Iterable[SignalId]) -> dict[SignalId, Signal]:
-        """Return those of the signals that are still stored."""
+        """Return the given signals that are still stored."""
         unique_ids = sorted(set(ids))
         return dict(_find_signals(connection, unique_ids))
 
 
 def encode_fact(fact: Fact) -> bytes:
-    """Encode a fact without fields that have their default value, which saves space: there are many facts."""
+    """Encode a fact without the fields that have their default value, to save space: there are many facts."""
     fields = {
         field.encode_name: value
         for field in _get_struct_fields(type(fact))
@@ -168,7 +168,7 @@ def encode_fact(fact: Fact) -> bytes:
 
 
 def decode_fact(fact_id: int, body: bytes) -> Fact | None:
-    """Decode a fact; log and return None for a kind that this version does not know."""
+    """Decode a fact; log and return None if this version does not support its kind."""
     try:
         fact = _FACT_DECODER.decode(body)
     except msgspec.ValidationError as error:

@@ -1,6 +1,6 @@
 """Store approval requests with their votes, and permits.
 
-An approval is valid once, until it expires, and only for the action whose hash was approved.
+An approval can be used once, before it expires, and only for the action whose hash was approved.
 """
 
 from typing import Any
@@ -39,12 +39,12 @@ class ApprovalTable(StoreTable):
         return await self._audit.write_with_entries(lambda connection: _add_request(connection, approval, entry))
 
     async def answer(self, number: int, vote: ApprovalVote, entry: AuditEntry) -> Approval:
-        """Add a vote and return the updated request. Raises BadRequest if it does not exist, Conflict if not open."""
+        """Add a vote; return the updated request. Raises BadRequest if it does not exist, Conflict if it is closed."""
         return await self._audit.write_with_entries(lambda connection: _answer(connection, number, vote, entry))
 
     @run_durable_write
     def consume(self, connection: Connection, number: int, action_hash: str, at: int) -> bool:
-        """Use up an approval; return False if it does not allow exactly this action now."""
+        """Consume an approval; return False if it does not currently allow exactly this action."""
         connection.execute(
             "UPDATE question SET state = 'used'"
             " WHERE id = ? AND action_hash = ? AND state = 'allowed' AND expires_at > ?",

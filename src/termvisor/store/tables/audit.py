@@ -40,12 +40,12 @@ class AuditTable(StoreTable):
 
     async def write_with_entries(self, fn: Callable[[Connection], T]) -> T:
         """Run a durable transaction that also adds entries, then publish an update."""
-        # The callback runs in the writer thread, also if this caller was cancelled.
+        # The callback runs in the writer thread, even if this caller was cancelled.
         loop = asyncio.get_running_loop()
         return await self._db.write_durably(fn, on_stored=lambda: loop.call_soon_threadsafe(self.updates.publish, None))
 
     async def list_chain_entries(self, after: int, limit: int = _PAGE_SIZE) -> list[HashChainEntry]:
-        """Return the first entries after this id as they are stored, for verification."""
+        """Return the first entries after this id exactly as stored, for verification."""
         return [entry for entry, _ in await self._read_page(after, limit)]
 
     @run_read

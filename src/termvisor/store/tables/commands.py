@@ -20,7 +20,7 @@ _INSERT_COMMAND = (
 
 class CommandTable(StoreTable):
     async def find(self, pane: PaneId, which: CommandId | Literal["last"]) -> ShellCommand | None:
-        """Return the command of that id in this pane, or the one that started last."""
+        """Return the command with this id in the pane, or the last one if no id is given."""
         if which == "last":
             return await self._find_first("WHERE pane = ? ORDER BY id DESC", pane)
         return await self._find_first("WHERE pane = ? AND id = ?", pane, which)
@@ -69,7 +69,7 @@ def save_command_update(connection: Connection, pane: PaneId, epoch: EpochId, up
         update.status,
     )
     connection.execute(_UPDATE_COMMAND, (*row, epoch, update.start))
-    # A command is updated several times (start, exit code) and known by its start in the epoch.
+    # A command is updated several times (start, exit code) and identified by its start offset in the epoch.
     if not connection.changes():
         connection.execute(_INSERT_COMMAND, (*row, epoch, update.start, pane))
 

@@ -15,7 +15,7 @@ class DeliveryTable(StoreTable):
         self._audit = audit
 
     async def begin(self, delivery: DeliveryRecord, intent: AuditEntry) -> DeliveryRecord | None:
-        """Store a delivery before its first key; if its key was used before, store nothing and return that one."""
+        """Store a delivery before its first keystroke; if its ``key`` was used before, return that delivery instead."""
         return await self._audit.write_with_entries(lambda connection: _begin(connection, delivery, intent))
 
     @run_durable_write
@@ -25,7 +25,7 @@ class DeliveryTable(StoreTable):
         ).fetchall()
 
     async def end(self, key: str, status: DeliveryStatus, why: str, entry: AuditEntry) -> None:
-        """Store the outcome and its audit entry; an outcome that is already stored stays."""
+        """Store the outcome and its audit entry; an outcome that is already stored is kept."""
         await self._audit.write_with_entries(lambda connection: _end(connection, key, (status, why, entry.at), entry))
 
     @run_read

@@ -1,8 +1,8 @@
-"""Store detections once each, with their events, how they were handled, and mutes.
+"""Store each detection once, with its event and how it was handled; also store mutes.
 
-Invariant: a detection and its event are stored in one transaction, together with the text or the facts that they come
-from. Duplicates are detected in that transaction against the stored rows, so data that is read again after a crash
-is neither lost nor reported twice.
+Invariant: a detection and its event are stored in one transaction with the text or facts in which they were found.
+That transaction also checks for duplicates among the stored rows, so data that is read again after a crash is neither
+lost nor reported twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,24 +16,14 @@ from termvisor.model.detection.detection import Detection, DetectionFilter, Dete
 from termvisor.model.detection.rule import Severity
 from termvisor.model.event import Event, Scalar
 from termvisor.model.ids import EventId
+from termvisor.store.sqlite import table
 from termvisor.store.sqlite.database import Connection
-from termvisor.store.sqlite.table import (
-    RowSelector,
-    StoreTable,
-    build_where,
-    encode_json,
-    insert_row,
-    replace_surrogates,
-    run_durable_write,
-    run_read,
-    run_write,
-)
 from termvisor.store.tables.events import add_event
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _CAPTURES_DECODER = msgspec.json.Decoder(dict[str, str])
 _COMPUTED_FIELDS = ("correlation", "handling")
-_DETECTIONS = RowSelector(
+_DETECTIONS = table.RowSelector(
     Detection,
     "detection",
     columns={
@@ -48,10 +38,10 @@ _DETECTIONS = RowSelector(
         "handling": msgspec.json.Decoder(DetectionHandling | None).decode,
     },
 )
-_MUTES = RowSelector(DetectionMute, "mute")
+_MUTES = table.RowSelector(DetectionMute, "mute")
 USAGE_LIMIT_TYPE = "usage.reached"
 _DAY_NS = 86_400 * NS
-# Within this time an agent's text with the same text before it counts as a redraw of the screen.
+# Within this time, a repeated text of an agent that follows the same text counts as a redraw of the screen.
 _REDRAW_WINDOW_NS = 12 * 3600 * NS
 _SELECT_DUPLICATE = """
 SELECT event, captures FROM detection WHERE pane = :pane AND key = :key AND (
@@ -59,9 +49,9 @@ SELECT event, captures FROM detection WHERE pane = :pane AND key = :key AND (
     OR (:trace <> '' AND trace = :trace AND runtime IS :runtime AND last_at >= :at - :redrawn))
 ORDER BY event DESC LIMIT 1
 """
-# A usage limit is shown again when an agent redraws or another process resumes the conversation, so limits that end in
-# the same minute are one. Texts have no seconds; a time without a date is parsed as the next day's once it is past,
-# hence the comparison one day off.
+# A usage limit is shown again when an agent redraws or another process resumes the conversation, so limits that reset
+# in the same minute count as one (texts have no seconds). A time without a date is parsed as tomorrow's once it has
+# passed today, hence the second comparison with an offset of one day.
 _SELECT_SAME_LIMIT = """
 SELECT event, captures FROM detection WHERE pane = :pane AND type = :type AND agent = :agent
     AND last_at >= :at - :redrawn
@@ -71,23 +61,23 @@ ORDER BY event DESC LIMIT 1
 """
 
 
-class DetectionTable(StoreTable):
-    @run_write
+class DetectionTable(table.StoreTable):
+    @table.run_write
     def add(self, connection: Connection, detections: Sequence[Detection]) -> list[Event]:
         """Store detections in one transaction; return the events of the new ones."""
         return add_detections(connection, detections)
 
-    @run_write
+    @table.run_write
     def add_with_event(self, connection: Connection, detection: Detection, event: Event) -> Event:
         """Store a detection with the given event, without looking for duplicates."""
         keyless = replace(detection, key="")
         return add_detection(connection, keyless, event) or event
 
-    @run_read
+    @table.run_read
     def find(self, connection: Connection, event: EventId) -> Detection | None:
         return _find_detection(connection, event)
 
-    @run_read
+    @table.run_read
     def find_many(self, connection: Connection, events: Iterable[EventId]) -> dict[EventId, Detection]:
         """Return the detections among these events."""
         found = (_find_detection(connection, event) for event in events)
@@ -97,7 +87,7 @@ class DetectionTable(StoreTable):
         """Return the first unhandled detections after this event."""
         return await self.list(DetectionFilter(after=after, is_unhandled=True, limit=limit))
 
-    @run_durable_write
+    @table.run_durable_write
     def handle(self, connection: Connection, event: EventId, handling: DetectionHandling) -> DetectionHandling | None:
         """Mark a detection as handled; return the stored handling, which is an earlier one if it was handled before.
 
@@ -106,12 +96,12 @@ class DetectionTable(StoreTable):
         connection.execute(
             "UPDATE detection SET handled_at = ?, handled_by = ?, action_taken = ?, run = ?"
             " WHERE event = ? AND handled_at IS NULL",
-            (handling.at, handling.by, replace_surrogates(handling.action), handling.run, event),
+            (handling.at, handling.by, table.replace_surrogates(handling.action), handling.run, event),
         )
         detection = _find_detection(connection, event)
         return None if detection is None else detection.handling
 
-    @run_write
+    @table.run_write
     def add_mute(self, connection: Connection, mute: DetectionMute) -> DetectionMute:
         """Store a mute, or extend the one in force with the same scope; return it with its id."""
         row = (mute.what, mute.pane, mute.at, mute.until, mute.by)
@@ -125,19 +115,19 @@ class DetectionTable(StoreTable):
         connection.execute("INSERT INTO mute (what, pane, at, until, by) VALUES (?, ?, ?, ?, ?)", row)
         return replace(mute, id=connection.last_insert_rowid())
 
-    @run_write
+    @table.run_write
     def delete_mute(self, connection: Connection, number: int) -> bool:
         """Delete a mute; return False if there is none with that id."""
         connection.execute("DELETE FROM mute WHERE id = ?", (number,))
         return bool(connection.changes())
 
-    @run_read
+    @table.run_read
     def list_mutes(self, connection: Connection, at: int) -> list[DetectionMute]:
         """Return the mutes in force at this time."""
         clauses = "WHERE until IS NULL OR until > ? ORDER BY id"
         return _MUTES.list(connection, clauses, (at,))
 
-    @run_read
+    @table.run_read
     def list(self, connection: Connection, filters: DetectionFilter) -> list[Detection]:
         """Return detections, oldest first: with ``after`` the first ones after that event, else the newest."""
         conditions = {
@@ -149,7 +139,7 @@ class DetectionTable(StoreTable):
             "severity >= ?": None if filters.severity is None else _SEVERITIES.index(filters.severity),
             "at >= ?": filters.since,
         }
-        where, values = build_where(conditions)
+        where, values = table.build_where(conditions)
         if filters.is_unhandled:
             where += " AND handled_at IS NULL"
         order = "event" if filters.after is not None else "event DESC"
@@ -204,13 +194,13 @@ def _find_duplicate(connection: Connection, detection: Detection) -> tuple[int, 
 
 
 def _count_repeat(connection: Connection, duplicate: tuple[int, str], detection: Detection) -> None:
-    """Count a repeated detection and add captures and a trace that the first one did not have."""
+    """Count a repeated detection, and add captures and a trace if the first one had none."""
     event, stored_captures = duplicate
     captures = detection.captures | _CAPTURES_DECODER.decode(stored_captures)
     connection.execute(
         "UPDATE detection SET seen_again = seen_again + 1, last_at = max(last_at, ?), captures = ?,"
         " trace = iif(trace = '', ?, trace) WHERE event = ?",
-        (detection.at, encode_json(captures), detection.trace, event),
+        (detection.at, table.encode_json(captures), detection.trace, event),
     )
 
 
@@ -230,14 +220,14 @@ def _insert_detection(connection: Connection, detection: Detection) -> None:
     columns = {name: getattr(detection, name) for name in Detection.__struct_fields__ if name not in _COMPUTED_FIELDS}
     columns |= {
         "severity": _SEVERITIES.index(detection.severity),
-        "captures": encode_json(detection.captures),
-        "evidence": encode_json(detection.evidence),
+        "captures": table.encode_json(detection.captures),
+        "evidence": table.encode_json(detection.evidence),
         "last_at": detection.at if detection.last_at is None else detection.last_at,
     }
     if handling is not None:
         columns |= {"handled_at": handling.at, "handled_by": handling.by}
         columns |= {"action_taken": handling.action, "run": handling.run}
-    insert_row(connection, "detection", columns)
+    table.insert_row(connection, "detection", columns)
 
 
 def _find_detection(connection: Connection, event: int) -> Detection | None:
@@ -245,10 +235,12 @@ def _find_detection(connection: Connection, event: int) -> Detection | None:
 
 
 def _replace_surrogates_in(detection: Detection) -> Detection:
-    captures = {replace_surrogates(name): replace_surrogates(value) for name, value in detection.captures.items()}
+    captures = {
+        table.replace_surrogates(name): table.replace_surrogates(value) for name, value in detection.captures.items()
+    }
     return replace(
         detection,
         captures=captures,
-        context=replace_surrogates(detection.context),
-        key=replace_surrogates(detection.key),
+        context=table.replace_surrogates(detection.context),
+        key=table.replace_surrogates(detection.key),
     )

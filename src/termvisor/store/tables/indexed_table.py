@@ -1,7 +1,7 @@
 """Search index and time buckets of the three tables with text: `block`, `sighting` and `utterance`.
 
-The FTS5 index ``<table>_fts`` has the columns text and pane, and no copy of the text. ``<table>_time`` has one row with
-the first and last time of every 256 consecutive ids: a search with a time range reads these buckets instead of an index
+The FTS5 index ``<table>_fts`` has the columns text and pane, and no copy of the text. ``<table>_time`` stores the
+first and last time of every 256 consecutive ids: a search with a time range reads these buckets instead of an index
 on the time of every row. Invariant: both change in the transaction that stores or deletes the row.
 """
 
@@ -36,7 +36,7 @@ class IndexedTable(Struct, frozen=True):
         )
 
     def extend_times(self, connection: Connection, times: Iterable[tuple[int, int, int]]) -> None:
-        """Widen the buckets of these rows (id, first time, last time) so that they include their times."""
+        """Widen the time buckets of these rows (id, first time, last time) to include their times."""
         buckets: dict[int, tuple[int, int]] = {}
         for row_id, at, until in times:
             bucket = row_id >> TIME_BUCKET_BITS
@@ -49,7 +49,7 @@ class IndexedTable(Struct, frozen=True):
         )
 
     def list_id_ranges(self, connection: Connection, since: int | None, until: int | None) -> list[IdRange]:
-        """Return id ranges that contain all rows of that time, newest first; they may contain other rows too."""
+        """Return id ranges that contain all rows in this time range, newest first; they may contain other rows too."""
         if since is None and until is None:
             return [_ALL_IDS]
         rows = connection.execute(
@@ -59,17 +59,17 @@ class IndexedTable(Struct, frozen=True):
         return merge_ranges((bucket << TIME_BUCKET_BITS, (bucket + 1 << TIME_BUCKET_BITS) - 1) for (bucket,) in rows)
 
     def delete_empty_buckets(self, connection: Connection) -> None:
-        """Delete the buckets below the lowest id; rows are deleted from there on."""
+        """Delete the buckets below the lowest remaining id, since rows are deleted from the lowest id on."""
         lowest = f"SELECT coalesce(min(id) >> {TIME_BUCKET_BITS}, 1 << 62) FROM {self.name}"
         connection.execute(f"DELETE FROM {self.name}_time WHERE shelf < ({lowest})")
 
     def merge_segments(self, connection: Connection, pages: int) -> bool:
-        """Merge about this many pages of the index, with a negative number of all its segments; return True if more
-        is left.
+        """Merge about this many pages of the index (if negative, across all of its segments); return True if there is
+        more to merge.
         """
         before = connection.total_changes()
         connection.execute(f"INSERT INTO {self.name}_fts ({self.name}_fts, rank) VALUES ('merge', ?)", (pages,))
-        # FTS5 reports the end by changing at most one row.
+        # FTS5 changes at most one row if there was nothing left to merge.
         return connection.total_changes() - before > 1
 
     def rebuild(self, connection: Connection) -> None:
@@ -77,18 +77,18 @@ class IndexedTable(Struct, frozen=True):
         connection.execute(f"INSERT INTO {self.name}_fts ({self.name}_fts) VALUES ('rebuild')").fetchall()
 
     def compare_counts(self, connection: Connection) -> list[str]:
-        """Return the damage if the index and the table have different numbers of rows."""
+        """Describe the damage if the index and the table have different numbers of rows."""
         missing: int = connection.execute(
             f"SELECT (SELECT count(*) FROM {self.name}) - (SELECT count(*) FROM {self.name}_fts_docsize)"
         ).get
         return [f"the search index and the text differ by {abs(missing)} {self.name}s"] if missing else []
 
     def compare_texts(self, connection: Connection) -> list[str]:
-        """Return the damage if the index does not match the text. Locks the file."""
+        """Describe the damage if the index does not match the text. Locks the file."""
         try:
             connection.execute(f"INSERT INTO {self.name}_fts ({self.name}_fts, rank) VALUES ('integrity-check', 1)")
         except apsw.CorruptError:
-            # This is how FTS5 reports a difference; the file itself is intact.
+            # FTS5 reports a mismatch with this error; the file itself is intact.
             return [f"the search index of {self.name} does not match the text"]
         return []
 
@@ -99,7 +99,7 @@ INDEXED_TABLES = {table.name: table for table in (BLOCKS, SIGHTINGS, UTTERANCES)
 
 
 def merge_ranges(ranges: Iterable[IdRange]) -> list[IdRange]:
-    """Join adjacent ranges, which come in descending order."""
+    """Join adjacent ranges, which must be in descending order."""
     merged: list[IdRange] = []
     for first, last in ranges:
         if merged and merged[-1][0] == last + 1:

@@ -33,11 +33,11 @@ class StoredBlock(Struct, frozen=True):
     source: TextSource
     text: str
     screen: ScreenId | None = None
-    """Of a screen row: the first screen that showed it."""
+    """For a screen row: the first screen that showed it."""
     role: MessageRole | None = None
-    """Of a transcript message: who wrote it."""
+    """For a transcript message: who wrote it."""
     agent: str = ""
-    """Of a transcript message: the agent in the conversation."""
+    """For a transcript message: the agent in the conversation."""
 
     def build_line(self, index: int, text: str) -> Line:
         return Line(

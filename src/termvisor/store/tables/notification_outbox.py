@@ -1,6 +1,6 @@
 """Outbox of event notifications: each is on disk before the first delivery attempt and is deleted when finished.
 
-Invariant: an event creates notifications once. They are stored in one transaction with the cursor after the event.
+Invariant: each event creates notifications only once, stored in the same transaction as the cursor after the event.
 """
 
 from collections.abc import Iterable, Sequence

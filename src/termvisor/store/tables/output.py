@@ -30,7 +30,7 @@ class OutputTable(StoreTable):
     def close_epoch(
         self, connection: Connection, epoch: EpochId, ended_by: EpochEnd, at: int, size: int, *, gap: Gap | None = None
     ) -> None:
-        """Close an epoch of ``size`` bytes once, together with the gap after it. Raises InternalError if not open."""
+        """Close an epoch of ``size`` bytes and store the gap after it. Raises InternalError if it is not open."""
         connection.execute(
             "UPDATE epoch SET closed_at = ?, ended_by = ?, size = ? WHERE id = ? AND closed_at IS NULL",
             (at, ended_by, size, epoch),
@@ -58,7 +58,7 @@ class OutputTable(StoreTable):
 
     @run_write
     def end_gaps(self, connection: Connection, pane: PaneId, before: EpochId | None, at: int) -> None:
-        """End the open gaps of a pane that is captured again, in epoch ``before``, or that is gone (None)."""
+        """End the open gaps of a pane, because epoch ``before`` captures it again or (None) because it is gone."""
         connection.execute(
             "UPDATE gap SET end_at = max(start_at, ?), before_epoch = ? WHERE pane = ? AND end_at IS NULL",
             (at, before, pane),
@@ -66,7 +66,7 @@ class OutputTable(StoreTable):
 
     @run_read
     def list_gaps(self, connection: Connection, *, pane: PaneId | None = None, since: int | None = None) -> list[Gap]:
-        """Return gaps ordered by start; with ``since`` only those that had not ended before."""
+        """Return gaps ordered by start; with ``since``, only those that had not ended by then."""
         where, values = build_where({"pane = ?": pane, "coalesce(end_at, 1 << 62) >= ?": since})
         return _GAPS.list(connection, f"WHERE {where} ORDER BY start_at, id", values)
 

@@ -22,7 +22,7 @@ _FACTS_DECODER = msgspec.json.Decoder(PaneFacts)
 
 
 class StoredPane(Struct, frozen=True, kw_only=True):
-    """A pane with its counters, also after it is gone. ``bytes_heard`` is the captured bytes of all its epochs."""
+    """A pane, existing or gone, with its counters. ``bytes_heard`` counts the bytes captured in all its epochs."""
 
     id: PaneId
     instance: PaneInstance
@@ -64,19 +64,19 @@ class PaneTable(StoreTable):
 
     @run_write
     def mark_gone(self, connection: Connection, pane: PaneId, at: int) -> None:
-        """Mark a pane as gone and end its open gaps; a pane that is already gone keeps its first time."""
+        """Mark a pane as gone and end its open gaps; a pane that is already gone keeps its original time."""
         connection.execute("UPDATE pane SET gone_at = ? WHERE id = ? AND gone_at IS NULL", (at, pane))
         connection.execute("UPDATE gap SET end_at = max(?, start_at) WHERE pane = ? AND end_at IS NULL", (at, pane))
 
     @run_read
     def find(self, connection: Connection, pane: PaneId) -> StoredPane | None:
-        """Return a pane by its id, also after it is gone."""
+        """Return a pane by its id, even if it is gone."""
         row = connection.execute(f"{_SELECT_PANE} WHERE pane.id = ?", (pane,)).fetchone()
         return _build_pane(row) if row else None
 
     @run_read
     def list_panes(self, connection: Connection, *, include_gone: bool = False) -> list[StoredPane]:
-        """Return the panes that exist, with ``include_gone`` also those that are gone; ordered by id."""
+        """Return the existing panes (with ``include_gone``, all panes), ordered by id."""
         where = "" if include_gone else "WHERE gone_at IS NULL "
         return [_build_pane(row) for row in connection.execute(f"{_SELECT_PANE} {where}ORDER BY pane.id")]
 

@@ -24,7 +24,7 @@ from termvisor.store.tables.indexed_table import BLOCKS
 
 
 class StreamDetection(Struct, frozen=True):
-    """A detection in the stream. ``lines_before`` is the number of lines of this update before it.
+    """A detection in the stream. ``lines_before`` is the number of lines before it in this update.
 
     ``event`` replaces the event that is normally built from the detection.
     """
@@ -35,9 +35,9 @@ class StreamDetection(Struct, frozen=True):
 
 
 class EpochUpdate(Struct, frozen=True, kw_only=True):
-    """Everything computed from the bytes of one epoch up to ``committed``. Marks come with their time.
+    """Everything computed from the bytes of one epoch up to ``committed``. Each mark has its time.
 
-    A command boundary comes with the number of lines of this update before it.
+    Each command boundary has the number of lines before it in this update.
     """
 
     pane: PaneId
@@ -60,7 +60,7 @@ class CommitResult(Struct, frozen=True):
 
 
 def commit_batch(connection: Connection, batch: Sequence[EpochUpdate]) -> CommitResult:
-    """Store a batch inside the caller's transaction. Raises InternalError if an offset would go back."""
+    """Store a batch inside the caller's transaction. Raises InternalError if an offset would move backwards."""
     last_lines: dict[PaneId, int] = {}
     events: list[Event] = []
     for update in batch:

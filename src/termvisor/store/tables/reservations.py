@@ -15,7 +15,7 @@ class ReservationTable(StoreTable):
     def __init__(self, db: Database):
         super().__init__(db)
         self._latest_expiry: int | None = None
-        """Latest expiry of all reservations: after it no query is needed. None until it was read."""
+        """Latest expiry of all reservations, after which no query is needed; None until it has been read."""
 
     async def hold(self, requested: Reservation) -> Reservation:
         """Reserve a pane, or extend the owner's reservation; return the active one, which may be another owner's."""
@@ -40,7 +40,7 @@ class ReservationTable(StoreTable):
         if self._latest_expiry is None:
             stored = await self._db.read(_read_latest_expiry)
             self._latest_expiry = max(self._latest_expiry or 0, stored)
-        # Every send asks, and reservations are rare: this saves a query.
+        # Every send checks the reservation, and reservations are rare, so this saves a query.
         if at >= self._latest_expiry:
             return None
         return await self._db.read(lambda connection: _find_for_pane(connection, pane, at))

@@ -1,8 +1,8 @@
-"""Store rows of full-screen programs once each (sightings), the screens in which new rows appeared, and for each epoch
-the screen that the pane showed when its capture began.
+"""Store each row of full-screen programs once (as a sighting), the screens in which new rows appeared, and for each
+epoch the screen that the pane showed when its capture began.
 
-Invariant: an epoch has one row for each fold, also if a screen is stored again after a crash. A screen and its new
-rows are stored in one transaction, and no row of a screen has an earlier last time than the screen.
+Invariant: an epoch has one row for each fold, even if a screen is stored again after a crash. A screen and its new
+rows are stored in one transaction, and the last time of every row on a screen is at least the screen's time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def _add_capture(connection: Connection, capture: CapturedScreen) -> StoredScree
 def _add_row_detections(
     connection: Connection, capture: CapturedScreen, ids: dict[int, SightingId], screen: ScreenId
 ) -> tuple[Event, ...]:
-    """Store the detections in new rows; those of known rows were stored when the rows were new."""
+    """Store the detections in new rows; those in known rows were stored when these rows were new."""
     new = [
         replace(detection, evidence=detection.evidence | {"screen": screen, "sighting": ids[fold]})
         for fold, detection in capture.found
@@ -165,7 +165,7 @@ def _select_screen(connection: Connection, where: str, *values: int) -> Screen |
     texts = _read_row_texts(connection, [row for row in rows if isinstance(row, int) and row])
     return Screen(
         pane=pane,
-        rows=tuple(_decode_row(row, texts) for row in rows),
+        rows=tuple(row if isinstance(row, str) else texts.get(row or 0, "") for row in rows),
         width=width,
         height=height,
         cursor_x=x,
@@ -175,10 +175,6 @@ def _select_screen(connection: Connection, where: str, *values: int) -> Screen |
         id=number,
         left_out=tuple(index for index, row in enumerate(rows) if row is None),
     )
-
-
-def _decode_row(row: _EncodedRow, texts: Mapping[int, str]) -> str:
-    return row if isinstance(row, str) else texts.get(row or 0, "")
 
 
 class BaselineScreenTable(StoreTable):

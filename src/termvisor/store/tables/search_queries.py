@@ -1,4 +1,4 @@
-"""Queries of the search engine on one consistent view: candidates, surrounding lines, panes by name."""
+"""Queries that the search engine runs on one consistent view: candidates, surrounding lines, panes by name."""
 
 from collections.abc import Iterator
 from typing import Literal, get_args
@@ -45,7 +45,7 @@ class SearchReader:
         return build_blocks(self._connection.execute(query, (match, *id_range)))
 
     def list_best(self, pool: SearchPool, match: str, id_range: IdRange, limit: int) -> list[tuple[float, int]]:
-        """Return score (lower is better) and id of the newest ``limit`` matches in the range."""
+        """Return the score (lower is better) and id of the newest ``limit`` matches in the range."""
         query = (
             f"SELECT bm25({pool}_fts, 1.0, 0.0), rowid FROM {pool}_fts"
             f" WHERE {pool}_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
@@ -56,7 +56,7 @@ class SearchReader:
         return next(build_blocks(self._connection.execute(f"{_SELECT_TEXT[pool]} WHERE id = ?", (number,))))
 
     def list_id_ranges(self, pool: SearchPool, since: int | None, until: int | None) -> list[IdRange]:
-        """Return id ranges that contain all rows of that time, newest first; they may contain other rows too."""
+        """Return id ranges that contain all rows in this time range, newest first; they may contain other rows too."""
         return INDEXED_TABLES[pool].list_id_ranges(self._connection, since, until)
 
     def list_screen_id_ranges(self) -> list[IdRange]:
@@ -88,7 +88,7 @@ class SearchReader:
         return tuple(lines[max(0, index - count) : index]), tuple(lines[index + 1 : index + 1 + count])
 
     def find_detected_lines(self, kind: DetectionField, pattern: str, limit: int) -> list[tuple[PaneId, str]]:
-        """Return panes and lines of the newest matching detections that have a text."""
+        """Return the panes and lines of the newest matching detections that have a text."""
         value = _SEVERITIES.index(pattern) if kind == "severity" else pattern
         query = (
             f"SELECT pane, context FROM detection WHERE {_DETECTION_CONDITIONS[kind]} AND context <> ''"

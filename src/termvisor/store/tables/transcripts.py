@@ -1,4 +1,4 @@
-"""Store messages of agent transcripts once each, and index their text in the same transaction."""
+"""Store each message of agent transcripts once, and index its text in the same transaction."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Contract tests for extensions: subclass one, name your extension, and run it with pytest.
+"""Contract tests for extensions: subclass one, set your extension, and run it with pytest.
 
-They need `pytest` and `hypothesis`, which Termvisor itself does not.
+They require `pytest` and `hypothesis`, which Termvisor itself does not need.
 """

@@ -1,4 +1,4 @@
-"""The contract of agent adapters: pure, no exception on any input, and never `idle` by guessing.
+"""The contract of agent adapters: they are pure, never raise on any input, and never guess `idle`.
 
 class TestMine(AdapterContract):
     adapter = mine.ADAPTER
@@ -69,11 +69,11 @@ _HYPOTHESIS_SETTINGS = settings(max_examples=60, deadline=None, suppress_health_
 class AdapterContract:
     adapter: ClassVar[Adapter]
     events: ClassVar[Sequence[str]] = ()
-    """Names of its hooks or events, so that their payloads are tried too."""
+    """Names of the agent's hooks or events, whose payloads are tested too."""
     session: ClassVar[str] = ""
     """A session id that can be resumed; empty if the agent cannot resume."""
     package: ClassVar[str] = ""
-    """The package with its code; empty if it is the package of its class."""
+    """The package that contains the adapter; empty for the package of its class."""
 
     def test_contract_version_is_supported(self) -> None:
         assert is_supported_contract(self.adapter.contract_version)

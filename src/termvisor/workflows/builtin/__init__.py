@@ -1,1 +1,1 @@
-"""The built-in workflows, one file each; they use only the workflow API and values."""
+"""The built-in workflows, one file each. They use only the workflow API and model values."""

@@ -1,7 +1,7 @@
-"""Answer the dialog of an agent that waits for a permission, if its request did not reach the inbox.
+"""Answer the dialog of an agent that is waiting for permission, if its request did not reach the inbox.
 
-The policy's allow or deny is pressed; everything else requires a person's approval. The gate presses a key only while
-exactly the checked dialog is shown. In doubt nothing is pressed and the dialog stays open.
+If the policy allows or denies, that choice is pressed, else a person must decide. The gate presses a key only while
+exactly the checked dialog is shown. When in doubt, nothing is pressed and the dialog stays open.
 """
 
 from termvisor.errors import NotDone
@@ -13,7 +13,7 @@ from termvisor.workflows.results import ActionStepResult, Observation
 from termvisor.workflows.workflow import Trigger, Workflow
 
 WAITING_STATE = "waiting_approval"
-# After a refusal the dialog must be judged again, so the engine does not repeat the key.
+# After a refusal the dialog must be checked again, so the engine must not retry the key.
 _NO_RETRY = RetryPolicy(times=1)
 _DENIAL_REASONS = ("denied", "policy")
 
@@ -25,7 +25,7 @@ async def run(context: Context) -> str:
     try:
         result = await context.act(AnswerDialog(pane=seen.pane, agent=seen.agent, choice="allow"), _NO_RETRY)
     except NotDone as error:
-        # Only a person or the policy may deny; a precondition that failed says nothing about the request.
+        # Only a person or the policy may deny. A failed precondition is no decision about the request.
         if error.status == "denied" and error.why in _DENIAL_REASONS:
             return await _deny_dialog(context, seen, error.message)
         return await _report_unanswered(context, seen, error)
@@ -34,9 +34,9 @@ async def run(context: Context) -> str:
 
 
 async def _deny_dialog(context: Context, seen: Observation, why: str) -> str:
-    """Answer the dialog with deny, unless it was answered meanwhile."""
+    """Deny the request in the dialog, unless it was answered meanwhile."""
     current = await context.observe(0)
-    # Judging may have taken hours if a person was asked.
+    # The decision may have taken hours if a person was asked.
     if current.state != WAITING_STATE or current.runtime != seen.runtime:
         return "it was answered at the pane"
     try:
@@ -48,7 +48,7 @@ async def _deny_dialog(context: Context, seen: Observation, why: str) -> str:
 
 
 async def _check_certain(context: Context, seen: Observation, result: ActionStepResult) -> None:
-    """Notify a person and fail if it is not known whether the key was pressed; it is never pressed again."""
+    """Notify a person and fail if it is unknown whether the key was pressed. It is never pressed again."""
     try:
         result.require_certain()
     except NotDone as error:

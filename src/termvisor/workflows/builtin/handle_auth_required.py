@@ -1,6 +1,6 @@
-"""Show a person the address and the code of a login that an agent needs, and wait until the agent is logged in.
+"""Show a person the address and code for a login that an agent needs, and wait until the agent is logged in.
 
-Nothing is typed: only a person logs in. The result is read from the agent's state.
+Nothing is typed: only a person can log in. The result is read from the agent's state.
 """
 
 from termvisor.errors import TimedOut
@@ -15,7 +15,7 @@ CODE_EVENT = "auth.device_code"
 CODE_LIFETIME_S = 900.0
 """Seconds for which a device code is valid, according to the agents."""
 _MAX_URL_CHARS = 400
-"""Length at which captures are cut."""
+"""Length at which captures are truncated."""
 _SHORT_WAIT_S = 20.0
 _LOGIN_TIMEOUT_S = 60.0
 _WORKING_STATES: tuple[StateName, ...] = ("running", "completed", "idle")
@@ -31,7 +31,7 @@ async def run(context: Context) -> str:
     if not context.facts.get("code") and (url := str(context.facts.get("url") or "")):
         return await _leave_to_person(context, seen, _describe_address(url))
     recalled = await _wait_for_code(context)
-    # The detection of the code starts a run of its own; two runs would ask for the same login.
+    # Detecting the code starts a separate run, and two runs would ask for the same login.
     if recalled is not None and "code" not in context.facts and context.run.event is not None:
         return "the agent shows a code now, which has a run of its own"
     if recalled is None:
@@ -40,7 +40,7 @@ async def run(context: Context) -> str:
 
 
 async def _wait_for_code(context: Context) -> RecallResult | None:
-    """Return the detections with the code; wait for it twice if it is not shown yet. None if there is none."""
+    """Return the detections with the login code, waiting for it up to twice; None if none appears."""
     for _ in range(2):
         recalled = await context.recall(CODE_EVENT, CODE_LIFETIME_S)
         if recalled.find_capture("code"):
@@ -54,7 +54,7 @@ async def _wait_for_code(context: Context) -> RecallResult | None:
 
 
 def _describe_address(url: str) -> str:
-    """Return what to do with an address; one that was cut is useless and left out."""
+    """Return the instructions for an address. A truncated address is useless and left out."""
     where = url if len(url) < _MAX_URL_CHARS else "the address that it shows"
     return f"open {where}, and enter in the pane what you are told there"
 
@@ -64,7 +64,7 @@ async def _ask_for_login(context: Context, seen: Observation, recalled: RecallRe
     where = f"open {url}" if url else "open the address that it shows"
     text = f"{seen.agent} in pane {seen.pane} needs a login: {where} and enter the code {code}"
     await safe_actions.notify_person(context, f"{seen.agent} needs a login", text)
-    # Agents without the flag take the code off the screen when the login is complete.
+    # Agents without the flag remove the code from the screen once the login is complete.
     done = WaitFor(cleared="auth_needed") if seen.auth_needed else WaitFor(gone=code)
     answer = await context.ask_person(f"{text}. Is it done?", ("done", "stop"), CODE_LIFETIME_S, unless=done)
     if answer.choice == "stop":
@@ -86,14 +86,14 @@ async def _leave_to_person(context: Context, seen: Observation, why: str) -> str
     )
     await safe_actions.notify_person(context, f"{seen.agent} needs a login", plan)
     left = await _wait_until_stopped(context, seen)
-    # The state it is left in would end the pause at once.
+    # The agent's current state would end the pause at once.
     unless = tuple(state for state in _WORKING_STATES if state != left.state)
     await context.pause_until_changed(PauseCall(plan=plan, runtime=seen.runtime, unless=unless))
     return await _verify_login(context)
 
 
 async def _wait_until_stopped(context: Context, seen: Observation) -> Observation:
-    # The agent may report the login before it stops: stopping must not count as continuing in the pause that follows.
+    # The agent may report the needed login before it stops. That stop must not end the following pause.
     if seen.state != "running":
         return seen
     if not await safe_actions.wait_until_stopped(context, _SHORT_WAIT_S):

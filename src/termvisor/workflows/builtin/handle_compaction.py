@@ -1,4 +1,4 @@
-"""Prompt an agent to re-read its notes after a compaction: once, on a settled screen, and verify that it starts."""
+"""Prompt an agent once, on a settled screen, to re-read its notes after a compaction, and verify that it starts."""
 
 from termvisor.errors import NotDone, TimedOut
 from termvisor.model.agent.state import StateName
@@ -13,13 +13,13 @@ REFRESH_PROMPTS = {
     "codex": "Please re-read AGENTS.md and any key project context files.",
     "gemini": "Please re-examine AGENTS.md and project context.",
 }
-"""The prompts if neither the project nor the settings define one."""
+"""The prompts used if neither the project nor the settings define one."""
 DEFAULT_REFRESH_PROMPT = "Please re-read AGENTS.md and any key project context files."
 EVIDENCE_LINES = 50
-"""The compaction must still be shown among so many of the last lines."""
+"""The compaction must still be visible within this many of the last lines."""
 SETTLE_S = 2.0
 _SETTLE_TIMEOUT_S = 20.0
-"""Seconds after which an agent that is still working counts as settled: it queues the prompt."""
+"""Seconds after which an agent that is still working counts as settled, because it queues the prompt."""
 _TAKEN_UP_TIMEOUT_S = 30.0
 _TAKEN_UP_STATES: tuple[StateName, ...] = ("running", "waiting_approval", "waiting_input", "completed", "error")
 
@@ -46,7 +46,7 @@ async def _wait_until_settled(context: Context) -> None:
 
 
 async def _check_agent_ready(context: Context) -> Observation:
-    """Return the pane if the agent of the compaction is there and not compacting again; else raise ``StepBack``."""
+    """Return the pane if the same agent is there and not compacting again. Raises ``StepBack`` otherwise."""
     seen = await context.observe(0)
     if not seen.agent:
         raise StepBack("another program has the screen" if seen.is_alternate else "its agent has exited")
@@ -58,7 +58,7 @@ async def _check_agent_ready(context: Context) -> Observation:
 
 
 async def _verify_taken_up(context: Context, before: Observation) -> str:
-    """Verify that an idle agent starts to work; a working one queues the prompt."""
+    """Verify that an idle agent starts to work. A working agent queues the prompt."""
     if before.state == "running":
         return "the prompt was sent; the agent has queued it"
     try:

@@ -1,4 +1,4 @@
-"""Store the token usage and the resume id of a session when it ends. Nothing is done in the pane."""
+"""Store a session's token usage and resume id when it ends. Nothing is done in the pane."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from termvisor.workflows.workflow import Trigger, Workflow
 
 TOKEN_KINDS = ("total", "input", "cached", "output", "reasoning")
 _SUMMARY_DELAYS_S = (3.0, 5.0, 10.0)
-"""Seconds to wait for the text that an agent prints when it exits; repeated for one that exits slowly."""
+"""Seconds to wait for the text that an agent prints on exit; repeated if it exits slowly."""
 _LOOKBACK_S = 120.0
 
 
@@ -24,7 +24,7 @@ async def run(context: Context) -> str:
     summary = await context.recall("session.summary", _LOOKBACK_S)
     hint = await context.recall("session.resume_hint", _LOOKBACK_S)
     captures = {**summary.found[-1].captures} if summary.found else {}
-    # The id that the agent reported itself is trusted more than one read from its text.
+    # An id reported by the agent itself is trusted more than one read from its output.
     external_id = session.session or captures.get("session_id", "") or hint.find_capture("session_id")
     updated = await context.update_session(session.id, external_id, parse_token_counts(captures))
     text = render_ending(updated)
@@ -42,13 +42,13 @@ async def _find_session(context: Context, session_id: str) -> SessionRecord:
 
 
 def parse_token_counts(captures: Mapping[str, str]) -> dict[str, int]:
-    """Return the token counts in the captures; a count may be written as `90,506`."""
+    """Return the token counts in the captures. A count may be written as `90,506`."""
     plain = {name: captures.get(name, "").replace(",", "").replace("_", "") for name in TOKEN_KINDS}
     return {name: int(text) for name, text in plain.items() if text.isascii() and text.isdigit() and len(text) < 16}
 
 
 def render_ending(session: SessionRecord) -> str:
-    """Describe the ended session for people; unknown values are left out."""
+    """Describe the ended session for people, leaving out unknown values."""
     total = session.tokens.get("total")
     used = "tokens unknown" if total is None else f"{total:,} tokens"
     cost = "" if session.cost is None else f", ${session.cost:.2f}"

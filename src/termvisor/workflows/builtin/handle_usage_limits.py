@@ -1,7 +1,7 @@
-"""Pause an agent that reached its usage limit, with a plan for people, and continue it when the limit is over.
+"""Pause an agent that reached its usage limit, show people a plan, and continue the agent when the limit ends.
 
-Nothing is typed before that time. Then the agent is continued once, if the pane is unchanged and the settings allow it.
-Whatever the result, the run never continues it a second time by itself.
+Nothing is typed before then. The agent is continued once, if the pane is unchanged and the settings allow it.
+Whatever the result, the run never tries a second time by itself.
 """
 
 import shlex
@@ -24,12 +24,12 @@ AUTO_CONTINUE_TEXT = "continuing automatically at"
 """An agent that shows this text continues by itself."""
 _MINUTE_NS = 60 * NS
 _DAY_NS = 24 * 60 * _MINUTE_NS
-# Each moved or failed end is one more pause; a run that never gets on must not stay forever.
+# Each postponed or failed continuation adds a pause, and a run must not loop forever.
 _MAX_PAUSES = 20
 _STOP_TIMEOUT_S = 3.0
-"""Seconds that an agent which is still working may take to stop."""
+"""Seconds allowed for an agent that is still working to stop."""
 _RECHECK_DELAYS_S = (5, 10, 20, 40, 80, 160, 320)
-"""Seconds between checks of an agent that reported its limit but finishes its current work first; the run occupies no
+"""Seconds between checks of an agent that reported its limit but finishes its current work first. The run occupies no
 slot meanwhile."""
 
 
@@ -47,7 +47,7 @@ async def run(context: Context) -> str:
     result, problem = await move_to_other_account(context, pane) if settings.get_text("failover_profile") else ("", "")
     if result:
         return result
-    # A failed move may have left the agent or its shell in another state, and the pause compares with that.
+    # A failed move may have changed the state of the agent or its shell, which the pause compares with.
     pane = replace(pane, seen=await context.observe(0)) if problem else pane
     due = _compute_due_time(pane, seen.at)
     for _ in range(_MAX_PAUSES):
@@ -59,7 +59,7 @@ async def run(context: Context) -> str:
             due, problem = None, "auto_resume is off"
             continue
         now = await check_unchanged(context, pane)
-        # The agent now names a later end; a minute is the precision of such texts.
+        # The agent now states a later end. Such texts are precise to the minute.
         if paused.why == "due" and now.resets_at is not None and now.resets_at > now.at + _MINUTE_NS:
             pane = replace(pane, resets_at=now.resets_at)
             due, problem = _compute_due_time(pane, now.at), "the limit was moved"
@@ -68,14 +68,14 @@ async def run(context: Context) -> str:
         result, problem = await resume_agent(context, pane, is_own_turn=paused.why == "due")
         if result:
             return result
-        due = None  # it was tried once: from now on a person decides
+        due = None  # already tried once: from now on a person decides
     raise StepBack(f"it was paused {_MAX_PAUSES} times")
 
 
 async def _wait_until_stopped(context: Context) -> Observation:
-    """Return the pane once its agent has stopped; raise ``StepBack`` if it does not, or if the limit is over."""
+    """Return the pane once its agent has stopped. Raises ``StepBack`` if it does not, or if the limit is over."""
     seen = await context.observe(0)
-    # Without the flag only a text was seen, and an agent that works on was not stopped by it.
+    # Without the flag, only a text was seen, and an agent that keeps working was not stopped by a limit.
     delays = iter(_RECHECK_DELAYS_S if seen.usage_limited else ())
     while seen.agent and seen.state == "running":
         if not await safe_actions.wait_until_stopped(context, _STOP_TIMEOUT_S):
@@ -94,7 +94,7 @@ async def _wait_until_stopped(context: Context) -> Observation:
 
 
 def _find_reset_time(context: Context, observation: Observation) -> int | None:
-    """Return the latest reset time that the agent's state or the event reports."""
+    """Return the latest reset time reported by the agent's state or the event."""
     times = (observation.resets_at, context.facts.get("resets_at"))
     return max((at for at in times if isinstance(at, int) and not isinstance(at, bool)), default=None)
 
@@ -106,7 +106,7 @@ def _compute_due_time(paused: PausedPane, now: int) -> int | None:
     """
     if paused.resets_at is None or paused.resets_at < now - _DAY_NS:
         return None
-    # Texts name the end without seconds, so an agent that is prompted right then may be refused once more.
+    # Texts state the end without seconds, so an agent prompted at that very time may be refused again.
     return max(round_up_to_minute(paused.resets_at), paused.resets_at + 5 * NS, now)
 
 
@@ -137,7 +137,7 @@ async def _pause(context: Context, paused: PausedPane, due: int | None, problem:
 
 
 async def _finish_changed(context: Context, pane: PausedPane, paused: PauseResult) -> str:
-    """End the run: the agent continued by itself after the reset, or a person used the pane."""
+    """Return how the run ended: the agent continued by itself after the reset, or a person used the pane."""
     now = await context.now()
     is_over = pane.resets_at is not None and now >= pane.resets_at - _MINUTE_NS
     if pane.goes_on_by_itself and is_over and paused.text.endswith("running"):
@@ -146,7 +146,7 @@ async def _finish_changed(context: Context, pane: PausedPane, paused: PauseResul
 
 
 class LimitSituation(Struct, frozen=True, kw_only=True):
-    """What the plan for people tells; all times are in UTC."""
+    """The contents of the plan shown to people. All times are in UTC."""
 
     run: int
     agent: str
@@ -160,13 +160,13 @@ class LimitSituation(Struct, frozen=True, kw_only=True):
     due: int | None = None
     goes_on_by_itself: bool = False
     problem: str = ""
-    """Why a person must decide."""
+    """The reason why a person must decide."""
 
 
 def render_plan(situation: LimitSituation) -> str:
-    """Return four lines: when, what, how by hand, what a person can do; and the problem, if any, before them.
+    """Return the plan: the problem, if any, then when, what, how to do it by hand, and what a person can do.
 
-    The text is part of the journaled pause: changing it changes the workflow's version.
+    The text is part of the journaled pause, so a change requires a new workflow version.
     """
     lines = [
         f"When: {_describe_time(situation)}",

@@ -1,7 +1,7 @@
-"""Continue an agent after its usage limit, or at once under another account if the user configured one.
+"""Continue an agent after its usage limit, or at once with another account if the user configured one.
 
-It is continued once, in an unchanged pane, and verified to start to work. To move it to another account, the agent is
-asked to exit and is started again at the shell prompt, in the same session. If the account may not know the session, or
+It is continued once, in an unchanged pane, and must be seen to start working. To move to another account, the agent is
+asked to exit and restarted at the shell prompt, in the same session. If the account may not have the session, or
 the agent cannot be asked to exit, nothing is done.
 """
 
@@ -22,16 +22,16 @@ LIMIT_DIALOG_CHOICES = {"codex": "Keep current model", "gemini": "Keep trying"}
 RESTING_STATES: tuple[StateName, ...] = ("idle", "completed", "error", "waiting_input")
 _STARTED_STATES: tuple[StateName, ...] = ("waiting_approval", "completed", "error")
 _START_TIMEOUT_S = 30.0
-"""Seconds that an agent may take to start to work after the prompt."""
+"""Seconds allowed for an agent to start working after the prompt."""
 _STABLE_S = 15.0
-"""Seconds that it must then work without a new refusal."""
+"""Seconds for which it must then work without another refusal."""
 _QUIT_TIMEOUT_S = 15.0
 _SELF_RESUME_TIMEOUT_S = 120.0
-"""Seconds that an agent which continues by itself, or is started again, may be late."""
+"""Seconds allowed for an agent that continues by itself or is restarted."""
 _START_CHECKS = 24
-"""How often within that time to check whether a started agent has exited again."""
+"""How many times within that period to check whether a started agent has exited again."""
 _LAST_LINES, _OWN_MESSAGE_PREFIX = 20, "visor: "
-"""Where the account launcher prints its error: the last lines, and the prefix of its message."""
+"""Where to find the account launcher's error: in the last lines, and the prefix of its message."""
 
 
 class PausedPane(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class PausedPane(Struct, frozen=True, kw_only=True):
 
 
 async def check_unchanged(context: Context, paused: PausedPane) -> Observation:
-    """Return the pane. Raises ``StepBack`` if it changed since the pause started."""
+    """Observe the pane and return it. Raises ``StepBack`` if it changed since the pause started."""
     before = paused.seen
     seen = await _observe_known_agent(context, before)
     if seen.runtime != before.runtime or seen.agent != before.agent:
@@ -59,9 +59,9 @@ async def check_unchanged(context: Context, paused: PausedPane) -> Observation:
 
 
 async def _observe_known_agent(context: Context, before: Observation) -> Observation:
-    """Return the pane once its agent's state is known: right after a daemon start there are no signals yet."""
+    """Return the pane once its agent's state is known. Right after the daemon starts there are no signals yet."""
     seen = await context.observe(0)
-    # At a shell prompt there is nothing to wait for: the agent has exited.
+    # At a shell prompt there is nothing to wait for, because the agent has exited.
     if before.agent and seen.state == "unknown" and seen.activity != "prompt":
         try:
             await context.wait_state(*RESTING_STATES, "running", "waiting_approval", timeout=_START_TIMEOUT_S)
@@ -72,7 +72,7 @@ async def _observe_known_agent(context: Context, before: Observation) -> Observa
 
 
 async def resume_agent(context: Context, paused: PausedPane, *, is_own_turn: bool) -> tuple[str, str]:
-    """Return how the agent continued and an empty text; or an empty text and the problem for the plan."""
+    """Return (how the agent continued, "") or ("", the problem to show in the plan)."""
     if paused.goes_on_by_itself and is_own_turn:
         try:
             await context.wait_state("running", timeout=_SELF_RESUME_TIMEOUT_S, is_new=True)
@@ -91,7 +91,7 @@ async def resume_agent(context: Context, paused: PausedPane, *, is_own_turn: boo
 
 
 async def _prompt_agent(context: Context, paused: PausedPane) -> str:
-    """Prompt the agent to continue; return why it could not be started again, or an empty text."""
+    """Prompt the agent to continue. Return why it could not be restarted, or an empty text."""
 
     async def check(context: Context) -> Observation:
         return await check_unchanged(context, paused)
@@ -108,7 +108,7 @@ async def _prompt_agent(context: Context, paused: PausedPane) -> str:
 
 
 async def leave_limit_dialog(context: Context, paused: PausedPane, check: safe_actions.PaneCheck) -> bool:
-    """Close the agent's own limit dialog; return True if it was open."""
+    """Close the agent's own limit dialog. Return True if it was open."""
     agent, pane = paused.seen.agent, paused.seen.pane
     choice = LIMIT_DIALOG_CHOICES.get(agent, "")
     if not choice or not any(choice in row for row in (await check_unchanged(context, paused)).screen):
@@ -119,9 +119,9 @@ async def leave_limit_dialog(context: Context, paused: PausedPane, check: safe_a
 
 
 async def restart_session(context: Context, paused: PausedPane, command: tuple[str, ...]) -> str:
-    """Start the agent again at the shell prompt, in the same session, and prompt it to continue.
+    """Restart the agent at the shell prompt, in the same session, and prompt it to continue.
 
-    Return an empty text, or why it did not start; then it is not prompted.
+    Return an empty text, or why it did not start. In that case it is not prompted.
     """
 
     async def check_no_agent(context: Context) -> None:
@@ -136,7 +136,7 @@ async def restart_session(context: Context, paused: PausedPane, command: tuple[s
     (await safe_actions.act_safely(context, request, check_no_agent)).require_certain()
     if problem := await _wait_until_started(context):
         return problem
-    # A starting agent paints its screen in steps, and its input is recognized only at the end.
+    # A starting agent paints its screen in steps, and its input is recognizable only at the end.
     still_painting = safe_actions.TRANSIENT_REASONS | safe_actions.OTHER_PROGRAM_REASONS
     prompt = SendTextRequest(text=paused.words)
     result = await safe_actions.act_safely(context, prompt, check_same_agent, transient=still_painting)
@@ -145,7 +145,7 @@ async def restart_session(context: Context, paused: PausedPane, command: tuple[s
 
 
 async def _wait_until_started(context: Context) -> str:
-    """Return an empty text once the agent is idle; else why not: it exited again, or did not start in time."""
+    """Return an empty text once the agent is idle, or why it is not: it exited again or did not start in time."""
     for _ in range(_START_CHECKS):
         try:
             await context.wait_state("idle", "completed", timeout=_SELF_RESUME_TIMEOUT_S / _START_CHECKS)
@@ -160,7 +160,7 @@ async def _wait_until_started(context: Context) -> str:
 
 
 async def verify_started(context: Context, how: str) -> tuple[str, str]:
-    """Verify that the agent starts to work and is not refused again; return ``how``, or the problem for the plan."""
+    """Verify that the agent starts working and is not refused again. Return (``how``, "") or ("", the problem)."""
     try:
         state = await context.wait_state("running", *_STARTED_STATES, timeout=_START_TIMEOUT_S, is_new=True)
         # An agent that is refused again works for a moment before it shows the refusal.
@@ -176,7 +176,7 @@ async def verify_started(context: Context, how: str) -> tuple[str, str]:
 
 
 async def move_to_other_account(context: Context, paused: PausedPane) -> tuple[str, str]:
-    """Return how the agent continued and an empty text; or an empty text and the problem for the plan."""
+    """Return (how the agent continued, "") or ("", the problem to show in the plan)."""
     selected = await context.select_account()
     if not selected.account:
         return "", f"no other account: {selected.why}"
@@ -191,7 +191,7 @@ async def move_to_other_account(context: Context, paused: PausedPane) -> tuple[s
     try:
         problem = await restart_session(context, paused, (*selected.prefix, *paused.seen.resume))
     except NotDone as error:
-        # It may have been started, so nothing may be typed after it; a person has to look.
+        # It may have been started, so nothing more may be typed. A person has to look.
         if error.why in UNCERTAIN_STATUSES:
             raise
         return "", f"it was not started as {selected.account}: {error.message}"

@@ -1,6 +1,6 @@
-"""Resume the session of an agent that crashed.
+"""Resume the session of a crashed agent.
 
-It is resumed in the same pane if the shell there is known to be at its prompt. Otherwise a new window is opened and the
+It resumes in the same pane if the shell there is known to be at its prompt. Otherwise a new window is opened and the
 pane is left alone: a killed agent may leave its full-screen view behind, and some shells send no prompt marks. At the
 third crash within ten minutes a person is notified and nothing is restarted.
 """
@@ -16,7 +16,7 @@ from termvisor.workflows.workflow import Trigger, Workflow
 
 CRASH_EVENT = "agent.crashed"
 MAX_CRASHES = 3
-"""Crashes within ``CRASH_WINDOW_S`` after which the agent is not restarted."""
+"""Number of crashes within ``CRASH_WINDOW_S`` after which the agent is not restarted."""
 CRASH_WINDOW_S = 600.0
 _PROMPT_TIMEOUT_S = 10.0
 _START_CHECKS, _START_CHECK_INTERVAL_S = 12, 5.0
@@ -42,12 +42,12 @@ async def run(context: Context) -> str:
         if is_free:
             result = await context.send(build_resume_command(session, seen))
         else:
-            # A window whose program fails stays open, because it shows why.
+            # A window whose program fails stays open, to show why.
             window = SpawnRequest(command=session.resume, cwd=session.cwd, name=session.agent, keeps_failure=True)
             result = await context.act(window)
     except NotDone as error:
         raise StepBack(_DECLINED_REASONS.get(error.why, error.message)) from error
-    # A restart is verified below by the session itself, so an unknown outcome is no reason to give up.
+    # The session itself verifies the restart below, so an unknown outcome is no reason to give up.
     if result.status == "unknown":
         await context.note(f"it is not known whether it was started ({result.why}): only what is seen counts")
     return await _verify_restart(context, session) if is_free else await _verify_new_window(context, session)
@@ -63,14 +63,14 @@ async def _wait_for_prompt(context: Context) -> Observation:
 
 
 def build_resume_command(session: SessionRecord, observation: Observation) -> str:
-    """Return the command for the shell; agents find a session only in the folder in which it started."""
+    """Return the shell command. It changes the folder, because agents find a session only where it started."""
     command = shlex.join(session.resume)
     is_same_folder = not session.cwd or session.cwd == observation.cwd
     return command if is_same_folder else f"cd {shlex.quote(session.cwd)} && {command}"
 
 
 async def _verify_restart(context: Context, session: SessionRecord) -> str:
-    """Verify that the agent starts with this session; a failure is reported and not retried."""
+    """Verify that the agent starts with this session. A failure is reported, not retried."""
     try:
         await context.wait_for(WaitFor(session=session.session, timeout=_START_TIMEOUT_S))
     except TimedOut:
@@ -84,7 +84,7 @@ async def _verify_restart(context: Context, session: SessionRecord) -> str:
 
 
 async def _verify_new_window(context: Context, session: SessionRecord) -> str:
-    """Verify that the agent starts with this session in the new window, which has a pane of its own."""
+    """Verify that the agent starts with this session in the new window, which is another pane."""
     for _ in range(_START_CHECKS):
         await context.sleep(_START_CHECK_INTERVAL_S)
         latest = await context.last_session(session=session.session, anywhere=True)

@@ -1,4 +1,4 @@
-"""Shared steps of built-in workflows: act only after a check, retry little, and step back for people."""
+"""Steps shared by built-in workflows: act only after a check, retry a few times, and step back for people."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,13 +10,13 @@ from termvisor.workflows.context import Context, StepBack
 from termvisor.workflows.results import ActionStepResult
 
 PaneCheck = Callable[[Context], Awaitable[object]]
-"""Checks whether the action may still be executed; raises ``StepBack`` if not."""
+"""Check that raises ``StepBack`` if the action may no longer be executed."""
 PERSON_IN_PANE_REASONS = frozenset({"human_typing", "composer_not_empty", "input_not_empty", "copy_mode", "reserved"})
-"""Reasons for a refusal that mean: a person uses the pane."""
+"""Refusal reasons that mean that a person is using the pane."""
 TRANSIENT_REASONS = frozenset({"mux_error", "rate", "recent_gap", "stale_snapshot"})
-"""Reasons that go away by themselves."""
+"""Refusal reasons that go away by themselves."""
 OTHER_PROGRAM_REASONS = frozenset({"unknown_screen", "alternate_screen", "no_agent", "other_agent"})
-"""Reasons that mean: another program has the screen."""
+"""Refusal reasons that mean that another program controls the screen."""
 STOPPED_STATES: tuple[StateName, ...] = ("idle", "completed", "error", "waiting_input", "waiting_approval")
 # Four attempts within half a minute.
 _RETRY_DELAYS_S = (2.0, 5.0, 15.0)
@@ -25,15 +25,15 @@ _RETRY_DELAYS_S = (2.0, 5.0, 15.0)
 async def act_safely(
     context: Context, request: Action | PaneRequest, check: PaneCheck, *, transient: frozenset[str] = TRANSIENT_REASONS
 ) -> ActionStepResult:
-    """Execute the action after ``check``, and again after each transient refusal, a few times.
+    """Execute the action after ``check``. Retry a few times, with a new check, after transient refusals.
 
     Raises ``StepBack`` at once if a person or another program has the pane, else ``NotDone``.
     """
     for delay in (*_RETRY_DELAYS_S, None):
-        # Checked before each attempt: the pane may have changed while the last one was refused.
+        # Check before each attempt, because the pane may have changed since the last one was refused.
         await check(context)
         try:
-            # The engine must not retry by itself, because it does not know the check.
+            # The engine must not retry by itself, because it would skip the check.
             return await context.act(request, RetryPolicy(times=1))
         except NotDone as error:
             if error.why in PERSON_IN_PANE_REASONS:
@@ -47,7 +47,7 @@ async def act_safely(
 
 
 async def wait_until_stopped(context: Context, timeout: float) -> bool:
-    """Return True if the agent stops within ``timeout`` seconds: it may report something just before it stops."""
+    """Return True if the agent stops within ``timeout`` seconds. Some events are reported just before it stops."""
     try:
         await context.wait_state(*STOPPED_STATES, timeout=timeout)
     except TimedOut:
@@ -56,7 +56,7 @@ async def wait_until_stopped(context: Context, timeout: float) -> bool:
 
 
 async def notify_person(context: Context, title: str, text: str) -> None:
-    """Send a notification; a failure is noted and does not stop the run, since inbox and plan show the same."""
+    """Send a notification. A failure is only noted, because the inbox and the plan show the same."""
     try:
         await context.notify(title, text)
     except NotDone as error:

@@ -1,7 +1,7 @@
-"""Show a person an agent that is stuck, and send it a prompt (a nudge) once the person agrees.
+"""Show a stuck agent to a person, and send the agent a prompt (a nudge) once the person agrees.
 
-If ast-grep is installed, the nudge names the places in the code of the symbols that the agent's last screen shows most.
-A run nudges once; an agent that makes progress by itself is left alone.
+If ast-grep is installed, the nudge lists where the symbols most frequent on the agent's last screen occur in the code.
+A run nudges only once. An agent that makes progress by itself is left alone.
 """
 
 import re
@@ -41,7 +41,7 @@ async def run(context: Context) -> str:
     minutes = str(context.facts.get("minutes") or "some")
     await context.note(render_summary(seen, code))
     nudge = render_nudge(minutes, code.places)
-    # In the mode `ask` the gate asks for the nudge itself, so a question here would be a second one.
+    # In the mode `ask` the gate itself requests approval for the nudge, so do not ask twice.
     if context.run.mode == "on":
         await _ask_to_nudge(context, seen, minutes, render_summary(seen, code))
     else:
@@ -55,7 +55,7 @@ async def run(context: Context) -> str:
 
 
 async def _check_stuck_agent(context: Context) -> Observation:
-    """Return the pane if the stuck agent is still there and working; else raise ``StepBack``."""
+    """Return the pane if the stuck agent is still there and working. Raises ``StepBack`` otherwise."""
     seen = await context.observe(30)
     if not seen.agent or (context.run.runtime is not None and seen.runtime != context.run.runtime):
         raise StepBack("its agent has exited")
@@ -65,7 +65,7 @@ async def _check_stuck_agent(context: Context) -> Observation:
 
 
 async def _ask_to_nudge(context: Context, seen: Observation, minutes: str, shown: str) -> None:
-    """Ask before the nudge even if the workflow's mode is `on`: it interrupts the agent's work."""
+    """Ask a person before nudging, even in the mode `on`, because a nudge interrupts the agent's work."""
     question = f"{seen.agent} in pane {seen.pane} seems stuck for {minutes} minutes. Nudge it?\n{shown}"
     answer = await context.ask_person(question, ("nudge", "leave"), _QUESTION_TIMEOUT_S)
     if answer.choice != "nudge":
@@ -81,25 +81,25 @@ async def _wait_for_reaction(context: Context) -> str:
 
 
 def extract_symbols(rows: Iterable[str]) -> tuple[str, ...]:
-    """Return the most frequent symbols in the last rows: names that are quoted, called, or written like symbols."""
+    """Return the most frequent symbols in the last rows: names that are quoted, called or look like symbols."""
     weights: Counter[str] = Counter()
     for row in list(rows)[-60:]:
         for pattern, weight in _NAME_PATTERN_WEIGHTS:
             weights.update(dict.fromkeys(pattern.findall(row), weight))
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-    # A name that occurs once and only looks like a symbol is too weak a hint.
+    # A name that occurs only once and merely looks like a symbol is too weak a hint.
     return tuple(name for name, weight in ranked if weight > 1)[:_MAX_SYMBOLS]
 
 
 def render_summary(observation: Observation, code: CodeSearchResult) -> str:
-    """Return the last rows of the screen, and the places of its symbols in the code."""
+    """Return the last rows of the screen and the code locations of its symbols."""
     rows = [row.strip()[:_MAX_ROW_CHARS] for row in (observation.screen or observation.lines) if row.strip()]
     places = [f"code: {place}" for place in code.places] or [f"code: {code.trouble or 'nothing was found'}"]
     return "\n".join([*rows[-_SUMMARY_ROWS:], *places])
 
 
 def render_nudge(minutes: str, places: Sequence[str]) -> str:
-    """Return the nudge as one line: an agent's composer takes several lines only if it supports pasted text."""
+    """Return the nudge as one line, because a composer accepts several lines only if it supports pasting."""
     nudge = NUDGE_TEMPLATE.format(minutes=minutes)
     locations = "; ".join(place.partition(": ")[0] for place in places)
     return f"{nudge} These places may help: {locations}." if locations else nudge

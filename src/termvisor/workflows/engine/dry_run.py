@@ -1,4 +1,4 @@
-"""Run a workflow against the live pane without executing actions; everything it waits for is assumed to happen."""
+"""Run a workflow against the live pane without executing actions, assuming that everything it waits for happens."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ from termvisor.workflows.steps.act import build_actor, needs_approval
 from termvisor.workflows.steps.dispatch import StepDispatcher
 from termvisor.workflows.workflow import Workflow
 
-# A workflow that loops until something happens never ends here, since everything is assumed to happen.
+# Ends a workflow that loops forever because everything it waits for is assumed to happen.
 _MAX_STEPS = 100
-# The client waits for the answer.
+# Limited, because the client is waiting for the answer.
 _TIMEOUT_S = 20.0
 log = get_logger("workflow")
 
@@ -34,7 +34,7 @@ class DryRunExecutor:
         self._run, self._step_runner, self._gate, self._clock = run, step_runner, gate, clock
         self._simulated_now = clock.now()
         self._assumed_fields: dict[str, Any] = {}
-        """Fields of later observations that are overwritten with what the workflow waited for."""
+        """Field values the workflow has waited for, which overwrite those of later observations."""
         self.steps: list[DryRunStep] = []
 
     async def execute(self, call: calls.WorkflowCall) -> results.CallResult:
@@ -50,7 +50,7 @@ class DryRunExecutor:
         self._add_step(step, assumed=assumed)
         if result is not None:
             return result
-        # Steps that only read are executed for real, with a step that is not stored.
+        # Read-only steps are executed for real, but not stored.
         dry_step = RunStep(number=len(self.steps), kind="rehearsal", at=self._simulated_now)
         result = await self._step_runner.run_step(call, StepExecution(run=self._run, step=dry_step))
         return replace(result, **self._assumed_fields) if isinstance(result, results.Observation) else result
@@ -68,9 +68,9 @@ class DryRunExecutor:
         return results.ActionStepResult(status="delivered", why="rehearsed", at=self._simulated_now)
 
     def _assume_result(self, call: calls.WorkflowCall) -> tuple[results.CallResult | None, str]:
-        """Return the assumed result and its description; None for calls that read the live pane."""
+        """Return the assumed result and its description. The result is None for calls that read the live pane."""
         if isinstance(call, calls.WaitFor):
-            # Without this a loop that observes until the state is reached would never end.
+            # Without this, a loop that observes until the state is reached would never end.
             self._assumed_fields |= _build_assumed_fields(call)
             return _build_wait_result(call), "it happens"
         if isinstance(call, calls.AskPersonCall):

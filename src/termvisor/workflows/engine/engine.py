@@ -1,7 +1,7 @@
 """Start workflow runs for events and requests, run them, and resume them after a restart.
 
-In: detections, and requests of people and programs. Out: runs in the store, and updates about them.
-Invariants: an event is offered to the workflows once, also if the daemon crashes in between; one run at a time acts on
+In: detections, and requests from people and programs. Out: stored runs, and updates about them.
+Invariants: an event is offered to the workflows once, even if the daemon crashes in between; one run at a time acts on
 a pane; a failing run does not affect the others.
 """
 
@@ -37,7 +37,7 @@ _STORE_RETRY_DELAY_S = 5.0
 """Seconds after which a run that could not be stored is executed again."""
 CANCEL_SIGNAL = "cancel"
 PLANNED_PAUSE_REASON = "as planned"
-"""The reason of a run that paused itself, unlike one that a person paused."""
+"""The pause reason of a run that paused itself, as opposed to one paused by a person."""
 log = get_logger("workflow")
 
 
@@ -54,21 +54,21 @@ class WorkflowEngine:
         self.step_runner = StepDispatcher(services)
         self._slots = RunSlots(get_max_concurrent)
         self.run_updates: Bus[Run] = Bus()
-        """Publishes each run when it starts, changes and ends; it is stored before."""
-        # One run at a time acts on a pane: two of them would type into each other's text.
+        """Publishes each run when it starts, changes or ends, after it is stored."""
+        # Only one run at a time acts on a pane: two runs would type into each other's text.
         self._pane_locks: defaultdict[PaneId, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._open_runs: dict[RunId, Run] = {}
         self._run_tasks: dict[RunId, RunTask] = {}
         self._run_slots: dict[RunId, RunSlot] = {}
         self._paused_run_ids: set[RunId] = set()
-        """Paused by a person: not executed until a person resumes them."""
+        """Runs paused by a person, not executed until a person resumes them."""
         self._restart_run_ids: set[RunId] = set()
-        """To be executed again as soon as their current task has ended."""
+        """Runs to execute again as soon as their current task has ended."""
         self._task_group: asyncio.TaskGroup | None = None
         self._build_task: Callable[[Run, Workflow, Detection | None], RunTask]
 
     async def run(self) -> None:
-        """Run until cancelled; the next daemon resumes the runs that are open then."""
+        """Run until cancelled. The next daemon resumes the runs that are still open."""
         async with asyncio.TaskGroup() as group:
             self._task_group = group
             self._build_task = partial(
@@ -102,7 +102,7 @@ class WorkflowEngine:
         return started
 
     async def cancel(self, run_id: RunId, why: str, by: str) -> Run:
-        """Cancel a run. Raises ``WorkflowNotFound`` for an unknown run, ``Conflict`` for one that has ended."""
+        """Cancel a run. Raises ``WorkflowNotFound`` for an unknown run, ``Conflict`` for an ended run."""
         run = await self._get_open_run(run_id)
         await self._record_signal(run, CANCEL_SIGNAL, why, by)
         self._paused_run_ids.discard(run_id)
@@ -110,7 +110,7 @@ class WorkflowEngine:
         if task is None and not await self._runs.list_steps(run_id):
             await self._finish_run(run, RunEnd(status="cancelled", why=why))
         elif task is None:
-            # A run with steps has acted, so it must be executed once more.
+            # A run with steps may have acted, so execute it once more.
             self._start_task(run)  # its cleanup has to run
         elif task.is_ending:
             self._restart_run_ids.add(run_id)
@@ -119,7 +119,7 @@ class WorkflowEngine:
         return run
 
     async def pause(self, run_id: RunId, why: str) -> Run:
-        """Pause a run; the outcome of its current step is determined when it is resumed."""
+        """Pause a run. The outcome of its current step is determined when it is resumed."""
         reason = f"held: {redact(why)}" if why else "held"
         run = replace(await self._get_open_run(run_id), status="paused", why=reason, due_at=None, plan="")
         self._paused_run_ids.add(run_id)
@@ -129,7 +129,7 @@ class WorkflowEngine:
         return run
 
     async def resume(self, run_id: RunId, by: str) -> Run:
-        """Resume a run that a person paused, or end the pause that its workflow asked for."""
+        """Resume a run that a person paused, or end a pause that its workflow requested."""
         run = await self._get_open_run(run_id)
         if run_id not in self._paused_run_ids:
             await self._record_signal(run, RESUME_SIGNAL, "", by)
@@ -163,8 +163,8 @@ class WorkflowEngine:
         raise Conflict(f"run {run_id} is {run.status}", hint=f"`visor workflow history {run_id}` shows its steps.")
 
     async def _restart_open_runs(self) -> None:
-        # Runs with steps go first: they may have acted on their panes already.
-        # They also take their pane's lock first, before new runs can.
+        # Runs with steps go first, because they may already have acted on their panes.
+        # This also lets them take their pane's lock before new runs can.
         open_runs = [(run, await self._runs.list_steps(run.id)) for run in await self._runs.list_open()]
         for run, steps in sorted(open_runs, key=lambda item: (not item[1], item[0].id)):
             self._open_runs[run.id] = run
@@ -172,7 +172,7 @@ class WorkflowEngine:
                 log.error("run %d (%s) is paused: %s", run.id, run.workflow, CRASH_LOOP_REASON)
                 await self.pause(run.id, CRASH_LOOP_REASON)
                 continue
-            # A planned pause is a step of the workflow and is replayed; one by a person holds until that person resumes
+            # A planned pause is a step of the workflow and is replayed. A pause by a person lasts until someone resumes
             # it.
             if run.status == "paused" and run.why != PLANNED_PAUSE_REASON and not await self._read_cancel_reason(run):
                 self._paused_run_ids.add(run.id)
@@ -180,7 +180,7 @@ class WorkflowEngine:
                 self._start_task(run)
 
     async def _follow_detections(self) -> None:
-        # Each detection is offered once: the cursor moves in the transaction that stores its run.
+        # Each detection is offered once, because the cursor moves in the same transaction that stores its run.
         with self._services.events.subscribe() as updates:
             while True:
                 await self._retry_until_stored(self._offer_new_detections)
@@ -189,7 +189,7 @@ class WorkflowEngine:
 
     async def _offer_new_detections(self) -> None:
         cursor = await self._runs.read_cursor()
-        if cursor is None:  # the first start of all: past detections are not handled
+        if cursor is None:  # the very first start: do not handle past detections
             cursor = EventId(await self._services.read_newest_event_id())
             await self._runs.advance_cursor(cursor)
         while detections := await self._services.detections.list_unhandled(cursor):
@@ -201,7 +201,7 @@ class WorkflowEngine:
         get_mode, now = self._services.get_mode, self._clock.now()
         matching = match_workflows(detection, self._registry.list_workflows(), get_mode, now)
         if not matching:
-            # Moving the cursor alone keeps the event from being offered to a workflow that is installed later.
+            # Move the cursor anyway, so that the event is not offered to a workflow that is installed later.
             await self._runs.advance_cursor(detection.event)
             return
         workflow, *others = matching
@@ -216,7 +216,7 @@ class WorkflowEngine:
             self._task_group.create_task(self._run_until_ended(run))
 
     async def _run_until_ended(self, run: Run) -> None:
-        """Execute a run once its pane is free; again after a storage error or a restart request."""
+        """Execute a run once its pane is free. Repeat it after a storage error or a restart request."""
         run_id, workflow = run.id, self._registry.find(run.workflow)
         pane = run.pane if workflow is None or workflow.takes_pane else None
         async with nullcontext() if pane is None else self._pane_locks[pane]:
@@ -228,7 +228,7 @@ class WorkflowEngine:
                 self._restart_run_ids.discard(run_id)
 
     async def _run_once(self, run_id: RunId) -> bool:
-        """Execute a run in a free slot; return True if it must be repeated because of a storage error."""
+        """Execute a run in a free slot. Return True if it must be repeated because of a storage error."""
         slot = self._run_slots[run_id] = RunSlot(self._slots)
         try:
             await slot.acquire()
@@ -257,7 +257,7 @@ class WorkflowEngine:
         if why := await self._find_cancel_reason(run, workflow):
             task.request_stop(StopRequest("cancel", why))
         if run_id not in self._open_runs:
-            return False  # it was cancelled while its task was built
+            return False  # it was cancelled while its task was being built
         self._run_tasks[run_id] = task
         if not task.is_ending:
             await self._update_run(run, status="running", why="", due_at=None)
@@ -270,7 +270,7 @@ class WorkflowEngine:
         return task.is_stalled
 
     async def _end_without_workflow(self, run: Run) -> RunEnd:
-        """End a run whose workflow is missing or changed; its open steps are skipped."""
+        """End a run whose workflow is missing or changed, skipping its open steps."""
         steps = await self._runs.list_steps(run.id)
         why = self._registry.describe_missing_workflow(run, steps)
         for step in steps:
@@ -356,7 +356,7 @@ class WorkflowEngine:
                 await self._clock.sleep(_STORE_RETRY_DELAY_S)
 
     async def _follow_approvals(self) -> None:
-        """Suspend runs while an approval of theirs is open: waiting for a person is not work time."""
+        """Suspend runs while they wait for an approval, because waiting for a person is not work time."""
         with self._approvals.subscribe() as updates:
             while True:
                 approval = await updates.get()
@@ -373,7 +373,7 @@ class WorkflowEngine:
             why = f"requires approval (request {approval.id})"
             await self._update_run(run_task.run, status="waiting", why=why)
         elif slot := self._run_slots.get(run_id):
-            # The gate executes the approved action at once, so the run cannot wait for a slot.
+            # The gate executes an approved action at once, so the run cannot wait for a slot.
             slot.acquire_over_limit()
             run_task.extend_deadline(STEP_TIMEOUT_S)
             await self._update_run(run_task.run, status="running", why="")

@@ -1,4 +1,4 @@
-"""Execute the calls of a live run: from its journal as far as it goes, then for real.
+"""Execute the calls of a live run: first replay its journal, then execute new calls.
 
 Invariant: a step is stored before it is executed, and its result before the workflow gets it.
 """
@@ -29,7 +29,7 @@ from termvisor.workflows.engine.journal_replay import (
 )
 from termvisor.workflows.results import ActionStepResult, CallResult, WaitResult
 
-# Everything else needs a person or another action, so that a retry would only repeat the refusal.
+# All others need a person or another action, so a retry would only be refused again.
 RETRYABLE_REASONS = frozenset(
     {
         "copy_mode",
@@ -43,26 +43,24 @@ RETRYABLE_REASONS = frozenset(
         "stale_snapshot",
     }
 )
-"""Reasons for a refusal that may go away by themselves: the action is retried within its retry policy."""
-
+"""Refusal reasons that may go away by themselves, so the action is retried within its retry policy."""
 
 MAX_STEPS = 2000
-"""Steps of one run at most: an endless loop would fill the disk."""
-
+"""Maximum steps of one run, because an endless loop would fill the disk."""
 
 StepListener = Callable[[WorkflowCall], Awaitable[None]]
 StepSaver = Callable[[RunId, RunStep], Awaitable[None]]
-"""Stores a step of a run durably before it returns."""
+"""Callback that stores a step of a run durably before it returns."""
 
 
 class StepExecution(Struct, frozen=True, kw_only=True):
-    """A step being executed. ``is_resumed`` means that an earlier daemon started it and may have completed it."""
+    """A step being executed. ``is_resumed``: an earlier daemon started it and may have completed it."""
 
     run: Run
     step: RunStep
     is_resumed: bool = False
     start_note: str = ""
-    """What ``prepare_step`` returned when the step started."""
+    """The value that ``prepare_step`` returned when the step started."""
 
     def require_pane(self) -> PaneId:
         """Return the run's pane. Raises ``BadRequest`` if it has none."""
@@ -72,21 +70,21 @@ class StepExecution(Struct, frozen=True, kw_only=True):
 
 
 class LastAction(Struct, frozen=True, kw_only=True):
-    """The newest action of the run: output after it counts as its response."""
+    """The run's latest action. Output after it counts as its response."""
 
     line: int | None = None
     text: str = ""
     at: int = 0
     signal: int = 0
-    """The id of the newest signal that was received."""
+    """The id of the latest received signal."""
 
 
 class StepRunner(Protocol):
     async def prepare_step(self, run: Run, call: WorkflowCall, last: LastAction) -> str:
-        """Return what must be stored when a step starts, so that it can be resumed."""
+        """Return the data to store when a step starts, so that it can be resumed."""
 
     async def run_step(self, call: WorkflowCall, execution: StepExecution) -> CallResult:
-        """Execute the step. Raises the error that the workflow gets."""
+        """Execute the step. Errors are raised in the workflow."""
 
 
 class JournaledExecutor:
@@ -97,7 +95,7 @@ class JournaledExecutor:
         self._step_runner, self._clock = step_runner, clock
         self._next_step = 0
         self.first_step = 0
-        """The number of its first step; those of the cleanup follow those of the work."""
+        """The number of its first step. Cleanup steps follow the work steps."""
         self._is_busy = False
         self._last_action = LastAction()
         self.closed_by: VisorError | None = None
@@ -109,7 +107,7 @@ class JournaledExecutor:
         if self.closed_by is not None:
             await asyncio.sleep(0)  # a workflow that calls in a loop must not block the event loop
             raise self.closed_by
-        # Concurrent calls would be journaled in an order that a replay cannot reproduce.
+        # A replay could not reproduce the journal order of concurrent calls.
         if self._is_busy:
             why = f"a run takes one step at a time: step {self._next_step} was started before the previous one ended"
             raise self._close_with(Diverged(why, details={"step": self._next_step}))
@@ -118,14 +116,14 @@ class JournaledExecutor:
         self._is_busy = True
         try:
             return await self._answer_call(call)
-        # After these the journal and the workflow no longer agree, so no further call is answered.
+        # After these errors the journal and the workflow no longer agree, so refuse all further calls.
         except (Diverged, StorageError) as error:
             raise self._close_with(error) from error
         finally:
             self._is_busy = False
 
     def check_finished(self) -> None:
-        """Check that the work reached all recorded steps. Raises ``Diverged`` if not."""
+        """Check that the work reached all recorded steps. Raises ``Diverged`` otherwise."""
         if self.closed_by is not None:
             raise self.closed_by
         if (error := find_unreached_step(self._steps, self._next_step)) is not None:
@@ -169,7 +167,7 @@ class JournaledExecutor:
         await self.on_step_started(call)
         try:
             result = await self._run_with_retries(call, await self._begin_step(call, matched))
-        # Only expected errors are results of a step; a cancellation leaves it open, to be resumed later.
+        # Only expected errors are step results. A cancellation leaves the step open, to be resumed later.
         except VisorError:
             await self.on_step_ended(call)
             raise
@@ -200,7 +198,7 @@ class JournaledExecutor:
             try:
                 result = await self._step_runner.run_step(call, execution)
             except StorageError:
-                raise  # the whole run is repeated once the store works again
+                raise  # the whole run is executed again once the store works
             except NotDone as error:
                 if error.why not in RETRYABLE_REASONS or execution.step.attempt >= retry.times:
                     raise await self._fail_step(execution.step, error) from error
@@ -213,14 +211,14 @@ class JournaledExecutor:
                 return await self._complete_step(call, execution.step, result)
 
     async def _start_next_attempt(self, execution: StepExecution, retry: RetryPolicy) -> StepExecution:
-        """Wait for the back-off, then store the next attempt, which has an idempotency key of its own."""
+        """Wait for the back-off delay, then store the next attempt, which has its own idempotency key."""
         await self._clock.sleep(retry.compute_delay(execution.step.attempt))
         step = replace(execution.step, status="running", attempt=execution.step.attempt + 1)
         await self._save_step(step)
         return replace(execution, step=step, is_resumed=False)
 
     async def _complete_step(self, call: WorkflowCall, step: RunStep, result: CallResult) -> CallResult:
-        # Decoded from the journal's text, so that the workflow sees the same value now and in a replay.
+        # Decode the journaled text, so that the workflow gets the same value now and in a replay.
         text = encode_redacted(result)
         await self._save_step(replace(step, status="completed", came=text, ended_at=self._clock.now()))
         return decode_result(call, text)
@@ -239,18 +237,18 @@ class JournaledExecutor:
         if isinstance(call, ActionCall) and isinstance(result, ActionStepResult):
             text = call.wish.text if isinstance(call.wish, SendTextRequest) else ""
             self._last_action = replace(self._last_action, line=result.line, text=text, at=result.at)
-        # A signal that was waited for is consumed: the next wait for the same word needs a new one.
+        # A received signal is consumed, so the next wait for the same word needs a new signal.
         elif isinstance(result, WaitResult) and result.what == "signal":
             self._last_action = replace(self._last_action, signal=result.event or 0)
 
 
 async def _skip_step(_call: WorkflowCall) -> None:
-    """Do nothing: a replay outside of the engine follows no steps."""
+    """Do nothing, because a replay outside of the engine tracks no steps."""
 
 
 def compute_remaining_seconds(execution: StepExecution, seconds: float, now: int) -> float:
-    """Return how many of a step's ``seconds`` are left since it was first started, across restarts.
+    """Return how many of a step's ``seconds`` remain since it was first started, across restarts.
 
-    A clock that was set back gives it no more than ``seconds``; one that was set forward ends it early.
+    Setting the clock back yields at most ``seconds``; setting it forward ends the step early.
     """
     return min(seconds, max(0.0, seconds - (now - execution.step.at) / NS))

@@ -1,6 +1,6 @@
-"""Limit how many runs work at once, and how often one run may end the daemon.
+"""Limit how many runs work at once, and how often one run may crash the daemon.
 
-Slots are given first come, first served; a run that waits for a person or a time has none.
+Slots are assigned first come, first served. A run that waits for a person or a time occupies none.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from termvisor.model.workflow import Run, RunSignal, RunStep
 from termvisor.workflows.engine.services import RunStore
 
 MAX_DAEMON_CRASHES = 3
-"""Daemons that may end between the same two steps; unrelated kills do not hit the same place so often."""
+"""How many daemons may end between the same two steps. Unrelated kills rarely hit the same place so often."""
 CRASH_LOOP_REASON = f"{MAX_DAEMON_CRASHES} daemons ended while the run was between the same two steps; see `visor logs`"
 _SIGNAL_SENDER, _SIGNAL_WORD = "daemon", "daemon_ended"
 
@@ -20,11 +20,11 @@ class RunSlots:
     def __init__(self, get_limit: Callable[[], int]):
         self._get_limit = get_limit
         self.in_use = 0
-        # asyncio.Semaphore has a fixed limit; this one follows the setting while the daemon runs.
+        # asyncio.Semaphore has a fixed limit. This limit follows the setting while the daemon runs.
         self._waiters: deque[asyncio.Future[None]] = deque()
 
     async def acquire(self) -> None:
-        """Wait for a free slot, in the order of the calls."""
+        """Wait for a free slot. Waiters are served in call order."""
         # A free slot goes to the first waiter, never to a later caller.
         if not self._waiters and self.in_use < self._get_limit():
             self.in_use += 1
@@ -41,11 +41,11 @@ class RunSlots:
             raise
 
     def release(self) -> None:
-        """Give the slot back and assign free slots to the waiters; the limit may have been raised since."""
+        """Release the slot and assign free slots to waiters. The limit may have been raised meanwhile."""
         self.in_use -= 1
         while self._waiters and self.in_use < self._get_limit():
             waiter = self._waiters.popleft()
-            # The task of a cancelled waiter has only not run since.
+            # A cancelled waiter may still be queued, because its task has not run yet.
             if not waiter.done():
                 self.in_use += 1
                 waiter.set_result(None)
@@ -68,23 +68,23 @@ class RunSlot:
             self._slots.release()
 
     def acquire_over_limit(self) -> None:
-        """Acquire a slot even beyond the limit: a person has just approved an action that the run is executing."""
+        """Acquire a slot even beyond the limit, because the run is executing an action that was just approved."""
         if not self._is_acquired:
             self._is_acquired = True
             self._slots.in_use += 1
 
 
 async def is_crash_looping(runs: RunStore, run: Run, steps: Sequence[RunStep], now: int) -> bool:
-    """Return True if too many daemons ended here; call it once per daemon, since each call counts as one.
+    """Return True if too many daemons ended at this point. Each call counts, so call it once per daemon.
 
-    Code between two steps takes no time. If several daemons ended while a run was between the same two steps, the run
-    ended them, or a person did because it blocked them.
+    Code between steps takes hardly any time. If several daemons ended while a run was between the same two, the run
+    crashed them, or a person killed them because it blocked them.
     """
-    # Inside a step the daemon executes its own code, not that of the run.
+    # Within a step, the daemon executes its own code, not the workflow's.
     if run.status != "running" or (steps and steps[-1].ended_at is None):
         return False
     place = str(len(steps))
-    # Stored before the run is started, because the run may end this daemon, too.
+    # Store this before starting the run, because the run may crash this daemon too.
     await runs.add_signal(RunSignal(run=run.id, at=now, word=_SIGNAL_WORD, value=place, by=_SIGNAL_SENDER))
     signals = ((signal.by, signal.word, signal.value) for signal in await runs.list_signals(run.id))
     return sum(signal == (_SIGNAL_SENDER, _SIGNAL_WORD, place) for signal in signals) >= MAX_DAEMON_CRASHES

@@ -1,7 +1,7 @@
 """Execute a run in this daemon: replay its journal, continue its work, then run its cleanup once.
 
-The work runs in an asyncio task of its own, so that it can be cancelled when it hangs, when a person cancels the run,
-or when its pane is gone. The end of the work is one step in the journal; the steps after it belong to the cleanup.
+The work runs in its own asyncio task, so that it can be cancelled when it hangs, when a person cancels the run,
+or when its pane is gone. The end of the work is one step in the journal. Later steps belong to the cleanup.
 """
 
 import asyncio
@@ -29,19 +29,19 @@ from termvisor.workflows.engine.journaled_calls import JournaledExecutor, StepRu
 from termvisor.workflows.engine.services import WorkflowServices
 from termvisor.workflows.workflow import Workflow, WorkflowFunction
 
-# The replay of the whole journal must fit into it as well.
+# Replaying the whole journal must fit within it as well.
 MAX_SECONDS_BETWEEN_STEPS = 20.0
-"""Seconds that a workflow may take between two steps: its own code only computes."""
+"""Seconds allowed between two steps, where a workflow only computes."""
 STEP_TIMEOUT_S = 120.0
-"""Seconds that a step may take in addition to its own wait."""
+"""Seconds allowed for a step in addition to its own wait."""
 CLEANUP_TIMEOUT_S = 120.0
 CANCEL_GRACE_S = 5.0
-"""Seconds that a cancelled workflow may take to end."""
+"""Seconds allowed for a cancelled workflow to end."""
 log = get_logger("workflow")
 
 
 class StopRequest(Struct, frozen=True):
-    """Why the task ends before its work does. ``cancel`` ends the run, ``hold`` only pauses it."""
+    """The reason to stop the task before its work ends. ``cancel`` ends the run; ``hold`` only pauses it."""
 
     kind: Literal["cancel", "hold"]
     why: str
@@ -51,7 +51,7 @@ RunStepListener = Callable[[Run, WorkflowCall], Awaitable[None]]
 
 
 class RunTask:
-    """``group`` is the engine's: work that ignores its cancellation must not keep its run from ending."""
+    """``group`` is the engine's task group, so that work which ignores cancellation cannot keep its run open."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class RunTask:
         self._changed = asyncio.Event()
         self._deadline: float | None = None
         self.is_stalled = False
-        """True if the store failed, so that the run must be executed again later."""
+        """True if the store failed, so the run must be executed again later."""
         self._work_seconds_left, self._step_started_at = workflow.timeout, 0.0
 
     @property
@@ -80,17 +80,17 @@ class RunTask:
         return self._stop_request is not None
 
     def request_stop(self, stop: StopRequest) -> None:
-        # The first reason wins: a pane that is gone also ends its agent, and both are reported.
+        # The first reason wins: when a pane closes, its agent ends too, and both are reported.
         self._stop_request = self._stop_request or stop
         self._changed.set()
 
     def extend_deadline(self, seconds: float | None) -> None:
-        """Set the deadline to ``seconds`` from now; None removes it."""
+        """Set the deadline to ``seconds`` from now. None removes it."""
         self._deadline = None if seconds is None else self._clock.monotonic() + seconds
         self._changed.set()
 
     async def execute(self, steps: Sequence[RunStep]) -> RunEnd | None:
-        """Run the work and the cleanup, and return how the run ended; None if it was paused or the store failed."""
+        """Run the work and the cleanup. Return how the run ended; None if it was paused or the store failed."""
         work_steps, end, cleanup_steps = split_journal(steps)
         number = len(work_steps)
         if end is None:
@@ -124,34 +124,31 @@ class RunTask:
         return RunEnd(status="failed", why=executor.closed_by.message if executor.closed_by else stop.why)
 
     async def _cancel_task(self, task: "asyncio.Task[RunEnd | None]") -> None:
-        # Also called when the work has ended by itself: cancelling a finished task does nothing.
+        # May be called after the work has ended by itself, since cancelling a finished task does nothing.
         task.cancel()
         await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         if not task.done():
             log.error("the workflow %s ignores its cancellation in run %d", self.run.workflow, self.run.id)
 
     async def _watch_task(self, task: "asyncio.Task[RunEnd | None]") -> StopRequest | None:
-        """Return None once the work has ended by itself, else why it must be stopped."""
+        """Return None once the work has ended by itself, or the reason why it must be stopped."""
         async with asyncio.TaskGroup() as group:
             while True:
-                # Cleared before the checks, so that a change during them ends the wait at once.
+                # Clear before the checks, so that a change during them ends the wait at once.
                 self._changed.clear()
                 if task.done():
                     return None
                 if self._stop_request is not None:
                     return self._stop_request
-                left = self._get_seconds_left()
+                left = None if self._deadline is None else self._deadline - self._clock.monotonic()
                 if left is not None and left <= 0:
                     return StopRequest("cancel", "a step hung, or the run exceeded its timeout")
-                # The injected clock's sleep is awaited, not asyncio's timeout: tests advance a fake clock.
+                # Await the injected clock's sleep instead of asyncio's timeout, because tests use a fake clock.
                 waits: list[asyncio.Task[Any]] = [group.create_task(self._changed.wait())]
                 waits += [] if left is None else [group.create_task(self._clock.sleep(left))]
                 await asyncio.wait({task, *waits}, return_when=asyncio.FIRST_COMPLETED)
                 for wait in waits:
                     wait.cancel()
-
-    def _get_seconds_left(self) -> float | None:
-        return None if self._deadline is None else self._deadline - self._clock.monotonic()
 
     async def _run_workflow(self, work: WorkflowFunction, executor: JournaledExecutor) -> RunEnd | None:
         """Call the workflow's function and return how it ended."""
@@ -163,18 +160,18 @@ class RunTask:
             self.is_stalled = True
             log.warning("run %d waits for the store: %s", self.run.id, error.message)
             return None
-        # Workflows are third-party code: whatever one raises ends its own run and nothing else.
+        # Workflows are third-party code. Any exception ends only the workflow's own run.
         except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as error:
             if is_task_cancelled(error):
                 raise
-            # The workflow may have caught the storage error and raised another one; the first error counts.
+            # The workflow may have caught the storage error and raised another one. The first error counts.
             if isinstance(executor.closed_by, StorageError):
                 self.is_stalled = True
                 return None
             return _build_end_from_error(executor.closed_by or error, self.run)
 
     async def _record_end(self, executor: JournaledExecutor, end: RunEnd, number: int) -> bool:
-        """Store the end as a step, after marking an open step as skipped; return False if the store failed."""
+        """Store the end as a step, after marking an open step as skipped. Return False if the store failed."""
         now = self._clock.now()
         step = RunStep(
             number=number,
@@ -186,7 +183,7 @@ class RunTask:
             ended_at=now,
         )
         try:
-            # Closed first, so that no step before the end stays open in the history of the run.
+            # Close it first, so that no step before the end stays open in the run's history.
             await executor.skip_open_step(end.why)
             await self._runs.save_step(self.run.id, step)
         except StorageError as error:
@@ -196,13 +193,13 @@ class RunTask:
         return True
 
     async def _run_cleanup(self, steps: Sequence[RunStep], first: int) -> bool:
-        """Run the cleanup; its failure is logged and does not change the run's end. Return False if it was stopped."""
+        """Run the cleanup. A failure is logged and does not change the run's end. Return False if it was stopped."""
         if self.workflow.cleanup is None:
             return True
-        # The cleanup runs after a cancellation too, so the request that ended the work must not end it.
+        # The cleanup also runs after a cancellation, so the request that ended the work must not stop it.
         self._stop_request = None
         executor = self._build_executor(steps)
-        # The end itself is a step, so the numbers of the cleanup start behind it.
+        # The end itself is a step, so cleanup steps are numbered after it.
         executor.first_step = first
         self._work_seconds_left = CLEANUP_TIMEOUT_S
         end = await self._run_supervised(self.workflow.cleanup, executor)
@@ -247,7 +244,7 @@ def _compute_retry_seconds(call: ActionCall) -> float:
 def _build_end_from_error(error: BaseException, run: Run) -> RunEnd:
     if isinstance(error, StepBack):
         return RunEnd(status="cancelled", why=redact(str(error)))
-    # The pane is gone: that is not a fault of the workflow.
+    # The pane is gone, which is not the workflow's fault.
     if isinstance(error, NotFound):
         return RunEnd(status="cancelled", why=error.message)
     if isinstance(error, NotDone) and (error.status, error.why) in _DECLINED_OUTCOMES:
@@ -260,4 +257,4 @@ def _build_end_from_error(error: BaseException, run: Run) -> RunEnd:
 
 
 _DECLINED_OUTCOMES = {("denied", "denied"), ("denied", "switched_off"), ("denied", "edited")}
-"""Status and reason of actions that a person or a setting declined: the run is cancelled, not failed."""
+"""Status and reason of actions declined by a person or a setting. Such a run is cancelled, not failed."""

@@ -1,7 +1,7 @@
-"""Define the services that the engine and the steps use.
+"""The services that the engine and the steps use.
 
-The daemon passes its store's tables, its event bus and its gate. The contracts exist because panes and the gate belong
-to higher layers, and because tests run on fakes (`termvisor.testing.workflow_scene`).
+The daemon passes its store tables, event bus and gate. These interfaces exist because panes and the gate belong
+to higher layers, and because tests use fakes (`termvisor.testing.workflow_scene`).
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,19 +27,19 @@ from termvisor.workflows.calls import LastSessionCall
 from termvisor.workflows.results import AccountSelection, CodeSearchResult, Observation, PreferenceValues, SessionRecord
 
 _MAX_DETECTIONS = 200
-"""Only the newest detections of a pane are searched."""
+"""How many of a pane's newest detections are searched."""
 
 
 class PaneChanges(Protocol):
     async def wait_for_change(self, seconds: float) -> None:
-        """Return when the pane changed, or after ``seconds``."""
+        """Return when the pane changes, or after ``seconds``."""
 
 
 class PaneReader(Protocol):
-    """Reads live panes; all text is redacted."""
+    """Read access to live panes. All text is redacted."""
 
     async def find_pane(self, pane: PaneId) -> PaneView | None:
-        """Return the pane, also one that is gone; None if it is unknown."""
+        """Return the pane, even if it is gone; None if it is unknown."""
 
     async def observe(self, pane: PaneId, lines: int) -> Observation:
         """Return the pane's current state and its last lines. Raises ``NotFound`` if it is gone."""
@@ -51,7 +51,7 @@ class PaneReader(Protocol):
 
 
 class DetectionStore(Protocol):
-    """The part of the detection table that workflows use."""
+    """The part of the detections table that workflows use."""
 
     async def list_unhandled(self, after: int) -> list[Detection]: ...
 
@@ -76,11 +76,11 @@ class GateAccess(Protocol):
     async def find_delivery(self, key: str) -> DeliveryRecord | None: ...
 
     async def withdraw_approvals(self, correlation: str) -> None:
-        """Withdraw the open approval requests whose correlation is this one or begins with it."""
+        """Withdraw the open approval requests whose correlation equals or starts with this one."""
 
 
 class RunStore(Protocol):
-    """The table of runs; it stores durably before it returns."""
+    """The table of runs. Writes are durable when they return."""
 
     async def add(self, run: Run, cursor: EventId | None = None) -> Run | None: ...
 
@@ -105,13 +105,13 @@ class RunStore(Protocol):
 
 
 class SessionAccess(Protocol):
-    """The stored sessions of agents."""
+    """The stored agent sessions."""
 
     async def find_last_session(self, pane: PaneId, call: LastSessionCall) -> SessionRecord:
         """Return the current or last session of the pane that matches the call."""
 
     async def update_session(self, session: SessionId, external_id: str, tokens: dict[str, int]) -> SessionRecord:
-        """Fill in missing values of an ended session; known values are not changed."""
+        """Fill in missing values of an ended session, without changing known values."""
 
 
 class WorkflowServices(Struct, frozen=True, kw_only=True):
@@ -126,13 +126,13 @@ class WorkflowServices(Struct, frozen=True, kw_only=True):
     gate: GateAccess
     sessions: SessionAccess
     get_mode: Callable[[str], WorkflowMode]
-    """The mode of a workflow in the current settings; `off` for one that is not installed."""
+    """Returns the mode of a workflow in the current settings; `off` if it is not installed."""
     read_preferences: Callable[[Sequence[str], str, PaneView | None], Awaitable[PreferenceValues]]
-    """Returns settings for an agent and its pane. Raises ``BadRequest`` for one that workflows may not read."""
+    """Returns settings for an agent and its pane. Raises ``BadRequest`` for a setting that workflows may not read."""
     search_code: Callable[[Sequence[str], str, ProgramRunner], Awaitable[CodeSearchResult]]
     """Finds names in the code below a folder."""
     select_account: Callable[[PaneId | None, str, str], Awaitable[AccountSelection]]
-    """Selects an account for the agent of a pane and a service; an empty selection says why there is none."""
+    """Selects an account for a pane's agent and a service. An empty selection contains the reason."""
 
     async def list_recent_detections(self, pane: PaneId, since: int) -> Sequence[Detection]:
         """Return the pane's detections since this time, oldest first."""

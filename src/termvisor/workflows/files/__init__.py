@@ -1,1 +1,1 @@
-"""Load workflows that are written as YAML or TOML files. Read ``loader`` first."""
+"""Load workflows from YAML or TOML files. Read ``loader`` first."""

@@ -1,7 +1,7 @@
-"""Load a workflow from a file and validate it completely; errors name file and line."""
+"""Load a workflow from a file and validate it completely. Errors include the file and line."""
 
 import shlex
-from _blake2 import blake2b  # hashlib would load OpenSSL, 4 MB of memory
+from _blake2 import blake2b  # importing hashlib would load OpenSSL, which costs 4 MB of memory
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
@@ -22,7 +22,7 @@ from termvisor.workflows.workflow import SEVERITY_ORDER, Trigger, Workflow
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _TOP_LEVEL_KEYS = ("name", "summary", "trigger", "steps", "priority", "mode", "timeout", "recheck")
 _TRIGGER_KEYS = ("event", "agent", "rule", "severity", "fresh_for")
-# Steps of branches count as well; a run itself ends after 2,000.
+# Includes the steps in branches. A run itself ends after 2,000 steps.
 _MAX_STEPS = 200
 KEY_NAMES = (*sorted(key_names.KEY_NAMES), "C-c", "C-d", "C-z", "M-Enter")
 STATE_NAMES: tuple[StateName, ...] = get_args(StateName)
@@ -54,7 +54,7 @@ class WorkflowFileParser:
         rechecks = self._read_flag(("recheck",)) if "recheck" in fields else True
         return Workflow(
             name=name,
-            # Computed from the values, so that a changed comment does not end the open runs.
+            # Computed from the values, so that changing a comment does not end open runs.
             version=_compute_version(self._source.value),
             summary=self._read_text(("summary",)) if "summary" in fields else _build_summary(steps),
             trigger=trigger,
@@ -148,7 +148,7 @@ class WorkflowFileParser:
 
     def _parse_ask(self, path: ValuePath) -> step_types.FileStep:
         if not isinstance(self._get_value(path), dict):
-            # A later branch on `answer` may only name choices that were offered before it.
+            # A branch on `answer` may name only choices that were offered before it.
             self._known_choices += step_types.AskPersonStep(question="").choices
             return step_types.AskPersonStep(question=self._read_text(path))
         fields = self._read_mapping(path, ("question", "choices", "expires", "goes_on"))
@@ -204,7 +204,7 @@ class WorkflowFileParser:
             return step_types.RunProgramStep(command=self._parse_command(path))
         fields = self._read_mapping(path, ("command", "cwd"))
         cwd = self._read_typed_text((*path, "cwd")) if "cwd" in fields else ""
-        # The daemon has no working directory that a user could mean.
+        # The daemon's working directory is not what a user would mean.
         if cwd and not cwd.startswith("/"):
             raise self._build_error((*path, "cwd"), f"an absolute path is required, such as /home/me: not {cwd!r}")
         return step_types.RunProgramStep(command=self._parse_command((*path, "command")), cwd=cwd)
@@ -249,15 +249,15 @@ class WorkflowFileParser:
 
     def _read_text(self, path: ValuePath) -> str:
         value = self._get_value(path)
-        # YAML turns a bare `yes` or `42` into another type, and guessing its spelling back would be wrong.
+        # YAML converts a bare `yes` or `42` to another type, and its original spelling cannot be recovered.
         if isinstance(value, bool | int | float):
-            raise self._build_error(path, "a text is required here: quote it, since yes, no, on, off and 42 are not")
+            raise self._build_error(path, "a text is required here: quote it (YAML does not read yes or 42 as text)")
         if not isinstance(value, str) or not value:
             raise self._build_error(path, "a text is required here" + (f", not {value!r}" if value else ""))
         return value
 
     def _read_typed_text(self, path: ValuePath) -> str:
-        """Read a text that is typed or run; captures are rejected, since any program can write them to a screen."""
+        """Read a text to be typed or run. Captures are rejected, because any program can write them to a screen."""
         text = self._read_text(path)
         if step_types.CAPTURE_PLACEHOLDER.search(text):
             raise self._build_error(

@@ -1,4 +1,4 @@
-"""Parse a YAML or TOML workflow file into plain values with the line number of each."""
+"""Parse a YAML or TOML workflow file into plain values, with the line number of each value."""
 
 import re
 import tomllib
@@ -10,7 +10,7 @@ from termvisor.system.files import open_regular_file
 ValuePath = tuple[str | int, ...]
 _TOML_LINE_PATTERN = re.compile(r"^\s*(?:\[\[\s*(?P<table>\w+)\s*\]\]|(?P<key>\w+)\s*=|(?P<item>\{))")
 _TOML_ERROR_PATTERN = re.compile(r"(?P<why>.*) \((?:at line (?P<line>\d+), column \d+|at end of document)\)")
-# Far more than a workflow of 200 steps needs; a huge file would block the daemon while it is parsed.
+# Far more than a workflow of 200 steps needs. Parsing a huge file would block the daemon.
 _MAX_FILE_CHARS = 256 * 1024
 _MAX_DEPTH = 20
 
@@ -62,7 +62,7 @@ def _parse_toml(file: str, text: str) -> WorkflowSource:
 
 
 def _find_toml_lines(text: str) -> dict[ValuePath, int]:
-    """Find the lines of keys, tables and list items by their spelling, since tomllib reports no lines."""
+    """Find the lines of keys, tables and list items by text search, because tomllib reports no lines."""
     lines: dict[ValuePath, int] = {(): 1}
     table: ValuePath = ()
     key: ValuePath = ()

@@ -1,4 +1,4 @@
-"""Define the steps of workflow files, and execute them through a ``Context``."""
+"""The step types of workflow files, executed through a ``Context``."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class PressKeysStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class AskPersonStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ask"):
-    """The run continues with the first choice only, unless ``goes_on`` leaves the answer to a branch."""
+    """The run continues only with the first choice, unless ``goes_on`` leaves the answer to a branch."""
 
     question: str
     choices: tuple[str, ...] = ("yes", "no")
@@ -49,7 +49,7 @@ class NotifyStep(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="not
 
 
 class BranchCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All given fields must match."""
+    """A condition in which all given fields must match."""
 
     text: str = ""
     pattern: str = ""
@@ -93,7 +93,7 @@ FileStep = (
 
 
 class FileWorkflow:
-    """Executes steps one after the other."""
+    """Executes steps in sequence."""
 
     def __init__(self, name: str, steps: Sequence[FileStep], rechecks: bool = True):
         self._name, self._steps, self._rechecks = name, steps, rechecks
@@ -145,13 +145,13 @@ class _StepPlayer:
         try:
             await self._context.notify(self._fill_captures(step.title or self._name), self._fill_captures(step.text))
         except NotDone as error:
-            if error.status != "failed":  # a failed channel does not stop the run; a denied notification does
+            if error.status != "failed":  # a failed channel does not stop the run, but a denied notification does
                 raise
 
     async def _ask_person(self, step: AskPersonStep) -> None:
         answer = await self._context.ask_person(self._fill_captures(step.question), step.choices, step.expires)
         self._last_choice = answer.choice
-        # A question without a branch behind it is a confirmation.
+        # A question without a following branch is a confirmation.
         if not step.goes_on and answer.choice != step.choices[0]:
             raise StepBack(f"a person answered {answer.choice}" if answer.choice else "no answer in time")
 

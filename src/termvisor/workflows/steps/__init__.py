@@ -1,1 +1,1 @@
-"""Execute the single steps of a run. Read ``dispatch`` first."""
+"""Execute the individual steps of a run. Read ``dispatch`` first."""

@@ -1,4 +1,4 @@
-"""Execute the actions of runs through the gate, each with an idempotency key of run, step and attempt.
+"""Execute the actions of runs through the gate, each with an idempotency key made of run, step and attempt.
 
 Invariant: an action is executed only if the audit log shows that this attempt has not started. After a crash its
 outcome is looked up; an unknown outcome stays `unknown` and the action is never repeated.
@@ -23,7 +23,7 @@ from termvisor.workflows.results import ActionStepResult, PersonAnswer
 from termvisor.workflows.steps.wait import race
 
 _APPROVAL_WAIT_S = 86_400.0
-"""Seconds to wait for an approval, longer than any request lasts: its own expiry, set by the policy, ends the wait."""
+"""Seconds to wait for an approval. Longer than any request lasts, so the expiry set by the policy ends the wait."""
 # Ordered from mild to strict, for `max`.
 _MODE_STRICTNESS: tuple[WorkflowMode, ...] = ("on", "ask", "off")
 
@@ -34,7 +34,7 @@ class ActionSteps:
 
     async def run_action(self, call: calls.ActionCall, execution: StepExecution) -> ActionStepResult:
         run, correlation = execution.run, build_correlation(execution)
-        # The daemon ended in the middle of this attempt: executing it again could type the same text twice.
+        # The daemon ended in the middle of this attempt, so executing it again could type the same text twice.
         if execution.is_resumed and (recorded := await self._find_recorded_result(correlation)) is not None:
             return replace(recorded, at=execution.step.at)
         mode = self.get_effective_mode(run)
@@ -43,7 +43,7 @@ class ActionSteps:
         action, preconditions = await self.build_action(run, call)
         preconditions = replace(
             preconditions,
-            # The gate executes one key only once, also if this step is resumed by another daemon.
+            # The gate executes each key only once, even if another daemon resumes this step.
             key=correlation,
             correlation=correlation,
             asks=mode == "ask" and needs_approval(action),
@@ -51,18 +51,18 @@ class ActionSteps:
         )
         try:
             outcome = await self._gate.run(action, build_actor(run), preconditions)
-        # A pane that is gone cancels the run, and a broken store repeats it; neither is the outcome of the action.
+        # A missing pane cancels the run, and a storage error repeats it. Neither is an outcome of the action.
         except (NotFound, StorageError):
             raise
         except VisorError as error:
             raise _convert_gate_error(error) from error
-        # The gate returns failures of the multiplexer as an outcome; for a workflow they are errors, as after a crash.
+        # The gate returns multiplexer failures as outcomes. For a workflow they are errors, as after a crash.
         if outcome.status == "failed":
             raise _build_not_done(outcome.status, outcome.why)
         return replace(_build_result(outcome, correlation), at=execution.step.at)
 
     async def build_action(self, run: Run, call: calls.ActionCall) -> tuple[Action, Preconditions]:
-        """Build the action of a call for the current state of the pane. Raises ``NotDone`` or ``NotFound``."""
+        """Build a call's action for the current state of the pane. Raises ``NotDone`` or ``NotFound``."""
         if call.action is not None:
             return call.action, Preconditions()
         if call.wish is None or run.pane is None:
@@ -74,13 +74,13 @@ class ActionSteps:
         return build_pane_action(call.wish, view, is_agent=is_agent)
 
     def get_effective_mode(self, run: Run) -> WorkflowMode:
-        """Return the stricter of the run's mode and the current setting: a relaxed setting affects only new runs."""
+        """Return the stricter of the run's mode and the current setting. A relaxed setting affects only new runs."""
         return max(run.mode, self._services.get_mode(run.workflow), key=_MODE_STRICTNESS.index)
 
     async def ask_person(self, call: calls.AskPersonCall, execution: StepExecution, now: int) -> PersonAnswer:
-        """Ask in the inbox and accept a person's signal too; the first answer wins."""
+        """Ask through the inbox, and also accept a person's signal. The first answer wins."""
         timeout = compute_remaining_seconds(execution, call.expires, now)
-        # The request in the inbox stays open after a signal, so it is withdrawn.
+        # A signal leaves the request open in the inbox, so withdraw it.
         answer = await race(self._ask_in_inbox(call, execution, timeout), self._wait_for_signal(call, execution))
         if answer.why == "signal":
             await self._gate.withdraw_approvals(build_correlation(execution))
@@ -103,17 +103,17 @@ class ActionSteps:
         try:
             await self._gate.run(action, build_actor(run), preconditions)
         except (Refused, NeedsApproval) as error:
-            # Approving means the first choice, denying the last one; an expired request has no answer.
+            # Approving picks the first choice, denying the last. An expired request has no answer.
             why = str(error.details.get("why", "expired"))
             return PersonAnswer(choice=call.choices[-1] if why == "denied" else "", why=why)
         return PersonAnswer(choice=call.choices[0], why="allowed")
 
     async def _wait_for_signal(self, call: calls.AskPersonCall, execution: StepExecution) -> PersonAnswer:
-        # Subscribed before the list is read, so that no signal falls between the two.
+        # Subscribe before reading the list, so that no signal is missed in between.
         with self._services.signals.subscribe() as updates:
             while True:
                 for signal in await self._services.runs.list_signals(execution.run.id):
-                    # Only a person may answer; a program that sends the same word is ignored.
+                    # Only a person may answer. Ignore a program that sends the same word.
                     if signal.at >= execution.step.at and signal.word in call.choices and signal.by.startswith("human"):
                         return PersonAnswer(choice=signal.word, why="signal")
                 await updates.get()
@@ -125,12 +125,12 @@ class ActionSteps:
 
 
 def build_correlation(execution: StepExecution) -> str:
-    """Return the correlation and idempotency key of one action; it begins with that of the run."""
+    """Return the correlation, also used as idempotency key, of an action. It starts with that of the run."""
     return f"{build_run_correlation(execution.run)}.{execution.step.number}.{execution.step.attempt}"
 
 
 def build_run_correlation(run: Run) -> str:
-    """Return the prefix of the correlations of all actions of the run."""
+    """Return the common prefix of the correlations of the run's actions."""
     return f"{run.correlation}.{run.id}"
 
 
@@ -139,17 +139,17 @@ def build_actor(run: Run) -> Actor:
 
 
 def needs_approval(action: Action) -> bool:
-    """Return True if a run in the mode `ask` requires approval: not for read-only or reversible actions."""
+    """Return True if the action requires approval in the mode `ask`: unless it is read-only or reversible."""
     return assess_risk(action) not in ("look", "reversible") and not isinstance(action, Notify)
 
 
 def build_pane_action(request: calls.PaneRequest, view: PaneView, *, is_agent: bool) -> tuple[Action, Preconditions]:
-    """Build the action; a text goes only to an agent's input or to a shell prompt, never to an unknown program."""
+    """Build the action. A text goes only to an agent's input or a shell prompt, never to an unknown program."""
     if isinstance(request, calls.SendTextRequest):
         text = SendText(
             pane=view.id, text=request.text, enter=request.enter, into_screen=is_agent and view.facts.alternate
         )
-        # Of an agent the input must be empty, or the text would be appended to what a person has typed there.
+        # The agent's input must be empty, or the text would be appended to what a person has typed there.
         return text, Preconditions(into="program" if is_agent else "prompt", is_input_empty=is_agent)
     if isinstance(request, calls.PressKeysRequest):
         return SendKeys(pane=view.id, keys=request.keys), Preconditions()
@@ -176,8 +176,8 @@ def _build_spawn(request: calls.SpawnRequest, view: PaneView) -> Spawn:
 def read_recorded_result(
     entries: Sequence[AuditEntry], delivery: DeliveryRecord | None, correlation: str
 ) -> ActionStepResult | None:
-    """Return the recorded outcome of an attempt, None if there is none; raise ``NotDone`` if it was refused. Pure."""
-    # A delivery is journaled step by step, so it knows more than the audit log.
+    """Return an attempt's recorded outcome; None if there is none. Raises ``NotDone`` if it was refused. Pure."""
+    # A delivery is stored step by step, so it is more detailed than the audit log.
     if delivery is not None and delivery.status != "refused":
         return ActionStepResult(
             status=delivery.status or "unknown", why=delivery.why or "interrupted", correlation=correlation
@@ -187,7 +187,7 @@ def read_recorded_result(
         if ended.outcome in ("denied", "refused", "failed"):
             raise _build_not_done(ended.outcome, ended.why)
         return ActionStepResult(status=ended.outcome, why=ended.why, correlation=correlation)
-    # An intent without an outcome: the action may have been executed, so it is never repeated.
+    # There is an intent without an outcome. The action may have been executed, so it is never repeated.
     if any(entry.stage == "intent" for entry in entries):
         return ActionStepResult(status="unknown", why="interrupted", correlation=correlation)
     if any(entry.stage == "answered" and entry.outcome == "deny" for entry in entries):
@@ -216,15 +216,15 @@ def _build_result(outcome: Outcome, correlation: str) -> ActionStepResult:
 
 
 def _build_not_done(status: str, why: str) -> NotDone:
-    # The same text at once and after a crash: the audit log has only status and reason.
+    # Use the same text now and after a crash, when the audit log has only status and reason.
     text = "it failed" if status == "failed" else f"it was {status}"
     return NotDone(f"{text}: {why}", details={"status": status, "why": why})
 
 
 def _convert_gate_error(error: VisorError) -> NotDone:
-    """Translate an error of the gate into status and reason; the message stays the gate's."""
+    """Translate a gate error into a status and reason, keeping the gate's message."""
     why = str(error.details.get("why", "") or error.code)
-    # A rate limit passes by itself and is retried; other refusals stand.
+    # A rate limit passes by itself and is retried. Other refusals are final.
     if isinstance(error, Refused):
         status = "denied"
         why = "rate" if error.details.get("retry_at") else str(error.details.get("why", "policy"))

@@ -1,4 +1,4 @@
-"""Execute a step: dispatch each kind of call to the method that implements it; lookups are implemented here."""
+"""Execute a step: dispatch each kind of call to its implementation. Lookups are implemented here."""
 
 from collections.abc import Awaitable, Callable
 from fnmatch import fnmatchcase
@@ -17,7 +17,7 @@ from termvisor.workflows.steps.act import ActionSteps, build_actor, build_correl
 from termvisor.workflows.steps.wait import SleepSteps, WaitSteps, race
 
 QUESTION_SETTLED = "needless"
-"""The reason of an empty answer: the question was settled before a person answered."""
+"""The reason for an empty answer: the question became obsolete before a person answered."""
 
 
 class StepDispatcher:
@@ -57,17 +57,17 @@ class StepDispatcher:
         if call.unless is None:
             return await asking
         answer = await race(asking, self._wait_until_settled(call.unless, execution))
-        # The request would stay in the inbox although its question is settled.
+        # Otherwise the request would stay in the inbox although its question is obsolete.
         if answer.why == QUESTION_SETTLED:
             await self._services.gate.withdraw_approvals(build_correlation(execution))
         return answer
 
     async def _wait_until_settled(self, condition: calls.WaitFor, execution: StepExecution) -> results.PersonAnswer:
-        """Return once the condition is met; a timeout of the condition leaves the question open."""
+        """Return once the condition is met. If the condition times out, keep the question open."""
         while True:
             try:
                 await self._wait_steps.wait(condition, execution)
-            # The condition may still be met later, and only the question's own expiry ends the wait.
+            # The condition may still be met later. Only the question's own expiry ends the wait.
             except TimedOut:
                 await self._clock.sleep(condition.timeout)
             else:
@@ -121,7 +121,7 @@ class StepDispatcher:
         return await self._services.sessions.find_last_session(execution.require_pane(), call)
 
     async def _update_session(self, call: calls.SessionUpdateCall, _execution: StepExecution) -> results.SessionRecord:
-        # Idempotent, since it only fills in missing values: it may run twice after a crash.
+        # Idempotent, because it only fills in missing values. It may run twice after a crash.
         return await self._services.sessions.update_session(call.session, call.external_id, call.tokens)
 
     async def _search_code(self, call: calls.SearchCodeCall, execution: StepExecution) -> results.CodeSearchResult:
@@ -130,7 +130,7 @@ class StepDispatcher:
             return results.CodeSearchResult(trouble="the folder of the pane is not known")
 
         async def run_program(action: RunProgram) -> Outcome:
-            # Reading programs go through the gate, too: the audit log shows what was run.
+            # Read-only programs go through the gate too, so that the audit log shows what was run.
             preconditions = Preconditions(correlation=build_correlation(execution))
             return await self._services.gate.run(action, build_actor(execution.run), preconditions)
 
@@ -140,8 +140,8 @@ class StepDispatcher:
 def check_detection_visible(
     detection: Detection, observation: results.Observation, lines: int
 ) -> results.TriggerCheckResult:
-    """Check whether a pane still shows what was detected in it; False if that is unknown. Pure."""
-    # The text may still be visible, but it is about an agent that has exited.
+    """Check whether a pane still shows what was detected in it. The answer is False if unknown. Pure."""
+    # The text may still be visible, but it belongs to an agent that has exited.
     if detection.runtime is not None and observation.runtime is not None and detection.runtime != observation.runtime:
         return results.TriggerCheckResult(is_so=False, why="another agent runs in the pane now")
     flag = detection.rule.removeprefix("signal.")
@@ -156,7 +156,7 @@ def check_detection_visible(
         )
     # A terminal wraps and pads rows, so white space is not compared.
     rows = [" ".join(row.split()) for row in (*observation.lines, *observation.screen)]
-    # Short parts, such as a bullet, occur on any screen.
+    # Short parts, such as a bullet, appear on any screen.
     parts = [part for row in detection.context.splitlines() if len(part := " ".join(row.split())) > 3]
     return _build_check_result(any(part in row for part in parts for row in rows), "the text")
 

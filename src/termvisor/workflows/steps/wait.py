@@ -1,6 +1,6 @@
 """Execute the steps in which a run waits: for a condition in its pane, a time, a person, or the end of a pause.
 
-Output since the run's last action counts, so that no response is missed.
+Output since the run's last action counts too, so that no response is missed.
 """
 
 import asyncio
@@ -25,25 +25,25 @@ from termvisor.workflows.engine.services import PaneReader, WorkflowServices
 from termvisor.workflows.results import ClockReading, Observation, PauseResult, WaitResult
 
 _LOOK_BACK_LINES = 50
-"""Lines before the first action of a run that count as well."""
+"""How many lines before a run's first action count as well."""
 _POLL_INTERVAL_S = 5.0
-"""Seconds after which a pane is read without a change notice: full-screen programs repaint without one."""
+"""Seconds after which a pane is read even without a notification, because full-screen programs send none."""
 # Generic functions with type parameters need Python 3.12.
 T = TypeVar("T")
 RESUME_SIGNAL = "resume"
 """The signal that ends a pause."""
 _CLOCK_CHECK_INTERVAL_S = 30.0
-"""Seconds after which a sleep checks the wall clock: the machine may have been suspended, or its clock set."""
+"""Seconds between wall clock checks during a sleep, in case the machine was suspended or its clock set."""
 _RETRY_DELAY_S = 5.0
 
 
 class WaitBaseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """From where on output, events and signals count; stored when the step starts."""
+    """The point after which output, events and signals count. Stored when the step starts."""
 
     after: int = 0
     """Lines up to this number do not count."""
     echo: str = ""
-    """Rows with this text only echo what the run typed."""
+    """Rows with this text merely echo what the run typed."""
     since: int = 0
     """Events before this time do not count."""
     signal: int = 0
@@ -56,10 +56,10 @@ class WaitSteps:
 
     async def encode_baseline(self, run: Run, call: WaitFor, last: LastAction) -> str:
         baseline = WaitBaseline(signal=last.signal, since=last.at or run.at)
-        # Only texts need a start line; states, rules and signals are compared by time or id.
+        # Only texts need a start line. States, rules and signals are compared by time or id.
         if run.pane is not None and (call.text or call.pattern):
             after = await self._find_start_line(run.pane) if last.line is None else last.line
-            # The shell or the agent echoes what was typed, and the echo must not count as its response.
+            # The shell or the agent echoes typed text, and the echo must not count as its response.
             first_row = last.text.strip().splitlines()[0] if last.text.strip() else ""
             baseline = WaitBaseline(after=after, echo=redact(first_row))
         return msgspec.json.encode(baseline).decode()
@@ -76,15 +76,15 @@ class WaitSteps:
         if pane is None:
             raise BadRequest("the run has no pane to wait for")
         check = self._build_check(call, execution, pane)
-        # The wall clock may be set while the run waits; what has passed before a restart is in `seconds`.
+        # Not the wall clock, which may be set while the run waits. Time before a restart is already deducted.
         until = self._clock.monotonic() + seconds
-        # Subscribed before the first look, so that no change is missed between two looks.
+        # Subscribe before the first check, so that no change is missed between checks.
         with self._panes.watch_pane(pane) as changes:
             while True:
                 observation = await self._panes.observe(pane, _LOOK_BACK_LINES)
                 if (result := await check(observation)) is not None:
                     return result
-                # Checked after the look: a condition that holds at the last moment still counts.
+                # Check the time after the condition, so that a condition met at the last moment still counts.
                 if (left := until - self._clock.monotonic()) <= 0:
                     raise _build_timeout_error(call)
                 await changes.wait_for_change(min(left, _compute_poll_interval(call, observation)))
@@ -99,7 +99,7 @@ class WaitSteps:
     def _build_rule_check(self, call: WaitFor, execution: StepExecution, pane: PaneId) -> "WaitCheck":
         async def check(_observation: Observation) -> WaitResult | None:
             for detection in await self._services.list_recent_detections(pane, _decode_baseline(execution).since):
-                # The event that started the run is not one to wait for.
+                # Ignore the event that started the run.
                 if detection.event != execution.run.event and _is_rule_match(detection, call.rule):
                     return WaitResult(what="rule", text=detection.type, event=detection.event)
             return None
@@ -129,14 +129,14 @@ class _TextCheck:
         self._condition: Literal["text", "pattern"] = "text" if call.text else "pattern"
 
     async def check(self, observation: Observation) -> WaitResult | None:
-        # Lines come first: they are complete, while the screen may show a part of them again.
+        # Check lines first, because they are complete. The screen may repeat parts of them.
         rows = [*await self._read_printed_rows(), *_select_visible_rows(observation)]
         match = next((row for row in rows if self._is_match(row)), None)
         return None if match is None else WaitResult(what=self._condition, text=match)
 
     async def _read_printed_rows(self) -> list[str]:
         rows: list[str] = []
-        # Each line is read once: `_last_line` moves on across the checks.
+        # Each line is read once, because `_last_line` advances with each check.
         while page := await self._panes.read_lines(self._pane, self._last_line):
             self._last_line = page[-1].number
             rows += [line.text for line in page]
@@ -148,7 +148,7 @@ class _TextCheck:
 
 
 def _select_visible_rows(observation: Observation) -> tuple[str, ...]:
-    """Return the screen of a program that repaints it; of others only the last row, which has no line break yet."""
+    """Return all rows if the program repaints its screen, else only the last row, which is not a line yet."""
     if observation.agent or observation.is_alternate:
         return observation.screen
     return tuple(row for row in observation.screen if row.strip())[-1:]
@@ -181,7 +181,7 @@ def _check_agent(call: WaitFor, observation: Observation) -> WaitResult | None:
 
 
 def build_text_matcher(call: WaitFor) -> Callable[[str], bool]:
-    """Return the predicate for a row. Raises ``BadRequest`` for an invalid pattern."""
+    """Return a predicate that matches a row. Raises ``BadRequest`` for an invalid pattern."""
     if call.text:
         # A plain text needs no pattern engine.
         return lambda row: call.text in row
@@ -214,14 +214,14 @@ class SleepSteps:
         self._services, self._clock = services, services.clock
 
     async def sleep_until(self, at: int) -> ClockReading:
-        """Sleep until the wall clock shows ``at``, also if it is set meanwhile."""
+        """Sleep until the wall clock shows ``at``, even if the clock is set meanwhile."""
         # A single long sleep would not notice that the machine was suspended.
         while (seconds := (at - self._clock.now()) / NS) > 0:
             await self._clock.sleep(min(seconds, _CLOCK_CHECK_INTERVAL_S))
         return ClockReading(at=self._clock.now())
 
     async def pause(self, call: PauseCall, execution: StepExecution) -> PauseResult:
-        # All of them run at once; the first that returns ends the pause.
+        # All run concurrently, and the first to return ends the pause.
         waits = [self._wait_for_resume(execution), self._watch_settings(call, execution.run)]
         if call.until is not None:
             waits.append(self._wait_until_due(call.until))
@@ -242,9 +242,9 @@ class SleepSteps:
                 await updates.get()
 
     async def _watch_settings(self, call: PauseCall, run: Run) -> PauseResult:
-        """End the pause when a setting that the workflow needs is switched off; raise ``NotDone`` if it is itself."""
+        """End the pause when a setting that the workflow needs is off. Raises ``NotDone`` if the workflow is off."""
         services = self._services
-        # A reloaded configuration is an event too, so the feed of events wakes this up.
+        # A configuration reload is an event too, so the event feed wakes this up.
         with services.events.subscribe() as updates:
             while True:
                 if services.get_mode(run.workflow) == "off":
@@ -257,7 +257,7 @@ class SleepSteps:
                 updates.drain()
 
     async def _watch_agent(self, call: PauseCall, run: Run) -> PauseResult:
-        """End the pause when another agent is in the pane, or when it enters an excluded state."""
+        """End the pause when another agent is in the pane, or when the agent enters an excluded state."""
         pane = run.pane
         if pane is None:
             return PauseResult(why="changed", text="the run has no pane")
@@ -265,7 +265,7 @@ class SleepSteps:
             while True:
                 try:
                     observation = await self._services.panes.observe(pane, 0)
-                except MuxError:  # tmux does not answer: no reason to end the pause, try again later
+                except MuxError:  # tmux not answering is no reason to end the pause; try again later
                     await self._clock.sleep(_RETRY_DELAY_S)
                     continue
                 if text := describe_pane_change(call, observation):
@@ -274,7 +274,7 @@ class SleepSteps:
 
 
 def describe_pane_change(call: PauseCall, observation: Observation) -> str:
-    """Return what changed in the pane; empty if nothing did. Pure."""
+    """Describe what changed in the pane; empty if nothing changed. Pure."""
     if call.runtime is not None and observation.runtime != call.runtime:
         return "another agent is in the pane" if observation.agent else "its agent has exited"
     is_excluded = observation.agent and observation.state in call.unless
@@ -282,10 +282,10 @@ def describe_pane_change(call: PauseCall, observation: Observation) -> str:
 
 
 async def race(*awaitables: Awaitable[T]) -> T:
-    """Return or raise what the first of them does; all have ended when this returns."""
+    """Return the result, or raise the error, of whichever finishes first. All have ended when this returns."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_capture_error(awaitable)) for awaitable in awaitables]
-        # Of several that are done, the first argument wins, so that the result does not depend on scheduling.
+        # If several are done, the first argument wins, so that the result does not depend on scheduling.
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
@@ -296,7 +296,7 @@ async def race(*awaitables: Awaitable[T]) -> T:
 
 
 async def _capture_error(awaitable: Awaitable[T]) -> tuple[tuple[T, ...], VisorError | None]:
-    # Returned, not raised: a TaskGroup would wrap the error in an ExceptionGroup.
+    # Return the error instead of raising it, because a TaskGroup would wrap it in an ExceptionGroup.
     try:
         return (await awaitable,), None
     except VisorError as error:

@@ -16,44 +16,44 @@ from tests.unit.agents.tracking.tracker_scene import build_agent_started
 from tests.unit.wait_until import wait_until
 
 
-async def heard(records):
-    raise AssertionError("nobody speaks here")
+async def refuse_records(records):
+    raise AssertionError("no records are expected")
 
 
-def host_of(agent: str):
+def load_provider(agent: str):
     return loader.load_server_provider(next((one for one in loader.load_adapters() if one.name == agent), None))
 
 
-def codex(number: int = 1):
+def build_codex(number: int = 1):
     return replace(build_agent_started(NOON, number, agent="codex").runtime, id=RuntimeId(number))
 
 
-def process(home: str) -> ProcessInfo:
+def build_process(home: str) -> ProcessInfo:
     return ProcessInfo(pid=50, argv=("codex",), env={"CODEX_HOME": home})
 
 
-async def test_a_home_is_listened_to_while_a_codex_lives_in_it(tmp_path):
-    servers = AgentServers(heard, SystemClock(), host_of)
+async def test_a_home_has_a_connection_while_a_codex_process_uses_it(tmp_path):
+    servers = AgentServers(refuse_records, SystemClock(), load_provider)
     task = asyncio.ensure_future(servers.run())
-    servers.follow(build_agent_started(NOON).runtime, process(str(tmp_path)))
+    servers.follow(build_agent_started(NOON).runtime, build_process(str(tmp_path)))
     assert servers.collect_health() == []
-    servers.follow(codex(1), process(str(tmp_path)))
-    servers.follow(codex(2), process(str(tmp_path)))
+    servers.follow(build_codex(1), build_process(str(tmp_path)))
+    servers.follow(build_codex(2), build_process(str(tmp_path)))
     (health,) = await wait_until(lambda: [one for one in servers.collect_health() if one.status == "absent"])
     assert (health.agent, health.source) == ("codex", "app_server")
-    servers.leave(codex(1))
+    servers.leave(build_codex(1))
     assert list(servers.connections) == [("codex", str(tmp_path))]
-    servers.leave(codex(2))
-    servers.leave(codex(2))
+    servers.leave(build_codex(2))
+    servers.leave(build_codex(2))
     assert servers.collect_health() == []
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
 
 
-async def test_one_that_was_there_before_it_runs_is_listened_to_then(tmp_path):
-    servers = AgentServers(heard, SystemClock(), host_of)
-    servers.follow(codex(), process(str(tmp_path)))
+async def test_an_agent_followed_before_run_is_connected_when_it_starts(tmp_path):
+    servers = AgentServers(refuse_records, SystemClock(), load_provider)
+    servers.follow(build_codex(), build_process(str(tmp_path)))
     assert [one.status for one in servers.collect_health()] == ["quiet"]
     task = asyncio.ensure_future(servers.run())
     await wait_until(lambda: [one.status for one in servers.collect_health()] == ["absent"])
@@ -63,14 +63,18 @@ async def test_one_that_was_there_before_it_runs_is_listened_to_then(tmp_path):
 
 
 async def test_a_failing_provider_is_contained():
-    def place_of(_process: ProcessInfo) -> str:
+    def raise_error(_process: ProcessInfo) -> str:
         raise ValueError("broken")
 
     servers = AgentServers(
-        heard, SystemClock(), lambda _agent: SimpleNamespace(source="server", get_server_key=place_of)
+        refuse_records, SystemClock(), lambda _agent: SimpleNamespace(source="server", get_server_key=raise_error)
     )
-    servers.follow(codex(), process("/home/dev"))
-    assert (servers.collect_health(), servers.find_session_control(codex()), servers.has_server(codex())) == (
+    servers.follow(build_codex(), build_process("/home/dev"))
+    assert (
+        servers.collect_health(),
+        servers.find_session_control(build_codex()),
+        servers.has_server(build_codex()),
+    ) == (
         [],
         None,
         False,

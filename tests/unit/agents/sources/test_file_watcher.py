@@ -12,7 +12,7 @@ from termvisor.system.inotify import Inotify
 from tests.unit.wait_until import wait_until
 
 
-def watch(folder, kind: str = "lines", name: str = "*.jsonl", **more) -> WatchedPath:
+def build_watch(folder, kind: str = "lines", name: str = "*.jsonl", **more) -> WatchedPath:
     return WatchedPath(source="transcript", kind=kind, folder=str(folder), pattern=name, **more)
 
 
@@ -22,14 +22,14 @@ def append(path, text: str) -> None:
 
 
 @pytest.fixture
-def quick(monkeypatch):
-    """What could not be heard is looked at without waiting for a second."""
+def quick_polling(monkeypatch):
+    """Poll at short intervals."""
     monkeypatch.setattr(source_watcher, "_POLL_INTERVAL_S", 0.01)
 
 
 async def test_a_change_is_read_without_a_full_scan(watcher_scene, tmp_path, monkeypatch):
     monkeypatch.setattr(source_watcher, "_FULL_SCAN_INTERVAL_S", 3600.0)
-    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    watcher_scene.watcher.watch("a", [build_watch(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
     append(tmp_path / "a.jsonl", "one\n")
@@ -44,7 +44,7 @@ async def test_a_change_is_read_without_a_full_scan(watcher_scene, tmp_path, mon
 
 async def test_a_missing_folder_is_watched_as_soon_as_it_appears(watcher_scene, tmp_path):
     folder = tmp_path / "not" / "yet"
-    watcher_scene.watcher.watch("a", [watch(folder, is_deep=True)])
+    watcher_scene.watcher.watch("a", [build_watch(folder, is_deep=True)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("absent")
     (tmp_path / "unrelated").touch()
@@ -62,19 +62,19 @@ async def test_a_missing_folder_is_watched_as_soon_as_it_appears(watcher_scene, 
 
 
 async def test_records_are_redacted(watcher_scene, tmp_path):
-    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    watcher_scene.watcher.watch("a", [build_watch(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
     append(tmp_path / "a.jsonl", '{"command":"export PASSWORD=hunter22"}\n')
     await watcher_scene.wait_for_texts('{"command":"export PASSWORD=[redacted:password_assignment]"}')
 
 
-async def test_without_inotify_watches_it_polls_and_reports_it(watcher_scene, tmp_path, monkeypatch, quick):
-    def full(*_):
+async def test_without_inotify_watches_it_polls_and_reports_it(watcher_scene, tmp_path, monkeypatch, quick_polling):
+    def raise_no_space(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Inotify, "watch_folder", full)
-    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    monkeypatch.setattr(Inotify, "watch_folder", raise_no_space)
+    watcher_scene.watcher.watch("a", [build_watch(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
     append(tmp_path / "a.jsonl", "one\n")
@@ -88,7 +88,7 @@ async def test_without_inotify_watches_it_polls_and_reports_it(watcher_scene, tm
 
 
 async def test_undelivered_records_are_delivered_again(watcher_scene, tmp_path):
-    watcher_scene.watcher.watch("a", [watch(tmp_path)])
+    watcher_scene.watcher.watch("a", [build_watch(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
     watcher_scene.storage_errors.append(RuntimeError("the database is busy"))
@@ -109,7 +109,7 @@ async def test_a_failing_reader_is_retried_and_recovers(watcher_scene, tmp_path,
         return real_scan(self, paths)
 
     monkeypatch.setattr(AppendedLinesReader, "scan", scan)
-    watcher_scene.watcher.watch("a", [watch(tmp_path, from_start=True)])
+    watcher_scene.watcher.watch("a", [build_watch(tmp_path, from_start=True)])
     (tmp_path / "a.jsonl").write_text("one\n")
     watcher_scene.run()
     await watcher_scene.wait_for_status("down")
@@ -123,7 +123,7 @@ async def test_a_full_scan_runs_without_events(watcher_scene, tmp_path, monkeypa
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / "a.jsonl").write_text("one\n")
     (tmp_path / "link").symlink_to(tmp_path / "first")
-    watcher_scene.watcher.watch("a", [watch(tmp_path / "link")])
+    watcher_scene.watcher.watch("a", [build_watch(tmp_path / "link")])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
     os.symlink(tmp_path / "second", tmp_path / "turned")

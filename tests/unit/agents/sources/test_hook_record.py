@@ -23,7 +23,7 @@ def test_a_line_has_a_process_hint():
 
 
 @pytest.mark.parametrize("pane", ["", "5", "%", "%x", "%5;rm"])
-def test_an_invalid_pane_is_no_hint(pane):
+def test_an_invalid_pane_gives_no_hint(pane):
     hint = parse_hook_record(
         json.dumps({"v": 1, "agent": "codex", "event": "Stop", "pane": pane, "pid": -3}).encode()
     ).hint
@@ -72,9 +72,12 @@ def test_a_payload_file_must_be_in_the_spool_folder(file, name):
 def test_the_payload_replaces_the_file_name(tmp_path):
     (tmp_path / "p").write_text('{"prompt":"ü"}')
     line = b'{"v":1,"agent":"codex","event":"Stop","at":5,"file":"p"}'
-    whole = {"v": 1, "agent": "codex", "event": "Stop", "at": 5}
-    assert json.loads(embed_payload(line, read_payload(str(tmp_path / "p")))) == {**whole, "payload": {"prompt": "ü"}}
-    assert json.loads(embed_payload(line, b"{}")) == {**whole, "payload": {}}
+    line_without_file = {"v": 1, "agent": "codex", "event": "Stop", "at": 5}
+    assert json.loads(embed_payload(line, read_payload(str(tmp_path / "p")))) == {
+        **line_without_file,
+        "payload": {"prompt": "ü"},
+    }
+    assert json.loads(embed_payload(line, b"{}")) == {**line_without_file, "payload": {}}
 
 
 def test_a_payload_that_is_not_json_a_link_or_too_large_is_refused(tmp_path):

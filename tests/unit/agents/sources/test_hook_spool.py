@@ -12,8 +12,8 @@ from termvisor.clock import NS, SystemClock
 from termvisor.errors import Unavailable
 
 
-class Shifted(SystemClock):
-    """A clock that can be put forward."""
+class ShiftedClock(SystemClock):
+    """A clock that can be set ahead."""
 
     ahead = 0
 
@@ -21,12 +21,12 @@ class Shifted(SystemClock):
         return super().now() + self.ahead * NS
 
 
-class Reading:
+class SpoolReader:
     """Reads the spool like a daemon: store the records of a scan, then confirm."""
 
     def __init__(self, folder: str):
         self.folder, self.path = folder, f"{folder}/hooks.jsonl"
-        self.clock = Shifted()
+        self.clock = ShiftedClock()
         self.mark = SpoolPosition()
         self.records: list = []
         self.dropped = 0
@@ -65,206 +65,209 @@ class Reading:
 
 
 @pytest.fixture
-def reading(tmp_path, monkeypatch):
+def spool_reader(tmp_path, monkeypatch):
     monkeypatch.setattr(hook_spool, "MAX_SPOOL_BYTES", 150)
-    return Reading(str(tmp_path / "spool"))
+    return SpoolReader(str(tmp_path / "spool"))
 
 
-def test_hook_lines_are_read_with_their_position(reading):
-    assert reading.read() == []
-    reading.hook("Start", pane="%5", tmux="/tmp/t,1,0", pid=7)
-    reading.hook("Stop")
-    assert reading.read() == ["Start", "Stop"]
-    first, last = reading.records
+def test_hook_lines_are_read_with_their_position(spool_reader):
+    assert spool_reader.read() == []
+    spool_reader.hook("Start", pane="%5", tmux="/tmp/t,1,0", pid=7)
+    spool_reader.hook("Stop")
+    assert spool_reader.read() == ["Start", "Stop"]
+    first, last = spool_reader.records
     assert (first.source, first.hint.mux_pane, first.hint.socket, first.hint.pid) == ("hook", "%5", "/tmp/t", 7)
-    assert (last.life, last.seq, last.path) == (0, os.path.getsize(reading.path), reading.path)
+    assert (last.life, last.seq, last.path) == (0, os.path.getsize(spool_reader.path), spool_reader.path)
 
 
-def test_lines_written_without_a_reader_are_read_later_once(reading):
-    reading.read()
-    reading.hook("One")
-    assert reading.read() == ["One"]
-    reading.hook("Two")
-    reading.start()
-    assert reading.read() == ["Two"]
-    reading.start()
-    assert reading.read() == []
+def test_lines_written_without_a_reader_are_read_later_once(spool_reader):
+    spool_reader.read()
+    spool_reader.hook("One")
+    assert spool_reader.read() == ["One"]
+    spool_reader.hook("Two")
+    spool_reader.start()
+    assert spool_reader.read() == ["Two"]
+    spool_reader.start()
+    assert spool_reader.read() == []
 
 
-def test_unstored_records_are_read_again(reading):
-    reading.read()
-    reading.hook("One")
-    assert len(reading.spool.scan(None).records) == 1
-    reading.start()
-    assert reading.read() == ["One"]
+def test_unstored_records_are_read_again(spool_reader):
+    spool_reader.read()
+    spool_reader.hook("One")
+    assert len(spool_reader.spool.scan(None).records) == 1
+    spool_reader.start()
+    assert spool_reader.read() == ["One"]
 
 
-def test_folder_and_spool_are_private(reading):
-    reading.read()
-    assert (os.stat(reading.folder).st_mode & 0o777, os.stat(reading.path).st_mode & 0o777) == (0o700, 0o600)
-    os.chmod(reading.path, 0o644)
-    os.chmod(reading.folder, 0o755)
-    reading.read()
-    assert (os.stat(reading.folder).st_mode & 0o777, os.stat(reading.path).st_mode & 0o777) == (0o700, 0o600)
+def test_folder_and_spool_are_private(spool_reader):
+    spool_reader.read()
+    assert (os.stat(spool_reader.folder).st_mode & 0o777, os.stat(spool_reader.path).st_mode & 0o777) == (0o700, 0o600)
+    os.chmod(spool_reader.path, 0o644)
+    os.chmod(spool_reader.folder, 0o755)
+    spool_reader.read()
+    assert (os.stat(spool_reader.folder).st_mode & 0o777, os.stat(spool_reader.path).st_mode & 0o777) == (0o700, 0o600)
 
 
-def test_a_symbolic_link_is_refused(reading, tmp_path):
-    reading.read()
-    os.remove(reading.path)
+def test_a_symbolic_link_is_refused(spool_reader, tmp_path):
+    spool_reader.read()
+    os.remove(spool_reader.path)
     (tmp_path / "elsewhere").write_text('{"v":1,"agent":"codex","event":"Stop"}\n')
-    os.symlink(tmp_path / "elsewhere", reading.path)
+    os.symlink(tmp_path / "elsewhere", spool_reader.path)
     with pytest.raises(Unavailable, match="is a symbolic link"):
-        reading.read()
+        spool_reader.read()
 
 
-def test_a_spool_of_another_user_is_refused(reading, monkeypatch):
-    reading.read()
+def test_a_spool_of_another_user_is_refused(spool_reader, monkeypatch):
+    spool_reader.read()
     monkeypatch.setattr(hook_spool, "make_private_folder", lambda folder: None)
     monkeypatch.setattr(os, "getuid", lambda: 12_345)
     with pytest.raises(Unavailable, match="another user"):
-        reading.read()
+        spool_reader.read()
 
 
-def test_garbage_is_counted_and_skipped(reading):
-    reading.read()
-    with open(reading.path, "ab") as file:
+def test_garbage_is_counted_and_skipped(spool_reader):
+    spool_reader.read()
+    with open(spool_reader.path, "ab") as file:
         file.write(b"garbage\n\xff\xfe\n[]\n")
-    reading.hook("Stop")
-    assert reading.read() == ["Stop"]
-    assert (reading.dropped, reading.detail) == (3, "it contains lines that were not written by a termvisor hook")
+    spool_reader.hook("Stop")
+    assert spool_reader.read() == ["Stop"]
+    assert (spool_reader.dropped, spool_reader.detail) == (
+        3,
+        "it contains lines that were not written by a termvisor hook",
+    )
 
 
-def test_a_payload_file_is_read_and_removed_when_stored(reading):
-    reading.read()
-    payload = os.path.join(reading.folder, "p1")
+def test_a_payload_file_is_read_and_removed_when_stored(spool_reader):
+    spool_reader.read()
+    payload = os.path.join(spool_reader.folder, "p1")
     with open(payload, "w") as file:
         json.dump({"prompt": "x" * 5000}, file)
-    reading.hook("Prompt", file="p1")
-    scan_once = reading.spool.scan(None)
+    spool_reader.hook("Prompt", file="p1")
+    result = spool_reader.spool.scan(None)
     assert os.path.exists(payload)
-    reading.spool.confirm_stored()
-    assert json.loads(scan_once.records[0].text)["payload"] == {"prompt": "x" * 5000}
-    assert reading.names == ["hooks.jsonl"]
+    spool_reader.spool.confirm_stored()
+    assert json.loads(result.records[0].text)["payload"] == {"prompt": "x" * 5000}
+    assert spool_reader.names == ["hooks.jsonl"]
 
 
 @pytest.mark.parametrize("file", ["missing", "../outside", "bad"])
-def test_an_event_with_an_unreadable_payload_is_kept_without_it(reading, tmp_path, file):
-    reading.read()
+def test_an_event_with_an_unreadable_payload_is_kept_without_it(spool_reader, tmp_path, file):
+    spool_reader.read()
     (tmp_path / "outside").write_text("{}")
     (tmp_path / "spool" / "bad").write_text("{")
-    reading.hook("Prompt", file=file)
-    assert reading.read() == ["Prompt"]
-    assert json.loads(reading.records[0].text)["payload"] == {}
-    assert reading.dropped == 1
-    assert reading.detail.startswith("payload missing: ")
+    spool_reader.hook("Prompt", file=file)
+    assert spool_reader.read() == ["Prompt"]
+    assert json.loads(spool_reader.records[0].text)["payload"] == {}
+    assert spool_reader.dropped == 1
+    assert spool_reader.detail.startswith("payload missing: ")
     assert (tmp_path / "outside").exists()
 
 
-def test_an_orphaned_payload_file_is_removed_after_a_day(reading):
-    reading.read()
+def test_an_orphaned_payload_file_is_removed_after_a_day(spool_reader):
+    spool_reader.read()
     for name, age in {"young": 3600, "old": 90_000}.items():
-        path = os.path.join(reading.folder, name)
+        path = os.path.join(spool_reader.folder, name)
         open(path, "w").close()
-        os.utime(path, ns=(0, reading.clock.now() - age * NS))
-    reading.start()
-    reading.read()
-    assert reading.names == ["hooks.jsonl", "young"]
+        os.utime(path, ns=(0, spool_reader.clock.now() - age * NS))
+    spool_reader.start()
+    spool_reader.read()
+    assert spool_reader.names == ["hooks.jsonl", "young"]
 
 
-def fill(reading: Reading) -> None:
-    """More than fits, read to its end, so that the spool is renamed."""
-    reading.hook("Fill", pad="x" * 200)
-    assert reading.read() == ["Fill"]
+def fill_spool(spool_reader: SpoolReader) -> None:
+    """Write more than fits and read it, so that the spool is rotated."""
+    spool_reader.hook("Fill", pad="x" * 200)
+    assert spool_reader.read() == ["Fill"]
 
 
-def test_a_full_spool_is_rotated_and_removed_when_a_later_record_is_stored(reading):
-    reading.read()
-    fill(reading)
-    assert reading.names == ["hooks.0.jsonl", "hooks.jsonl"]
-    reading.hook("Next")
-    assert reading.read() == ["Next"]
-    assert (reading.mark.life, reading.names) == (1, ["hooks.jsonl"])
-    fill(reading)
-    assert reading.names == ["hooks.1.jsonl", "hooks.jsonl"]
+def test_a_full_spool_is_rotated_and_removed_when_a_later_record_is_stored(spool_reader):
+    spool_reader.read()
+    fill_spool(spool_reader)
+    assert spool_reader.names == ["hooks.0.jsonl", "hooks.jsonl"]
+    spool_reader.hook("Next")
+    assert spool_reader.read() == ["Next"]
+    assert (spool_reader.mark.life, spool_reader.names) == (1, ["hooks.jsonl"])
+    fill_spool(spool_reader)
+    assert spool_reader.names == ["hooks.1.jsonl", "hooks.jsonl"]
 
 
-def test_a_daemon_started_after_the_rotation_resumes_in_the_new_spool(reading):
-    reading.read()
-    fill(reading)
-    reading.hook("Next")
-    reading.start()
-    assert reading.read() == ["Next"]
-    assert (reading.mark.life, reading.names) == (1, ["hooks.jsonl"])
+def test_a_daemon_started_after_the_rotation_resumes_in_the_new_spool(spool_reader):
+    spool_reader.read()
+    fill_spool(spool_reader)
+    spool_reader.hook("Next")
+    spool_reader.start()
+    assert spool_reader.read() == ["Next"]
+    assert (spool_reader.mark.life, spool_reader.names) == (1, ["hooks.jsonl"])
 
 
-def test_rotated_spools_are_read_without_a_stored_position(reading):
-    reading.read()
-    fill(reading)
-    reading.hook("Next")
-    reading.read()
-    fill(reading)
-    reading.hook("Last")
-    reading.mark = SpoolPosition()
-    reading.start()
-    assert reading.read() == ["Next", "Fill", "Last"]
+def test_rotated_spools_are_read_without_a_stored_position(spool_reader):
+    spool_reader.read()
+    fill_spool(spool_reader)
+    spool_reader.hook("Next")
+    spool_reader.read()
+    fill_spool(spool_reader)
+    spool_reader.hook("Last")
+    spool_reader.mark = SpoolPosition()
+    spool_reader.start()
+    assert spool_reader.read() == ["Next", "Fill", "Last"]
 
 
-def test_lines_appended_to_the_rotated_spool_come_first(reading):
-    reading.read()
-    with open(reading.path, "a") as slow:
-        reading.hook("Fill", pad="x" * 200)
-        while reading.names == ["hooks.jsonl"]:
-            reading.scan_once()
-        reading.hook("New")
-        reading.scan_once()
+def test_lines_appended_to_the_rotated_spool_come_first(spool_reader):
+    spool_reader.read()
+    with open(spool_reader.path, "a") as slow:
+        spool_reader.hook("Fill", pad="x" * 200)
+        while spool_reader.names == ["hooks.jsonl"]:
+            spool_reader.scan_once()
+        spool_reader.hook("New")
+        spool_reader.scan_once()
         slow.write('{"v":1,"agent":"codex","event":"Slow"}\n')
-    assert reading.read() == ["Slow", "New"]
-    assert reading.mark.life == 1
+    assert spool_reader.read() == ["Slow", "New"]
+    assert spool_reader.mark.life == 1
 
 
-def test_a_slow_hook_does_not_block_and_is_read_late(reading):
-    reading.read()
-    with open(reading.path, "a") as slow:
-        reading.hook("Fill", pad="x" * 200)
-        while reading.names == ["hooks.jsonl"]:
-            reading.scan_once()
-        reading.clock.ahead = 6
-        reading.hook("New")
+def test_a_slow_hook_does_not_block_and_is_read_late(spool_reader):
+    spool_reader.read()
+    with open(spool_reader.path, "a") as slow:
+        spool_reader.hook("Fill", pad="x" * 200)
+        while spool_reader.names == ["hooks.jsonl"]:
+            spool_reader.scan_once()
+        spool_reader.clock.ahead = 6
+        spool_reader.hook("New")
         for _ in range(5):
-            reading.scan_once()
-        assert json.loads(reading.records[-1].text)["event"] == "New"
+            spool_reader.scan_once()
+        assert json.loads(spool_reader.records[-1].text)["event"] == "New"
         slow.write('{"v":1,"agent":"codex","event":"Slow"}\n')
-    assert reading.read() == ["Slow"]
-    assert (reading.mark.life, reading.names) == (1, ["hooks.jsonl"])
+    assert spool_reader.read() == ["Slow"]
+    assert (spool_reader.mark.life, spool_reader.names) == (1, ["hooks.jsonl"])
 
 
 @pytest.mark.parametrize("is_restarted", [True, False])
-def test_a_truncated_or_removed_spool_starts_a_new_life(reading, is_restarted):
-    reading.read()
-    reading.hook("One", pad="x" * 50)
-    reading.read()
-    os.remove(reading.path)
-    reading.hook("Two")
-    {True: reading.start, False: list}[is_restarted]()
-    assert reading.read() == ["Two"]
-    assert reading.mark.life == 1
-    fill(reading)
-    reading.hook("Three")
-    assert reading.read() == ["Three"]
+def test_a_truncated_or_removed_spool_starts_a_new_life(spool_reader, is_restarted):
+    spool_reader.read()
+    spool_reader.hook("One", pad="x" * 50)
+    spool_reader.read()
+    os.remove(spool_reader.path)
+    spool_reader.hook("Two")
+    {True: spool_reader.start, False: list}[is_restarted]()
+    assert spool_reader.read() == ["Two"]
+    assert spool_reader.mark.life == 1
+    fill_spool(spool_reader)
+    spool_reader.hook("Three")
+    assert spool_reader.read() == ["Three"]
 
 
-def test_without_leases_a_rotated_spool_is_read_for_a_while(reading, monkeypatch):
+def test_without_leases_a_rotated_spool_is_read_for_a_while(spool_reader, monkeypatch):
     monkeypatch.setattr(hook_spool.sys, "platform", "darwin")
-    reading.read()
-    reading.hook("Fill", pad="x" * 200)
-    while reading.names == ["hooks.jsonl"]:
-        reading.scan_once()
-    reading.hook("New")
-    assert reading.scan_once() == 0.02
-    reading.clock.ahead = 6
+    spool_reader.read()
+    spool_reader.hook("Fill", pad="x" * 200)
+    while spool_reader.names == ["hooks.jsonl"]:
+        spool_reader.scan_once()
+    spool_reader.hook("New")
+    assert spool_reader.scan_once() == 0.02
+    spool_reader.clock.ahead = 6
     for _ in range(4):
-        reading.scan_once()
-    assert json.loads(reading.records[-1].text)["event"] == "New"
-    reading.clock.ahead = 70
-    assert reading.read() == []
-    assert reading.names == ["hooks.jsonl"]
+        spool_reader.scan_once()
+    assert json.loads(spool_reader.records[-1].text)["event"] == "New"
+    spool_reader.clock.ahead = 70
+    assert spool_reader.read() == []
+    assert spool_reader.names == ["hooks.jsonl"]

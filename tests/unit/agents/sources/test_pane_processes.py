@@ -10,63 +10,85 @@ from termvisor.system.procfs import ProcessEntry, read_argv, read_process
 from tests.unit.wait_until import wait_until
 
 
-def one(pid: int, parent: int, session: int = 0, started: int | None = None) -> ProcessEntry:
+def build_entry(pid: int, parent: int, session: int = 0, started: int | None = None) -> ProcessEntry:
     return ProcessEntry(pid, parent, session, pid if started is None else started, f"p{pid}")
 
 
-def below(pid: int, *entries: ProcessEntry) -> list[int]:
+def list_descendants(pid: int, *entries: ProcessEntry) -> list[int]:
     return [found.pid for found in ProcessTree(entries).list_descendants(pid)]
 
 
 @pytest.fixture
 def shell():
-    """A pane's first process: a shell in a session of its own that does what it is told."""
+    """The first process of a pane: a shell in its own session that reads commands from stdin."""
     with subprocess.Popen(["bash", "--norc"], stdin=subprocess.PIPE, start_new_session=True) as process:
         yield process
         os.killpg(process.pid, 9)
 
 
-def say(shell: subprocess.Popen, text: str) -> None:
+def send_command(shell: subprocess.Popen, text: str) -> None:
     shell.stdin.write(f"{text}\n".encode())
     shell.stdin.flush()
 
 
 def test_parents_come_before_children_and_older_before_younger():
-    tree = [one(1, 0), one(10, 1, 10), one(13, 11, 10), one(12, 10, 10), one(11, 10, 10, started=90), one(20, 1)]
-    assert below(10, *tree) == [10, 12, 11, 13]
+    tree = [
+        build_entry(1, 0),
+        build_entry(10, 1, 10),
+        build_entry(13, 11, 10),
+        build_entry(12, 10, 10),
+        build_entry(11, 10, 10, started=90),
+        build_entry(20, 1),
+    ]
+    assert list_descendants(10, *tree) == [10, 12, 11, 13]
 
 
 def test_an_orphan_is_found_by_its_session_with_its_descendants():
-    assert below(10, one(1, 0), one(10, 1, 10), one(50, 1, 10), one(51, 50, 51), one(60, 1, 60)) == [10, 50, 51]
+    assert list_descendants(
+        10,
+        build_entry(1, 0),
+        build_entry(10, 1, 10),
+        build_entry(50, 1, 10),
+        build_entry(51, 50, 51),
+        build_entry(60, 1, 60),
+    ) == [10, 50, 51]
 
 
 def test_a_pane_without_a_process_is_empty():
-    assert below(10, one(1, 0)) == []
-    assert below(0, one(1, 0), one(2, 0)) == []
+    assert list_descendants(10, build_entry(1, 0)) == []
+    assert list_descendants(0, build_entry(1, 0), build_entry(2, 0)) == []
 
 
 def test_processes_below_another_pane_belong_to_that_pane():
-    tree = ProcessTree([one(1, 0), one(10, 1, 10), one(11, 10, 10), one(20, 11, 20), one(21, 20, 20)])
+    tree = ProcessTree(
+        [
+            build_entry(1, 0),
+            build_entry(10, 1, 10),
+            build_entry(11, 10, 10),
+            build_entry(20, 11, 20),
+            build_entry(21, 20, 20),
+        ]
+    )
     roots = frozenset({10, 20})
     assert [found.pid for found in tree.list_descendants(10, roots)] == [10, 11]
     assert [found.pid for found in tree.list_descendants(20, roots)] == [20, 21]
 
 
-def test_a_cycle_of_parents_is_harmless():
-    assert below(10, one(10, 11, 10), one(11, 10, 10)) == [10, 11]
+def test_a_cycle_of_parents_ends():
+    assert list_descendants(10, build_entry(10, 11, 10), build_entry(11, 10, 10)) == [10, 11]
 
 
 async def test_children_in_their_own_session_and_orphans_are_found(shell):
-    say(shell, "sleep 61 & setsid sleep 62 & (sleep 63 &)")
+    send_command(shell, "sleep 61 & setsid sleep 62 & (sleep 63 &)")
     processes = PaneProcessScanner()
 
-    async def sleeping() -> dict[str, int]:
+    async def find_sleeps() -> dict[str, int]:
         found = await processes.scan({"pane": shell.pid})
         return {process.argv[1]: process.pid for process in found["pane"] if process.program == "sleep"}
 
     found: dict[str, int] = {}
     while found.keys() != {"61", "62", "63"}:
-        found = await sleeping()
+        found = await find_sleeps()
     assert found.keys() == {"61", "62", "63"}
     assert read_process(found["63"]).parent_pid != shell.pid
     os.kill(found["62"], 9)
@@ -91,9 +113,9 @@ async def test_an_exec_is_described_again_and_the_cwd_is_always_current(shell, t
     processes = PaneProcessScanner()
     (before,) = processes.scan_sync({1: shell.pid})[1]
     assert before.argv == ("bash", "--norc")
-    say(shell, f"cd {tmp_path}")
+    send_command(shell, f"cd {tmp_path}")
     await wait_until(lambda: processes.scan_sync({1: shell.pid})[1][0].cwd == str(tmp_path))
-    say(shell, "exec bash --norc --noprofile")
+    send_command(shell, "exec bash --norc --noprofile")
     await wait_until(lambda: processes.scan_sync({1: shell.pid})[1][0].argv == ("bash", "--norc", "--noprofile"))
     (after,) = processes.scan_sync({1: shell.pid})[1]
     assert (after.pid, after.pid_started) == (before.pid, before.pid_started)

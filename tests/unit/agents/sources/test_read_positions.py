@@ -1,4 +1,4 @@
-"""Real files read by one start_daemon after another, from the stored read positions."""
+"""Real files read by one daemon after another, from the stored read positions."""
 
 import os
 
@@ -42,7 +42,7 @@ def append(path, text: str) -> None:
         file.write(text)
 
 
-def age(path, seconds: int) -> None:
+def make_older(path, seconds: int) -> None:
     at = os.stat(path).st_mtime - seconds
     os.utime(path, (at, at))
 
@@ -108,7 +108,7 @@ def test_only_the_latest_files_have_positions_and_others_start_at_their_end(tmp_
     monkeypatch.setattr(read_positions, "_MAX_FILES", 2)
     for number in range(4):
         (tmp_path / f"{number}.jsonl").write_text("before\n")
-        age(tmp_path / f"{number}.jsonl", 100 - number)
+        make_older(tmp_path / f"{number}.jsonl", 100 - number)
     store = PositionStore(tmp_path)
     store.scan(store.start_daemon())
     append(tmp_path / "3.jsonl", "after\n")

@@ -33,41 +33,41 @@ class Clock(HastyClock):
         await asyncio.sleep(0)
 
 
-class Scripted:
-    """A server that goes as its test says."""
+class ScriptedServer:
+    """A server that is absent, connects once, and closes when `is_closing` is set."""
 
     location = "somewhere"
 
     def __init__(self, dependencies: ServerDependencies):
         self.dependencies = dependencies
         self.is_absent = True
-        self.talks = 0
-        self.goes_on = asyncio.Event()
-        self.stirs = 0
+        self.connections = 0
+        self.is_closing = asyncio.Event()
+        self.refreshes = 0
 
     async def find_absence_reason(self) -> str:
-        return "nobody is there" if self.is_absent else ""
+        return "no server is there" if self.is_absent else ""
 
     async def run_connection(self, group: asyncio.TaskGroup) -> None:
-        self.talks += 1
+        self.connections += 1
         self.dependencies.report_health("all is well", 0.5)
         await self.dependencies.store_records([SourceRecord(source="server", text=f'{{"said":"{TOKEN}"}}', at=1)])
-        await self.goes_on.wait()
+        await self.is_closing.wait()
         raise Unavailable("it hung up")
 
     def build_lost_records(self) -> list[SourceRecord]:
         return [SourceRecord(source="server", text="lost", at=2)]
 
     def refresh(self) -> None:
-        self.stirs += 1
+        self.refreshes += 1
 
     def find_session_control(self, _process: ProcessInfo) -> None:
         return None
 
 
-class Listener:
+class ConnectionScene:
     def __init__(self) -> None:
-        self.clock, self.records, self.trouble = Clock(), [], 0
+        self.clock, self.records, self.storage_failures = Clock(), [], 0
         self.connection = AgentServerConnection(
             "toy",
             "here",
@@ -78,16 +78,16 @@ class Listener:
             clock=self.clock,
         )
 
-    def create_server(self, location: str, dependencies: ServerDependencies) -> Scripted:
-        self.server = Scripted(dependencies)
+    def create_server(self, location: str, dependencies: ServerDependencies) -> ScriptedServer:
+        self.server = ScriptedServer(dependencies)
         return self.server
 
     async def list_no_agents(self) -> list:
         return []
 
     async def store_records(self, records: list[SourceRecord]) -> None:
-        if self.trouble:
-            self.trouble -= 1
+        if self.storage_failures:
+            self.storage_failures -= 1
             raise OSError("no room")
         self.records += records
 
@@ -97,12 +97,12 @@ class Listener:
 
 
 @pytest.fixture
-async def one():
-    return Listener()
+async def scene():
+    return ConnectionScene()
 
 
 @asynccontextmanager
-async def running(connection: AgentServerConnection):
+async def run_connection(connection: AgentServerConnection):
     task = asyncio.ensure_future(connection.run())
     yield
     task.cancel()
@@ -110,43 +110,43 @@ async def running(connection: AgentServerConnection):
     assert task.cancelled()
 
 
-async def test_an_absent_server_is_looked_up_less_often_until_an_agent_starts(one):
-    async with running(one.connection):
-        await wait_until(lambda: one.clock.pauses[-1:] == [MAX_LOOKUP_INTERVAL_S])
-        assert (one.connection.health.status, one.connection.health.detail) == ("absent", "nobody is there")
-        assert one.clock.pauses[0] == LOOKUP_INTERVAL_S
-        one.connection.refresh()
-        await wait_until(lambda: one.clock.pauses.count(LOOKUP_INTERVAL_S) == 2)
-        assert one.server.stirs == 1
-    assert (one.server.talks, one.texts) == (0, [])
+async def test_an_absent_server_is_looked_up_less_often_until_an_agent_starts(scene):
+    async with run_connection(scene.connection):
+        await wait_until(lambda: scene.clock.pauses[-1:] == [MAX_LOOKUP_INTERVAL_S])
+        assert (scene.connection.health.status, scene.connection.health.detail) == ("absent", "no server is there")
+        assert scene.clock.pauses[0] == LOOKUP_INTERVAL_S
+        scene.connection.refresh()
+        await wait_until(lambda: scene.clock.pauses.count(LOOKUP_INTERVAL_S) == 2)
+        assert scene.server.refreshes == 1
+    assert (scene.server.connections, scene.texts) == (0, [])
 
 
-async def test_records_are_redacted_and_health_is_reported(one):
-    one.server.is_absent = False
-    async with running(one.connection):
-        await wait_until(lambda: one.texts)
-        health = one.connection.health
-    assert TOKEN not in one.texts[0]
+async def test_records_are_redacted_and_health_is_reported(scene):
+    scene.server.is_absent = False
+    async with run_connection(scene.connection):
+        await wait_until(lambda: scene.texts)
+        health = scene.connection.health
+    assert TOKEN not in scene.texts[0]
     assert (health.agent, health.source, health.where, health.status) == ("toy", "server", "somewhere", "well")
     assert (health.lag, health.detail, health.records) == (0.5, "all is well", 1)
 
 
-async def test_a_lost_connection_is_reported_and_retried(one):
-    one.server.is_absent = False
-    one.server.goes_on.set()
-    async with running(one.connection):
-        await wait_until(lambda: one.server.talks >= 2)
-    assert one.texts[1] == "lost"
-    assert "it hung up" in one.connection.health.detail or one.connection.health.status == "well"
+async def test_a_lost_connection_is_reported_and_retried(scene):
+    scene.server.is_absent = False
+    scene.server.is_closing.set()
+    async with run_connection(scene.connection):
+        await wait_until(lambda: scene.server.connections >= 2)
+    assert scene.texts[1] == "lost"
+    assert "it hung up" in scene.connection.health.detail or scene.connection.health.status == "well"
 
 
-async def test_a_storage_error_ends_only_this_connection(one):
-    one.server.is_absent, one.trouble = False, 1
-    async with running(one.connection):
-        await wait_until(lambda: one.server.talks == 2)
-    assert one.texts[0] == "lost"
+async def test_a_storage_error_ends_only_this_connection(scene):
+    scene.server.is_absent, scene.storage_failures = False, 1
+    async with run_connection(scene.connection):
+        await wait_until(lambda: scene.server.connections == 2)
+    assert scene.texts[0] == "lost"
 
 
-async def test_ports_are_those_of_the_same_process(one):
-    with_none = ProcessInfo(pid=os.getpid(), pid_started=procfs.read_process(os.getpid()).started + 1)
-    assert await one.server.dependencies.list_ports(with_none) == ()
+async def test_ports_are_those_of_the_same_process(scene):
+    other_process = ProcessInfo(pid=os.getpid(), pid_started=procfs.read_process(os.getpid()).started + 1)
+    assert await scene.server.dependencies.list_ports(other_process) == ()

@@ -13,11 +13,11 @@ from termvisor.model.agent.signal import ProcessHint
 from tests.unit.wait_until import wait_until
 
 
-def lines(folder, **more) -> WatchedPath:
+def watch_lines(folder, **more) -> WatchedPath:
     return WatchedPath(source="transcript", kind="lines", folder=str(folder), pattern="*.jsonl", **more)
 
 
-def files(folder, name: str = "*.json", **more) -> WatchedPath:
+def watch_files(folder, name: str = "*.json", **more) -> WatchedPath:
     return WatchedPath(source="registry", kind="files", folder=str(folder), pattern=name, **more)
 
 
@@ -28,7 +28,9 @@ def append(path, text: str) -> None:
 
 async def test_files_lines_and_hooks_are_read_together(watcher_scene, tmp_path):
     watcher_scene.build_watcher(HookSpool(str(tmp_path / "spool"), SpoolPosition(), watcher_scene.clock))
-    watcher_scene.watcher.watch("a", [lines(tmp_path), files(tmp_path, hint=ProcessHint(pid=7))], agent="codex")
+    watcher_scene.watcher.watch(
+        "a", [watch_lines(tmp_path), watch_files(tmp_path, hint=ProcessHint(pid=7))], agent="codex"
+    )
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet", "quiet", "quiet")
     append(tmp_path / "a.jsonl", "line\n")
@@ -47,10 +49,17 @@ async def test_files_lines_and_hooks_are_read_together(watcher_scene, tmp_path):
     ]
 
 
+async def test_no_watch_replaces_the_hook_spool(watcher_scene, tmp_path):
+    watcher_scene.build_watcher(HookSpool(str(tmp_path / "spool"), SpoolPosition(), watcher_scene.clock))
+    watcher_scene.watcher.watch(0, [watch_lines(tmp_path)])
+    watcher_scene.watcher.unwatch(0)
+    assert [one.source for one in watcher_scene.watcher.list_health()] == ["hook"]
+
+
 async def test_watches_can_change_while_it_runs(watcher_scene, tmp_path):
     watcher_scene.run()
-    watcher_scene.watcher.watch("a", [files(tmp_path, "1.json")])
-    watcher_scene.watcher.watch("b", [files(tmp_path, "2.json")])
+    watcher_scene.watcher.watch("a", [watch_files(tmp_path, "1.json")])
+    watcher_scene.watcher.watch("b", [watch_files(tmp_path, "2.json")])
     (tmp_path / "1.json").write_text("1")
     await watcher_scene.wait_for_texts("1")
     watcher_scene.watcher.unwatch("a")
@@ -64,11 +73,11 @@ async def test_watches_can_change_while_it_runs(watcher_scene, tmp_path):
 
 async def test_a_repeated_watch_continues_where_it_was(watcher_scene, tmp_path):
     (tmp_path / "a.jsonl").write_text("one\n")
-    first = lines(tmp_path, from_start=True)
+    first = watch_lines(tmp_path, from_start=True)
     watcher_scene.run()
     watcher_scene.watcher.watch("a", [first])
     await watcher_scene.wait_for_texts("one")
-    watcher_scene.watcher.watch("a", [first, files(tmp_path)])
+    watcher_scene.watcher.watch("a", [first, watch_files(tmp_path)])
     (tmp_path / "a.json").write_text("2")
     await watcher_scene.wait_for_texts("one", "2")
     assert watcher_scene.watcher.list_health()[0].records == 1
@@ -85,7 +94,7 @@ async def test_a_broken_watch_does_not_affect_others(watcher_scene, tmp_path, mo
     monkeypatch.setattr(AppendedLinesReader, "scan", scan)
     for name in ("bad", "good"):
         (tmp_path / name).mkdir()
-        watcher_scene.watcher.watch(name, [lines(tmp_path / name)])
+        watcher_scene.watcher.watch(name, [watch_lines(tmp_path / name)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("down", "quiet")
     append(tmp_path / "good" / "a.jsonl", "fine\n")
@@ -107,17 +116,17 @@ async def test_batches_are_delivered_one_at_a_time(watcher_scene, tmp_path):
     watcher_scene.watcher = source_watcher.SourceWatcher(on_records, watcher_scene.clock)
     for number in range(5):
         (tmp_path / f"{number}.json").write_text(str(number))
-        watcher_scene.watcher.watch(number, [files(tmp_path, f"{number}.json")])
+        watcher_scene.watcher.watch(number, [watch_files(tmp_path, f"{number}.json")])
     watcher_scene.run()
     await wait_until(lambda: sorted(watcher_scene.texts) == list("01234"))
 
 
 async def test_without_inotify_everything_is_polled(watcher_scene, tmp_path, monkeypatch):
-    def none_left():
+    def raise_too_many_files():
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(source_watcher, "Inotify", none_left)
-    watcher_scene.watcher.watch("a", [files(tmp_path)])
+    monkeypatch.setattr(source_watcher, "Inotify", raise_too_many_files)
+    watcher_scene.watcher.watch("a", [watch_files(tmp_path)])
     watcher_scene.run()
     await watcher_scene.wait_for_status("quiet")
     (tmp_path / "a.json").write_text("1")
@@ -127,7 +136,7 @@ async def test_without_inotify_everything_is_polled(watcher_scene, tmp_path, mon
 
 @pytest.mark.parametrize("rounds", [2])
 async def test_after_a_cancel_nothing_is_open_and_it_can_run_again(watcher_scene, tmp_path, rounds):
-    watcher_scene.watcher.watch("a", [files(tmp_path)])
+    watcher_scene.watcher.watch("a", [watch_files(tmp_path)])
     before = len(os.listdir("/proc/self/fd"))
     for number in range(rounds):
         watcher_scene.run()

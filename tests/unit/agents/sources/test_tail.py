@@ -14,12 +14,12 @@ def file(tmp_path):
     path = tmp_path / "log"
     path.touch()
 
-    def read(of: FileTail) -> list[bytes]:
+    def read(tail_reader: FileTail) -> list[bytes]:
         found = []
         with open(path, "rb") as opened:
-            found += of.read_lines(opened.fileno())
-            while of.has_unread_data:
-                found += of.read_lines(opened.fileno())
+            found += tail_reader.read_lines(opened.fileno())
+            while tail_reader.has_unread_data:
+                found += tail_reader.read_lines(opened.fileno())
         return [line.data for line in found]
 
     return path, read

@@ -24,7 +24,7 @@ def to_ns(seconds: float) -> int:
 
 
 def build_agent_process(number: int = 1, agent: str = "claude_code", mux_pane: str = "%5", **fields) -> AgentProcess:
-    given = {
+    defaults = {
         "id": RuntimeId(number),
         "pane": PaneId(number + 6),
         "place": PaneLocation(LOCAL, "/tmp/tmux", MuxPaneId(mux_pane)),
@@ -34,7 +34,7 @@ def build_agent_process(number: int = 1, agent: str = "claude_code", mux_pane: s
         "cwd": "/home/ada/src",
         "started_at": to_ns(0),
     }
-    return AgentProcess(**(given | fields))
+    return AgentProcess(**(defaults | fields))
 
 
 def build_agent_started(seconds: float = 0, one: AgentProcess | None = None) -> AgentStarted:
@@ -43,8 +43,8 @@ def build_agent_started(seconds: float = 0, one: AgentProcess | None = None) -> 
 
 
 def build_signal(seconds: float, source: str, state: StateName | None = None, **fields) -> Signal:
-    """What a source says of agent 1 at a second; without a state it is a heartbeat."""
-    given = {
+    """Build a signal of agent 1 at a second; without a state it is a heartbeat."""
+    defaults = {
         "id": SignalId(round(seconds * 1000)),
         "source": source,
         "tier": "heuristic" if source in HEURISTIC else "deterministic",
@@ -56,42 +56,42 @@ def build_signal(seconds: float, source: str, state: StateName | None = None, **
         "kind": "state" if state else "heartbeat",
         "state": state,
     }
-    return Signal(**(given | fields))
+    return Signal(**(defaults | fields))
 
 
 def build_screen_signal(seconds: float, state: StateName, moved: float | None = None, **fields) -> Signal:
-    """A look at the screen; the pane last moved at second ``moved``."""
+    """Build a screen sample; the pane last moved at second ``moved``."""
     reason = "unknown_screen" if state == "unknown" else None
     moved_at = None if moved is None else to_ns(moved)
-    given = {"reason": reason, "moved_at": moved_at, "look_interval": 2 * SECOND_NS}
-    return build_signal(seconds, "screen", state, **(given | fields))
+    defaults = {"reason": reason, "moved_at": moved_at, "look_interval": 2 * SECOND_NS}
+    return build_signal(seconds, "screen", state, **(defaults | fields))
 
 
 def build_working_screens(*seconds: float) -> list[Signal]:
-    """Looks at a screen that shows work and moves."""
+    """Build samples of a screen that shows work and moves."""
     return [build_screen_signal(one, "running", moved=one) for one in seconds]
 
 
 def build_idle_screens(*seconds: float, moved: float = 0) -> list[Signal]:
-    """Looks at a screen that shows a quiet prompt."""
+    """Build samples of a screen that shows a quiet prompt."""
     return [build_screen_signal(one, "idle", moved=moved) for one in seconds]
 
 
 def build_knowledge(
     *facts: Fact | list[Signal], thresholds: Thresholds = DEFAULT_THRESHOLDS, agent: str = "claude_code"
 ) -> AgentKnowledge:
-    """What is known after agent 1 began at second 0 and all this was heard."""
+    """Return the knowledge after agent 1 started at second 0 and these facts."""
     flat: list[Fact] = [build_agent_started(0, build_agent_process(agent=agent))]
     for fact in facts:
         flat += fact if isinstance(fact, list) else [fact]
-    spoken = [replace(one, agent=agent) if isinstance(one, Signal) else one for one in flat]
-    return apply_facts(AgentKnowledge(), spoken, thresholds)
+    facts_of_agent = [replace(one, agent=agent) if isinstance(one, Signal) else one for one in flat]
+    return apply_facts(AgentKnowledge(), facts_of_agent, thresholds)
 
 
 def compute_state_after(
     seconds: float, *facts: Fact | list[Signal], thresholds: Thresholds = DEFAULT_THRESHOLDS, agent: str = "claude_code"
 ):
-    """The state of agent 1 at a second, after all this."""
+    """Return the state of agent 1 at a second, after these facts."""
     return compute_state_at(build_knowledge(*facts, thresholds=thresholds, agent=agent), seconds, thresholds)
 
 

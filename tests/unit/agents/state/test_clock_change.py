@@ -25,8 +25,8 @@ from tests.unit.agents.state.signal_scene import (
 HOUR = 3600
 
 
-def set_by(hours: float, seconds: float) -> ClockSet:
-    """Told at a second of the clock before it was set."""
+def build_clock_set(hours: float, seconds: float) -> ClockSet:
+    """Build the fact that the clock was set; `seconds` is the time before it."""
     return ClockSet(at=to_ns(seconds + hours * HOUR), by=int(hours * HOUR * SECOND_NS))
 
 
@@ -42,8 +42,8 @@ def set_by(hours: float, seconds: float) -> ClockSet:
         [build_screen_signal(1, "unknown", moved=1)],
     ],
 )
-def test_state_and_age_do_not_change(hours, facts):
-    before, known = compute_state_at(build_knowledge(*facts), 30), build_knowledge(*facts, set_by(hours, 30))
+def test_a_clock_change_does_not_change_state_and_age(hours, facts):
+    before, known = compute_state_at(build_knowledge(*facts), 30), build_knowledge(*facts, build_clock_set(hours, 30))
     after = compute_state_at(known, 30 + hours * HOUR)
     assert (after.value, after.source, after.flags.subtasks) == (before.value, before.source, before.flags.subtasks)
     moved = None if before.since is None else before.since + int(hours * HOUR * SECOND_NS)
@@ -53,7 +53,9 @@ def test_state_and_age_do_not_change(hours, facts):
 @pytest.mark.parametrize("source", ["registry", "hook", "screen"])
 def test_signals_count_after_the_clock_was_set_back(source):
     known = build_knowledge(
-        build_signal(100, source, "waiting_approval"), set_by(-1, 110), build_signal(112 - HOUR, source, "error")
+        build_signal(100, source, "waiting_approval"),
+        build_clock_set(-1, 110),
+        build_signal(112 - HOUR, source, "error"),
     )
     assert compute_state_at(known, 113 - HOUR).value == "error"
 
@@ -62,7 +64,7 @@ def test_signals_of_a_clock_that_was_not_set_ahead_count():
     late = build_signal(112 + HOUR, "registry", "waiting_input", event_at=to_ns(112))
     assert (
         compute_state_at(
-            build_knowledge(build_signal(100, "registry", "running"), set_by(1, 110), late), 113 + HOUR
+            build_knowledge(build_signal(100, "registry", "running"), build_clock_set(1, 110), late), 113 + HOUR
         ).value
         == "waiting_input"
     )
@@ -70,28 +72,28 @@ def test_signals_of_a_clock_that_was_not_set_ahead_count():
 
 def test_a_hook_is_not_older_than_its_agent_after_a_setback():
     line = build_signal(60 - HOUR, "hook", "error", runtime=None, hint=ProcessHint(mux_pane=MuxPaneId("%5"), pid=101))
-    assert compute_state_at(build_knowledge(set_by(-1, 50), line), 61 - HOUR).value == "error"
+    assert compute_state_at(build_knowledge(build_clock_set(-1, 50), line), 61 - HOUR).value == "error"
 
 
 def test_seen_signals_are_still_duplicates():
     again = build_signal(1, "registry", "running", ingested_at=to_ns(31 - HOUR))
-    known = build_knowledge(build_signal(1, "registry", "running"), set_by(-1, 30), again)
+    known = build_knowledge(build_signal(1, "registry", "running"), build_clock_set(-1, 30), again)
     assert known.dropped == {"duplicate": 1}
 
 
 def test_completed_becomes_idle_after_the_same_time():
-    known = build_knowledge(build_signal(10, "hook", "completed"), set_by(-5, 20))
+    known = build_knowledge(build_signal(10, "hook", "completed"), build_clock_set(-5, 20))
     assert compute_state_at(known, 129 - 5 * HOUR).value == "completed"
     assert compute_state_at(known, 131 - 5 * HOUR).value == "idle"
 
 
 def test_the_reset_time_of_a_limit_is_not_shifted():
     limited = build_signal(1, "hook", "error", flags=FlagUpdate(usage_limited=True, resets_at=to_ns(HOUR)))
-    assert compute_state_at(build_knowledge(limited, set_by(-1, 10)), 20 - HOUR).flags.resets_at == to_ns(HOUR)
+    assert compute_state_at(build_knowledge(limited, build_clock_set(-1, 10)), 20 - HOUR).flags.resets_at == to_ns(HOUR)
 
 
 def test_a_tombstone_keeps_its_age():
-    known = build_knowledge(AgentExited(at=to_ns(10), runtime=ONE), set_by(-1, 20))
+    known = build_knowledge(AgentExited(at=to_ns(10), runtime=ONE), build_clock_set(-1, 20))
     newcomer = build_agent_started(30 - HOUR, build_agent_process(2, mux_pane="%5"))
     nameless = build_signal(31 - HOUR, "hook", "error", runtime=None, hint=ProcessHint(mux_pane=MuxPaneId("%5")))
     assert apply_fact(apply_fact(known, newcomer, DEFAULT_THRESHOLDS), nameless, DEFAULT_THRESHOLDS).dropped == {
@@ -99,7 +101,7 @@ def test_a_tombstone_keeps_its_age():
     }
 
 
-def test_the_latest_time_is_found():
+def test_find_latest_time_returns_the_latest_time_of_all_facts():
     for fact, latest in ((build_signal(70, "hook", "running"), 70), (AgentExited(at=to_ns(90), runtime=ONE), 90)):
         knowledge = build_knowledge(fact)
         assert find_latest_time(knowledge.roster, knowledge.source_slots) == to_ns(latest)

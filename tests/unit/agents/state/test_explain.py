@@ -23,12 +23,12 @@ from tests.unit.agents.state.signal_scene import (
 )
 
 
-def why(seconds: float, *facts):
+def explain(seconds: float, *facts):
     return explain_state(build_knowledge(*facts), ONE, to_ns(seconds), DEFAULT_THRESHOLDS)
 
 
-def roles(seconds: float, *facts) -> dict[str, str]:
-    return {one.source: one.role for one in why(seconds, *facts).testimonies}
+def list_roles(seconds: float, *facts) -> dict[str, str]:
+    return {one.source: one.role for one in explain(seconds, *facts).testimonies}
 
 
 SCENES = [
@@ -68,49 +68,51 @@ SCENES = [
 
 @pytest.mark.parametrize(("seconds", "facts", "expected"), SCENES)
 def test_every_source_has_a_role(seconds: float, facts: list, expected: dict[str, str]) -> None:
-    assert roles(seconds, *facts) == expected
+    assert list_roles(seconds, *facts) == expected
 
 
 def test_evidence_has_an_age() -> None:
-    told = why(9, build_signal(1, "hook", "running"), build_signal(5, "hook"))
-    (hook,) = told.testimonies
+    explanation = explain(9, build_signal(1, "hook", "running"), build_signal(5, "hook"))
+    (hook,) = explanation.testimonies
     assert (hook.said, hook.evidence, hook.since, hook.age) == ("running", 1000, to_ns(1), 4 * SECOND_NS)
-    assert (told.age, told.state.value) == (8 * SECOND_NS, "running")
+    assert (explanation.age, explanation.state.value) == (8 * SECOND_NS, "running")
 
 
-def prospects(seconds: float, *facts) -> dict[str, int | None]:
-    return {one.what: one.at for one in why(seconds, *facts).would_change}
+def list_expected_changes(seconds: float, *facts) -> dict[str, int | None]:
+    return {one.what: one.at for one in explain(seconds, *facts).would_change}
 
 
 def test_expected_changes_are_listed() -> None:
-    assert prospects(1, build_signal(0, "hook", "completed")) == {
+    assert list_expected_changes(1, build_signal(0, "hook", "completed")) == {
         "hook, or a source of a better rank, reports another state": None,
         "becomes idle": to_ns(120),
         "hook sends no signal": to_ns(600) + 1,
     }
-    assert prospects(1, build_signal(0, "hook", "error", flags=FlagUpdate(usage_limited=True, resets_at=to_ns(60))))[
-        "the usage limit ends"
-    ] == to_ns(60)
-    assert "the sub-tasks end" in prospects(1, build_signal(0, "hook", "completed", tasks=("a",)))
+    assert list_expected_changes(
+        1, build_signal(0, "hook", "error", flags=FlagUpdate(usage_limited=True, resets_at=to_ns(60)))
+    )["the usage limit ends"] == to_ns(60)
+    assert "the sub-tasks end" in list_expected_changes(1, build_signal(0, "hook", "completed", tasks=("a",)))
 
 
 def test_expected_changes_of_an_unknown_state() -> None:
     away = TargetReachability(at=to_ns(1), target=LOCAL, is_reachable=False)
-    assert prospects(2, build_screen_signal(1, "unknown")) == {"any source reports a state": None}
-    assert prospects(2, build_signal(0, "hook", "running"), away) == {"the target becomes reachable again": None}
-    assert why(2, build_screen_signal(1, "unknown")).age is None
+    assert list_expected_changes(2, build_screen_signal(1, "unknown")) == {"any source reports a state": None}
+    assert list_expected_changes(2, build_signal(0, "hook", "running"), away) == {
+        "the target becomes reachable again": None
+    }
+    assert explain(2, build_screen_signal(1, "unknown")).age is None
 
 
 def test_unproven_evidence_is_listed():
     doubtful = build_signal(
         1, "transcript", "error", runtime=None, hint=ProcessHint(cwd="/home/ada/src", is_doubtful=True), session="a"
     )
-    told = why(2, doubtful)
-    (doubt,) = told.doubts
+    explanation = explain(2, doubtful)
+    (doubt,) = explanation.doubts
     assert "processes worked in /home/ada/src" in doubt
-    assert told.state.flags.ambiguous
-    assert why(2, build_signal(1, "hook", "running")).doubts == ()
-    shown = why(3, doubtful, build_signal(2, "hook", "running", session="a"))
+    assert explanation.state.flags.ambiguous
+    assert explain(2, build_signal(1, "hook", "running")).doubts == ()
+    shown = explain(3, doubtful, build_signal(2, "hook", "running", session="a"))
     assert (shown.doubts, shown.state.flags.ambiguous) == ((), False)
 
 

@@ -22,9 +22,9 @@ def test_a_screen_reports_only_current_flags_with_their_age() -> None:
 
 
 def test_a_native_flag_stays_until_changed() -> None:
-    told = apply_flag_signal({}, build_signal(1, "hook", "error", flags=LIMIT))
-    assert apply_flag_signal(told, build_signal(2, "hook", "running")) == told
-    assert apply_flag_signal(told, build_signal(2, "hook", kind="note", flags=FlagUpdate(usage_limited=False))) == {
+    flags = apply_flag_signal({}, build_signal(1, "hook", "error", flags=LIMIT))
+    assert apply_flag_signal(flags, build_signal(2, "hook", "running")) == flags
+    assert apply_flag_signal(flags, build_signal(2, "hook", kind="note", flags=FlagUpdate(usage_limited=False))) == {
         "usage_limited": FlagReport(to_ns(2), False)
     }
 
@@ -36,18 +36,18 @@ def test_the_newest_report_counts() -> None:
 
 
 def test_a_limit_with_a_reset_time_outlasts_its_source() -> None:
-    told = apply_flag_signal(
+    flags = apply_flag_signal(
         {},
         build_signal(1, "hook", "error", flags=FlagUpdate(usage_limited=True, resets_at=to_ns(61), auth_needed=True)),
     )
-    assert list(keep_lasting_flags(told)) == ["usage_limited"]
-    assert list_flag_deadlines(told) == [to_ns(61)]
+    assert list(keep_lasting_flags(flags)) == ["usage_limited"]
+    assert list_flag_deadlines(flags) == [to_ns(61)]
 
 
 def test_a_reset_time_is_rounded_up_to_the_minute() -> None:
-    told = apply_flag_signal(
+    flags = apply_flag_signal(
         {}, build_signal(1, "hook", "error", flags=FlagUpdate(usage_limited=True, resets_at=to_ns(60)))
     )
-    assert resolve_flags("error", [told], to_ns(119)).resets_at == to_ns(60)
-    assert not resolve_flags("error", [told], to_ns(120)).usage_limited
-    assert list_flag_deadlines(told) == [to_ns(120)]
+    assert resolve_flags("error", [flags], to_ns(119)).resets_at == to_ns(60)
+    assert not resolve_flags("error", [flags], to_ns(120)).usage_limited
+    assert list_flag_deadlines(flags) == [to_ns(120)]

@@ -1,4 +1,4 @@
-"""How long a screen must stay the same before it is believed."""
+"""How long a screen must stay the same before its state counts."""
 
 import pytest
 
@@ -11,9 +11,9 @@ from tests.unit.agents.state.signal_scene import (
 
 SCENES = [
     ("work that moves", 1, [build_screen_signal(1, "running", moved=1)], "running"),
-    ("a spinner that stands still", 1, [build_screen_signal(1, "running", moved=-8)], "unknown"),
+    ("a spinner that does not move", 1, [build_screen_signal(1, "running", moved=-8)], "unknown"),
     (
-        "one that moved before goes on",
+        "a spinner that moved before",
         30,
         [*build_working_screens(1), build_screen_signal(29, "running", moved=5)],
         "running",
@@ -34,13 +34,13 @@ SCENES = [
         "running",
     ),
     (
-        "two looks must fit in",
+        "less than two sample intervals",
         30,
         [*build_working_screens(1), build_screen_signal(3, "idle", moved=1, look_interval=15 * 10**9)],
         "running",
     ),
     (
-        "and then",
+        "two sample intervals",
         33,
         [*build_working_screens(1), build_screen_signal(3, "idle", moved=1, look_interval=15 * 10**9)],
         "idle",
@@ -52,49 +52,49 @@ SCENES = [
         "running",
     ),
     (
-        "for long: something else repaints",
+        "a prompt that moves for a long time",
         49,
         [*build_working_screens(1), *(build_screen_signal(n, "idle", moved=n) for n in range(3, 49))],
         "idle",
     ),
     (
-        "somebody types at the prompt",
+        "typing at the prompt",
         20.5,
         [*build_idle_screens(1, 6), build_screen_signal(20, "idle", moved=20)],
         "idle",
     ),
     (
-        "and types on",
+        "continued typing at the prompt",
         23,
         [*build_idle_screens(1, 6), *(build_screen_signal(n, "idle", moved=n) for n in (20, 21, 22))],
         "idle",
     ),
     (
-        "at a prompt that was not believed yet",
+        "typing at a prompt that is not settled",
         3,
         [*build_idle_screens(1), build_screen_signal(2, "idle", moved=2)],
         "unknown",
     ),
     (
-        "work under a strange screen that moves",
+        "an unknown screen that moves after work",
         40,
         [*build_working_screens(1), build_screen_signal(39, "unknown", moved=39)],
         "running",
     ),
     (
-        "and has not moved for long",
+        "an unknown screen that does not move after work",
         60,
         [*build_working_screens(1), build_screen_signal(39, "unknown", moved=14)],
         "unknown",
     ),
     (
-        "rest under a strange screen",
+        "an unknown screen after idle",
         20,
         [*build_idle_screens(1, 6), build_screen_signal(19, "unknown", moved=19)],
         "unknown",
     ),
     (
-        "an answered dialog under a strange screen",
+        "an unknown screen after a dialog",
         9,
         [build_screen_signal(1, "waiting_input"), build_screen_signal(8, "unknown")],
         "unknown",
@@ -102,12 +102,14 @@ SCENES = [
 ]
 
 
-@pytest.mark.parametrize(("seconds", "looks", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES])
-def test_belief(seconds: float, looks: list, expected: str) -> None:
-    assert compute_state_after(seconds, looks).value == expected
+@pytest.mark.parametrize(
+    ("seconds", "samples", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES]
+)
+def test_screen_samples_give_the_state(seconds: float, samples: list, expected: str) -> None:
+    assert compute_state_after(seconds, samples).value == expected
 
 
-def test_a_flicker_keeps_the_previous_statement() -> None:
+def test_a_flicker_keeps_the_previous_state() -> None:
     settled = build_idle_screens(1, 6)
     assert (
         compute_state_after(10.5, settled, [build_screen_signal(9, "running", moved=-9)], build_idle_screens(10)).value

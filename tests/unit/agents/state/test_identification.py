@@ -24,7 +24,9 @@ REJECTED, NOTHING = "signature_guard_rejected", "signature_inconclusive"
         ({}, "vim", ("", NOTHING, 0.0)),
     ],
 )
-def test_traces(inputs: dict[str, str], command: str, expected: tuple[str, str, float]) -> None:
+def test_an_agent_is_identified_by_its_traces(
+    inputs: dict[str, str], command: str, expected: tuple[str, str, float]
+) -> None:
     found = identify_agent(SignatureInputs(**inputs), command)
     assert (found.agent, found.signature_reason, found.signature_confidence) == expected
     assert found.signature_class == ("heuristic" if found.agent else "none")

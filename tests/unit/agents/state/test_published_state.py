@@ -30,7 +30,7 @@ def test_a_change_is_the_next_version() -> None:
     assert (change.version, change.at) == (5, to_ns(5))
 
 
-def test_the_same_state_again_is_no_change() -> None:
+def test_a_repeated_state_is_not_a_change() -> None:
     again = compute_state_after(3, build_signal(0, "hook", "running"), build_signal(2, "hook", "running"))
     assert again.last_event != RUNNING.last_event
     assert compute_change(StateProjection(version=4, state=RUNNING), again, to_ns(3)) is None
@@ -102,7 +102,7 @@ BINDINGS = [
 @pytest.mark.parametrize(
     ("seconds", "pid", "signals", "expected"), [case[1:] for case in BINDINGS], ids=[case[0] for case in BINDINGS]
 )
-def test_binding_and_presence(seconds: float, pid: int, signals: list, expected) -> None:
+def test_a_state_has_binding_and_presence(seconds: float, pid: int, signals: list, expected) -> None:
     knowledge, agent_process = build_knowledge(*signals), build_agent_process(pid=pid)
     resolution = resolve_agent(knowledge, agent_process, to_ns(seconds), DEFAULT_THRESHOLDS)
     state = build_state(resolution, agent_process, DEFAULT_THRESHOLDS)

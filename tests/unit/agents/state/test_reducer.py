@@ -20,31 +20,31 @@ from tests.unit.agents.state.signal_scene import (
 HINT = ProcessHint(mux_pane=MuxPaneId("%5"))
 
 
-def unbound(seconds: float, state="running", **fields):
+def build_unbound_signal(seconds: float, state="running", **fields):
     return build_signal(seconds, "hook", state, runtime=None, hint=HINT, **fields)
 
 
 def test_a_signal_is_pending_until_its_agent_process_is_known() -> None:
-    early = apply_fact(AgentKnowledge(), unbound(5), DEFAULT_THRESHOLDS)
+    early = apply_fact(AgentKnowledge(), build_unbound_signal(5), DEFAULT_THRESHOLDS)
     assert (len(early.pending), early.source_slots, early.dropped) == (1, {}, {})
     known = apply_fact(early, build_agent_started(0), DEFAULT_THRESHOLDS)
     assert (known.pending, compute_state_at(known, 6).value) == ((), "running")
 
 
 def test_a_signal_before_the_process_start_is_not_bound() -> None:
-    known = apply_facts(AgentKnowledge(), [unbound(5), build_agent_started(6)], DEFAULT_THRESHOLDS)
+    known = apply_facts(AgentKnowledge(), [build_unbound_signal(5), build_agent_started(6)], DEFAULT_THRESHOLDS)
     assert (known.pending, known.dropped, compute_state_at(known, 7).value) == ((), {"late_event": 1}, "unknown")
 
 
 def test_a_pending_signal_is_dropped_after_ten_seconds() -> None:
-    waiting = apply_fact(AgentKnowledge(), unbound(5), DEFAULT_THRESHOLDS)
+    waiting = apply_fact(AgentKnowledge(), build_unbound_signal(5), DEFAULT_THRESHOLDS)
     assert apply_fact(waiting, AgentExited(at=to_ns(15), runtime=RuntimeId(9)), DEFAULT_THRESHOLDS).dropped == {}
     assert apply_fact(waiting, AgentExited(at=to_ns(15.1), runtime=RuntimeId(9)), DEFAULT_THRESHOLDS).dropped == {
         "dropped_unbound": 1
     }
 
 
-def test_a_signal_that_matches_two_is_not_bound() -> None:
+def test_a_signal_that_matches_two_processes_is_not_bound() -> None:
     hint = ProcessHint(cwd="/home/ada/src")
     twins = [
         build_agent_started(0),
@@ -58,7 +58,7 @@ def test_a_signal_that_matches_two_is_not_bound() -> None:
 
 def test_pending_signals_are_bounded() -> None:
     few = Thresholds(max_pending_signals=2)
-    known = apply_facts(AgentKnowledge(), [unbound(one) for one in (1, 2, 3)], few)
+    known = apply_facts(AgentKnowledge(), [build_unbound_signal(one) for one in (1, 2, 3)], few)
     assert (len(known.pending), known.dropped) == (2, {"dropped_unbound": 1})
 
 

@@ -22,128 +22,128 @@ from tests.unit.agents.state.signal_scene import (
     to_ns,
 )
 
-Heard = Fact | list[Signal]
+Facts = Fact | list[Signal]
 
 
-def _title(seconds: float, name: str) -> Signal:
-    """The title, where the agent itself speaks in it."""
+def build_title_signal(seconds: float, name: str) -> Signal:
+    """Build a signal of a title that the agent sets itself."""
     return build_signal(seconds, "title", name, tier="deterministic")
 
 
-ASKING = [build_signal(1, "hook", "waiting_input"), _title(1, "waiting_approval")]
+WAITING_SIGNALS = [build_signal(1, "hook", "waiting_input"), build_title_signal(1, "waiting_approval")]
 LIMIT = FlagUpdate(usage_limited=True, resets_at=to_ns(3605))
-BEATING = Thresholds(
+HEARTBEAT_THRESHOLDS = Thresholds(
     sources={"claude_code": tuple(replace(one, beats=one.rank < 4) for one in SOURCES_BY_AGENT["claude_code"])}
 )
 
-SCENES: list[tuple[str, float, list[Heard], str]] = [
-    ("nobody has said anything", 1, [], "unknown no_signal"),
-    ("its own word counts", 1, [build_signal(0, "hook", "running")], "running hook"),
+SCENES: list[tuple[str, float, list[Facts], str]] = [
+    ("no signal", 1, [], "unknown no_signal"),
+    ("a hook signal counts", 1, [build_signal(0, "hook", "running")], "running hook"),
     (
-        "a better source first",
+        "a better source counts",
         2,
         [build_signal(1, "hook", "running"), build_signal(1, "registry", "idle")],
         "idle registry",
     ),
     (
-        "also when the other is newer",
+        "a better source counts although it is older",
         3,
         [build_signal(1, "registry", "idle"), build_signal(2, "hook", "running")],
         "idle registry",
     ),
     (
-        "equals: what matters more",
+        "equal sources: the more important state counts",
         3,
         [build_signal(1, "registry", "running"), build_signal(2, "osc", "idle")],
         "running registry",
     ),
     (
-        "equals that agree: the newer",
+        "equal sources that agree: the newer counts",
         3,
         [build_signal(1, "registry", "running"), build_signal(2, "osc", "running")],
         "running osc",
     ),
     (
-        "its word before the screen",
+        "a hook counts before the screen",
         9,
         [build_signal(0, "hook", "running"), build_idle_screens(1, 3, 5)],
         "running hook",
     ),
-    ("the screen, where it is silent", 3, [build_working_screens(1, 2)], "running screen"),
-    ("a dialog is seen at once", 1, [build_screen_signal(1, "waiting_input")], "waiting_input screen"),
+    ("the screen counts without other signals", 3, [build_working_screens(1, 2)], "running screen"),
+    ("a dialog on the screen counts at once", 1, [build_screen_signal(1, "waiting_input")], "waiting_input screen"),
     (
-        "a strange screen is not idle",
+        "an unknown screen is not idle",
         90,
         [build_screen_signal(n, "unknown") for n in range(0, 90, 2)],
         "unknown unknown_screen",
     ),
     ("a prompt is not idle at once", 3, [build_idle_screens(1, 3)], "unknown no_signal"),
-    ("but after a while it is", 5.1, [build_idle_screens(1, 3, 5)], "idle screen"),
-    ("a hook is believed for ten minutes", 600, [build_signal(0, "hook", "running")], "running hook"),
-    ("and no longer", 601, [build_signal(0, "hook", "running")], "unknown stale_signal"),
+    ("a prompt is idle after the settling time", 5.1, [build_idle_screens(1, 3, 5)], "idle screen"),
+    ("a hook is fresh for ten minutes", 600, [build_signal(0, "hook", "running")], "running hook"),
+    ("a hook is stale after ten minutes", 601, [build_signal(0, "hook", "running")], "unknown stale_signal"),
     (
-        "unless the screen agrees",
+        "a hook stays fresh if the screen agrees",
         640,
         [build_signal(0, "hook", "running"), build_working_screens(590, 620, 639)],
         "running hook",
     ),
     (
-        "a heartbeat keeps a word alive",
+        "a heartbeat keeps a signal fresh",
         700,
         [build_signal(0, "registry", "idle"), build_signal(300, "registry")],
         "idle registry",
     ),
-    ("a look is believed for a while", 92, [build_working_screens(1)], "unknown stale_signal"),
+    ("a screen sample becomes stale", 92, [build_working_screens(1)], "unknown stale_signal"),
     (
-        "a source that cannot be heard",
+        "a source that is down",
         3,
         [build_signal(0, "hook", "running"), build_signal(1, "hook", kind="source_down")],
         "unknown stale_signal",
     ),
     (
-        "words nobody understands",
+        "an unsupported signal",
         3,
         [build_signal(0, "registry", "unknown", reason="unsupported_signal")],
         "unknown unsupported_signal",
     ),
     (
-        "not to know is no knowledge: the screen may know",
+        "the screen counts before an unsupported signal",
         3,
         [build_signal(0, "registry", "unknown", reason="unsupported_signal"), build_working_screens(1, 2)],
         "running screen",
     ),
     (
-        "output is missing",
+        "missed output",
         9,
         [build_signal(0, "osc", "running"), OutputMissed(at=to_ns(5), pane=PaneId(7))],
         "unknown gap",
     ),
     (
-        "and it speaks again",
+        "a signal after missed output",
         9,
         [build_signal(0, "osc", "running"), OutputMissed(at=to_ns(5), pane=PaneId(7)), build_signal(6, "osc", "idle")],
         "idle osc",
     ),
     (
-        "a gap in the output hides no file",
+        "missed output does not affect files",
         9,
         [build_signal(0, "registry", "running"), OutputMissed(at=to_ns(5), pane=PaneId(7))],
         "running registry",
     ),
     (
-        "an error the registry cannot tell",
+        "an error that the registry cannot report",
         3,
         [build_signal(1, "registry", "idle"), build_signal(1.1, "hook", "error")],
         "error hook",
     ),
     (
-        "an end that it cannot tell",
+        "an end that the registry cannot report",
         3,
         [build_signal(1, "hook", "completed"), build_signal(1.2, "registry", "idle")],
         "completed hook",
     ),
     (
-        "an old error is over when the registry saw work since",
+        "an error ends when the registry reported work since",
         60,
         [
             build_signal(1, "hook", "error"),
@@ -159,13 +159,13 @@ SCENES: list[tuple[str, float, list[Heard], str]] = [
         "idle screen",
     ),
     (
-        "then it speaks again and is believed at once",
+        "a hook after an interrupt counts at once",
         30,
         [build_signal(0, "hook", "running"), build_idle_screens(2, 8, 20), build_signal(29, "hook", "running")],
         "running hook",
     ),
     (
-        "a source without holes stands",
+        "a source that reports everything is not overtaken",
         30,
         [build_signal(0, "registry", "running"), build_idle_screens(2, 8, 20)],
         "running registry",
@@ -177,7 +177,7 @@ SCENES: list[tuple[str, float, list[Heard], str]] = [
         "running screen",
     ),
     ("a finished task", 119, [build_signal(0, "hook", "completed")], "completed hook"),
-    ("is idle later", 120, [build_signal(0, "hook", "completed")], "idle hook"),
+    ("a finished task is idle later", 120, [build_signal(0, "hook", "completed")], "idle hook"),
     (
         "a finished turn with a sub-agent at work",
         3,
@@ -185,19 +185,19 @@ SCENES: list[tuple[str, float, list[Heard], str]] = [
         "running hook",
     ),
     (
-        "and when that ends",
+        "a finished turn whose sub-agent ended",
         5,
         [build_signal(1, "hook", "completed", tasks=("a",)), build_signal(4, "hook", kind="task_ended", task="a")],
         "completed hook",
     ),
     (
-        "the machine does not answer",
+        "an unreachable target",
         3,
         [build_signal(1, "hook", "running"), TargetReachability(at=to_ns(2), target=LOCAL, is_reachable=False)],
         "unknown target_unreachable",
     ),
     (
-        "and answers again",
+        "a target that is reachable again",
         5,
         [
             build_signal(1, "hook", "running"),
@@ -213,19 +213,19 @@ def describe_state(one: AgentState) -> str:
     return f"{one.value} {one.reason or one.source}"
 
 
-@pytest.mark.parametrize(("seconds", "heard", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES])
-def test_scenario(seconds: float, heard: list[Heard], expected: str) -> None:
-    assert describe_state(compute_state_after(seconds, *heard)) == expected
+@pytest.mark.parametrize(("seconds", "facts", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES])
+def test_signals_of_several_sources_give_the_state(seconds: float, facts: list[Facts], expected: str) -> None:
+    assert describe_state(compute_state_after(seconds, *facts)) == expected
 
 
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [(3, "running registry"), (3.1, "idle screen"), (16, "idle screen"), (20, "running registry")],
 )
-def test_a_silent_source_with_heartbeats_is_not_believed_until_it_is_back(seconds: float, expected: str) -> None:
-    heard: list[Heard] = [build_signal(0, "registry", "running"), build_idle_screens(-6, -2, 2, moved=-9)]
+def test_a_source_without_heartbeats_does_not_count_until_it_is_back(seconds: float, expected: str) -> None:
+    facts: list[Facts] = [build_signal(0, "registry", "running"), build_idle_screens(-6, -2, 2, moved=-9)]
     back = [build_signal(19, "registry")] if seconds > 19 else []
-    assert describe_state(compute_state_after(seconds, *heard, back, thresholds=BEATING)) == expected
+    assert describe_state(compute_state_after(seconds, *facts, back, thresholds=HEARTBEAT_THRESHOLDS)) == expected
 
 
 def test_codex_ranks_its_server_before_output_marks() -> None:
@@ -241,7 +241,7 @@ def test_the_end_of_a_turn_does_not_end_the_next() -> None:
     first = [build_signal(1, "app_server", "idle"), build_signal(1, "notify", "completed")]
     second = [build_signal(1.5, "app_server", "running"), build_signal(2, "app_server", "idle")]
     assert describe_state(compute_state_after(3, *first, *second, agent="codex")) == "completed notify", (
-        "as far as one can tell"
+        "no signal shows that the second turn was stopped"
     )
     assert (
         describe_state(compute_state_after(3, *first, *second, build_signal(2, "osc", "idle"), agent="codex"))
@@ -257,65 +257,63 @@ ENDS = [build_signal(1, "registry", "running"), build_signal(1, "hook", "running
 
 
 @pytest.mark.parametrize(
-    ("seconds", "heard", "expected"),
+    ("seconds", "facts", "expected"),
     [
         (5.1, [], "running registry"),
         (5.1, [build_signal(5.05, "transcript", "completed")], "completed transcript"),
         (5.1, [build_signal(5.05, "hook", "error")], "error hook"),
         (5.3, [], "idle registry"),
     ],
-    ids=["not yet", "the end was a good one", "it was a bad one", "nobody tells of an end: it was stopped"],
+    ids=["not yet", "completed", "error", "no end reported: stopped"],
 )
-def test_idle_is_believed_after_the_settling_time(seconds, heard, expected) -> None:
-    assert describe_state(compute_state_after(seconds, *ENDS, *heard)) == expected
+def test_idle_counts_after_the_settling_time(seconds, facts, expected) -> None:
+    assert describe_state(compute_state_after(seconds, *ENDS, *facts)) == expected
 
 
-def test_between_two_turns_there_is_no_idle() -> None:
-    """The next prompt is describe_state by a hook first, and in the registry some milliseconds later."""
+def test_the_state_is_not_idle_between_two_turns() -> None:
+    """A hook reports the next prompt some milliseconds before the registry."""
     turns = [*ENDS, build_signal(5.05, "hook", "completed"), build_signal(9, "hook", "running")]
     assert describe_state(compute_state_after(9.01, *turns)) == "completed hook"
     assert (
         describe_state(compute_state_after(9.05, *turns, build_signal(9.04, "registry", "running")))
         == "running registry"
     )
-    assert describe_state(compute_state_after(9.3, *turns)) == "idle registry", (
-        "the registry knows better than a hook that came late"
-    )
+    assert describe_state(compute_state_after(9.3, *turns)) == "idle registry", "the registry ranks before a late hook"
 
 
-def test_a_first_idle_is_believed_at_once() -> None:
+def test_a_first_idle_counts_at_once() -> None:
     assert describe_state(compute_state_after(1, build_signal(1, "registry", "idle"))) == "idle registry"
 
 
 def test_the_state_changes_after_the_settling_time_without_a_signal() -> None:
-    ledger = build_knowledge(*ENDS).source_slots[ONE]
+    slots = build_knowledge(*ENDS).source_slots[ONE]
     assert (
-        find_next_change(ledger, "claude_code", to_ns(5.1), DEFAULT_THRESHOLDS)
+        find_next_change(slots, "claude_code", to_ns(5.1), DEFAULT_THRESHOLDS)
         == to_ns(5) + DEFAULT_THRESHOLDS.settled_after
     )
 
 
 @pytest.mark.parametrize(
-    ("heard", "expected"),
+    ("facts", "expected"),
     [
-        ([build_signal(1, "hook", "waiting_approval"), _title(2, "idle")], "idle title"),
-        ([_title(1, "idle"), build_signal(2, "hook", "running")], "running hook"),
-        ([build_signal(1, "hook", "waiting_input"), _title(1.2, "waiting_approval")], "waiting_input hook"),
-        ([build_signal(1, "hook", "completed"), _title(1.1, "idle")], "completed hook"),
+        ([build_signal(1, "hook", "waiting_approval"), build_title_signal(2, "idle")], "idle title"),
+        ([build_title_signal(1, "idle"), build_signal(2, "hook", "running")], "running hook"),
+        ([build_signal(1, "hook", "waiting_input"), build_title_signal(1.2, "waiting_approval")], "waiting_input hook"),
+        ([build_signal(1, "hook", "completed"), build_title_signal(1.1, "idle")], "completed hook"),
     ],
     ids=[
-        "a refusal, describe_state by no hook",
-        "the hook is first",
-        "the title knows no kinds of questions",
-        "nor of ends",
+        "a denial without a hook",
+        "the hook is newer",
+        "the title cannot distinguish kinds of requests",
+        "the title cannot distinguish ends",
     ],
 )
-def test_of_equal_incomplete_sources_the_later_signal_counts(heard, expected) -> None:
-    assert describe_state(compute_state_after(4, *heard, agent="gemini")) == expected
+def test_of_equal_incomplete_sources_the_later_signal_counts(facts, expected) -> None:
+    assert describe_state(compute_state_after(4, *facts, agent="gemini")) == expected
 
 
 @pytest.mark.parametrize(
-    ("looks", "expected"),
+    ("samples", "expected"),
     [
         ([build_idle_screens(2, 4, 6, 8)], "idle screen"),
         ([build_screen_signal(2, "error")], "error screen"),
@@ -323,25 +321,25 @@ def test_of_equal_incomplete_sources_the_later_signal_counts(heard, expected) ->
         ([build_screen_signal(0.5, "error")], "completed hook"),
         ([], "completed hook"),
     ],
-    ids=["stopped", "failed", "well", "an error of the turn before", "not looked at"],
+    ids=["stopped", "failed", "well", "an error of the turn before", "no sample"],
 )
-def test_the_screen_shows_which_end_a_source_reported(looks, expected) -> None:
+def test_the_screen_shows_which_end_a_source_reported(samples, expected) -> None:
     ended = [build_signal(0, "hook", "running"), build_signal(1, "hook", "completed")]
-    assert describe_state(compute_state_after(9, *ended, *looks, agent="gemini")) == expected
-    assert describe_state(compute_state_after(9, *ended, *looks)) == "completed hook", (
-        "who tells them apart is believed"
+    assert describe_state(compute_state_after(9, *ended, *samples, agent="gemini")) == expected
+    assert describe_state(compute_state_after(9, *ended, *samples)) == "completed hook", (
+        "a source that distinguishes ends counts"
     )
 
 
 @pytest.mark.parametrize(
-    ("heard", "expected"),
+    ("facts", "expected"),
     [
-        ([_title(1, "idle"), build_screen_signal(2, "waiting_approval")], "waiting_approval screen"),
-        ([build_screen_signal(0.5, "waiting_approval"), _title(1, "idle")], "idle title"),
+        ([build_title_signal(1, "idle"), build_screen_signal(2, "waiting_approval")], "waiting_approval screen"),
+        ([build_screen_signal(0.5, "waiting_approval"), build_title_signal(1, "idle")], "idle title"),
         (
             [
                 build_screen_signal(0.5, "waiting_approval"),
-                _title(1, "idle"),
+                build_title_signal(1, "idle"),
                 build_screen_signal(6, "waiting_approval"),
             ],
             "waiting_approval screen",
@@ -355,17 +353,20 @@ def test_the_screen_shows_which_end_a_source_reported(looks, expected) -> None:
             ],
             "completed hook",
         ),
-        ([_title(1, "waiting_approval"), build_screen_signal(2, "waiting_input")], "waiting_input screen"),
-        ([_title(2, "waiting_approval"), build_screen_signal(1, "waiting_input")], "waiting_approval title"),
-        ([*ASKING, build_screen_signal(2, "waiting_input")], "waiting_input hook"),
+        ([build_title_signal(1, "waiting_approval"), build_screen_signal(2, "waiting_input")], "waiting_input screen"),
+        (
+            [build_title_signal(2, "waiting_approval"), build_screen_signal(1, "waiting_input")],
+            "waiting_approval title",
+        ),
+        ([*WAITING_SIGNALS, build_screen_signal(2, "waiting_input")], "waiting_input hook"),
     ],
     ids=[
-        "no word of it", "not looked at since", "it stands there still", "at work, it says", "it is gone by now",
-        "another kind of question", "that was the one before", "one who knows the kind is believed",
+        "not reported", "no sample since", "still shown", "reported as running", "closed by now",
+        "another kind of request", "an earlier dialog", "a source that distinguishes the kinds counts",
     ],
 )  # fmt: skip
-def test_a_dialog_that_the_source_cannot_report_is_believed_from_the_screen(heard, expected) -> None:
-    assert describe_state(compute_state_after(9, *heard, agent="gemini")) == expected
+def test_a_dialog_that_the_source_cannot_report_counts_from_the_screen(facts, expected) -> None:
+    assert describe_state(compute_state_after(9, *facts, agent="gemini")) == expected
 
 
 def test_a_source_that_reports_all_dialogs_overrides_the_screen() -> None:
@@ -377,15 +378,15 @@ def test_a_source_that_reports_all_dialogs_overrides_the_screen() -> None:
     )
 
 
-def test_background_work_on_the_screen_is_no_contradiction() -> None:
+def test_background_work_on_the_screen_is_not_a_contradiction() -> None:
     begun = [build_signal(0, "registry", "completed"), build_signal(1, "hook", kind="task_began", task="t")]
     one = compute_state_after(9, *begun, build_working_screens(2, 4, 8))
     assert (one.value, one.flags.subtasks, one.flags.contradicted) == ("running", 1, None)
 
 
-@pytest.mark.parametrize(("last_look", "is_contradicted"), [(6.9, False), (7, True)])
-def test_a_long_contradiction_is_flagged_but_changes_nothing(last_look: float, is_contradicted: bool) -> None:
-    one = compute_state_after(9, build_signal(0, "registry", "idle"), build_working_screens(2, 4, last_look))
+@pytest.mark.parametrize(("last_sample", "is_contradicted"), [(6.9, False), (7, True)])
+def test_a_long_contradiction_is_flagged_but_changes_nothing(last_sample: float, is_contradicted: bool) -> None:
+    one = compute_state_after(9, build_signal(0, "registry", "idle"), build_working_screens(2, 4, last_sample))
     assert one.value == "idle"
     expected = StateContradiction(since=to_ns(2), by="screen", state="running") if is_contradicted else None
     assert one.flags.contradicted == expected
@@ -421,22 +422,27 @@ def test_only_running_and_waiting_are_overtaken_by_the_screen() -> None:
     )
 
 
-FLAGS: list[tuple[str, float, list[Heard], dict]] = [
-    ("a limit until its end", 3599, [build_signal(0, "hook", "error", flags=LIMIT)], {"usage_limited": True}),
+FLAGS: list[tuple[str, float, list[Facts], dict]] = [
     (
-        "and no longer",
+        "a limit lasts until its reset time",
+        3599,
+        [build_signal(0, "hook", "error", flags=LIMIT)],
+        {"usage_limited": True},
+    ),
+    (
+        "a limit ends at its reset time",
         3605,
         [build_signal(0, "hook", "error", flags=LIMIT)],
         {"usage_limited": False, "resets_at": None},
     ),
     (
-        "a turn that ended well ends a limit",
+        "a completed turn ends a limit",
         9,
         [build_signal(0, "hook", "error", flags=LIMIT), build_signal(5, "hook", "completed")],
         {"usage_limited": False},
     ),
     (
-        "an old text on the screen does not bring it back",
+        "an old text on the screen does not set it again",
         9,
         [
             build_screen_signal(1, "idle", flags=FlagUpdate(usage_limited=True)),
@@ -446,7 +452,7 @@ FLAGS: list[tuple[str, float, list[Heard], dict]] = [
         {"usage_limited": False},
     ),
     (
-        "a new one does",
+        "a new text on the screen sets it",
         9,
         [
             build_signal(5, "hook", "running"),
@@ -455,13 +461,13 @@ FLAGS: list[tuple[str, float, list[Heard], dict]] = [
         {"usage_limited": True},
     ),
     (
-        "a compaction is work",
+        "a compaction during work",
         2,
         [build_signal(1, "hook", "running", flags=FlagUpdate(compacting=True))],
         {"compacting": True},
     ),
     (
-        "and over when the work is",
+        "a compaction ends with the work",
         9,
         [build_signal(1, "hook", "running", flags=FlagUpdate(compacting=True)), build_signal(5, "registry", "idle")],
         {"compacting": False},
@@ -473,7 +479,7 @@ FLAGS: list[tuple[str, float, list[Heard], dict]] = [
         {"auth_needed": True},
     ),
     (
-        "and it was made good",
+        "a login that was completed",
         4,
         [
             build_signal(1, "osc", "waiting_input", flags=FlagUpdate(auth_needed=True)),
@@ -481,9 +487,9 @@ FLAGS: list[tuple[str, float, list[Heard], dict]] = [
         ],
         {"auth_needed": False},
     ),
-    ("two at work", 2, [build_signal(1, "hook", "completed", tasks=("a", "b"))], {"subtasks": 2}),
+    ("two sub-tasks", 2, [build_signal(1, "hook", "completed", tasks=("a", "b"))], {"subtasks": 2}),
     (
-        "the same two describe_state by two sources are two",
+        "two sub-tasks reported by two sources are two",
         3,
         [
             build_signal(1, "hook", "running", tasks=("a", "b")),
@@ -494,9 +500,9 @@ FLAGS: list[tuple[str, float, list[Heard], dict]] = [
 ]
 
 
-@pytest.mark.parametrize(("seconds", "heard", "expected"), [one[1:] for one in FLAGS], ids=[one[0] for one in FLAGS])
-def test_flags(seconds: float, heard: list[Heard], expected: dict) -> None:
-    flags = compute_state_after(seconds, *heard).flags
+@pytest.mark.parametrize(("seconds", "facts", "expected"), [one[1:] for one in FLAGS], ids=[one[0] for one in FLAGS])
+def test_signals_of_several_sources_give_the_flags(seconds: float, facts: list[Facts], expected: dict) -> None:
+    flags = compute_state_after(seconds, *facts).flags
     assert {name: getattr(flags, name) for name in expected} == expected
 
 
@@ -507,12 +513,12 @@ def test_a_limit_is_known_while_the_target_is_unreachable() -> None:
 
 
 def test_the_next_change_is_computed() -> None:
-    ledger = build_knowledge(build_signal(0, "hook", "completed")).source_slots[ONE]
-    assert find_next_change(ledger, "claude_code", to_ns(1), DEFAULT_THRESHOLDS) == to_ns(120)
-    assert find_next_change(ledger, "claude_code", to_ns(120), DEFAULT_THRESHOLDS) == to_ns(600) + 1
-    assert find_next_change(ledger, "claude_code", to_ns(601), DEFAULT_THRESHOLDS) is None
+    slots = build_knowledge(build_signal(0, "hook", "completed")).source_slots[ONE]
+    assert find_next_change(slots, "claude_code", to_ns(1), DEFAULT_THRESHOLDS) == to_ns(120)
+    assert find_next_change(slots, "claude_code", to_ns(120), DEFAULT_THRESHOLDS) == to_ns(600) + 1
+    assert find_next_change(slots, "claude_code", to_ns(601), DEFAULT_THRESHOLDS) is None
 
 
 def test_an_undeclared_source_is_ignored() -> None:
-    ledger = build_knowledge(build_signal(0, "hook", "running")).source_slots[ONE]
-    assert resolve_state(ledger, "codex", to_ns(1), Thresholds(sources={"codex": ()})).reason == "no_signal"
+    slots = build_knowledge(build_signal(0, "hook", "running")).source_slots[ONE]
+    assert resolve_state(slots, "codex", to_ns(1), Thresholds(sources={"codex": ()})).reason == "no_signal"

@@ -19,41 +19,41 @@ from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import build_agent_process, build_signal, to_ns
 
 PANE = MuxPaneId("%5")
-NOBODY, SEVERAL = UnboundSignal("dropped_unbound"), UnboundSignal("binding_conflict")
+NO_MATCH, CONFLICT = UnboundSignal("dropped_unbound"), UnboundSignal("binding_conflict")
 
 
-def living(*runtimes) -> AgentRoster:
+def build_roster(*runtimes) -> AgentRoster:
     roster = AgentRoster()
     for one in runtimes:
         roster = add_agent(roster, one, one.started_at, DEFAULT_THRESHOLDS)
     return roster
 
 
-def hinting(seconds: float = 1, session: str = "", agent: str = "claude_code", **hint):
+def build_hinted_signal(seconds: float = 1, session: str = "", agent: str = "claude_code", **hint):
     return build_signal(
         seconds, "hook", "running", runtime=None, hint=ProcessHint(**hint), session=session, agent=agent
     )
 
 
-TWO = living(build_agent_process(1), build_agent_process(2, mux_pane="%6"))
+TWO = build_roster(build_agent_process(1), build_agent_process(2, mux_pane="%6"))
 
 
 @pytest.mark.parametrize(
     ("signal", "expected"),
     [
-        (hinting(mux_pane=PANE), 1),
-        (hinting(mux_pane=MuxPaneId("%6")), 2),
-        (hinting(pid=102), 2),
-        (hinting(pid=101, pid_started=5001), 1),
-        (hinting(mux_pane=PANE, pid=101, cwd="/home/ada/src"), 1),
-        (hinting(), NOBODY),
-        (hinting(mux_pane=MuxPaneId("%9")), NOBODY),
-        (hinting(mux_pane=PANE, pid=102), NOBODY),
-        (hinting(pid=101, pid_started=4), NOBODY),
-        (hinting(mux_pane=PANE, socket="/tmp/other"), NOBODY),
-        (hinting(mux_pane=PANE, target=TargetName("elsewhere")), NOBODY),
-        (hinting(mux_pane=PANE, agent="codex"), NOBODY),
-        (hinting(cwd="/home/ada/src"), SEVERAL),
+        (build_hinted_signal(mux_pane=PANE), 1),
+        (build_hinted_signal(mux_pane=MuxPaneId("%6")), 2),
+        (build_hinted_signal(pid=102), 2),
+        (build_hinted_signal(pid=101, pid_started=5001), 1),
+        (build_hinted_signal(mux_pane=PANE, pid=101, cwd="/home/ada/src"), 1),
+        (build_hinted_signal(), NO_MATCH),
+        (build_hinted_signal(mux_pane=MuxPaneId("%9")), NO_MATCH),
+        (build_hinted_signal(mux_pane=PANE, pid=102), NO_MATCH),
+        (build_hinted_signal(pid=101, pid_started=4), NO_MATCH),
+        (build_hinted_signal(mux_pane=PANE, socket="/tmp/other"), NO_MATCH),
+        (build_hinted_signal(mux_pane=PANE, target=TargetName("elsewhere")), NO_MATCH),
+        (build_hinted_signal(mux_pane=PANE, agent="codex"), NO_MATCH),
+        (build_hinted_signal(cwd="/home/ada/src"), CONFLICT),
         (build_signal(1, "hook", runtime=RuntimeId(2)), 2),
         (build_signal(1, "hook", runtime=RuntimeId(9)), "runtime_mismatch"),
     ],
@@ -63,17 +63,23 @@ def test_a_signal_is_bound_to_the_matching_process(signal, expected) -> None:
 
 
 def test_a_shared_source_counts_only_for_reported_sessions() -> None:
-    def told(session: str):
-        here = ProcessHint(cwd="/home/ada/src")
-        return build_signal(1, "transcript", "running", runtime=None, hint=here, session=session, agent="claude_code")
+    def build_transcript_signal(session: str):
+        hint = ProcessHint(cwd="/home/ada/src")
+        return build_signal(1, "transcript", "running", runtime=None, hint=hint, session=session, agent="claude_code")
 
     both = add_session(add_session(TWO, RuntimeId(1), "mine"), RuntimeId(2), "yours")
-    assert [bind_signal(both, told(session), DEFAULT_THRESHOLDS) for session in ("mine", "yours", "a stranger's")] == [
+    assert [
+        bind_signal(both, build_transcript_signal(session), DEFAULT_THRESHOLDS)
+        for session in ("mine", "yours", "unknown")
+    ] == [
         1,
         2,
-        NOBODY,
+        NO_MATCH,
     ]
-    assert bind_signal(living(build_agent_process(1)), told("nobody said yet"), DEFAULT_THRESHOLDS) == 1
+    assert (
+        bind_signal(build_roster(build_agent_process(1)), build_transcript_signal("unreported"), DEFAULT_THRESHOLDS)
+        == 1
+    )
 
 
 def test_signals_of_an_exited_process_are_late() -> None:
@@ -95,9 +101,9 @@ def test_closing_a_pane_removes_its_process() -> None:
 NEWCOMER = build_agent_process(3, started_at=to_ns(10))
 
 
-def after_a_death() -> AgentRoster:
-    """In pane %5 runtime 1 with session `old` ended at 9, runtime 3 began at 10."""
-    first = add_session(living(build_agent_process(1)), RuntimeId(1), "old")
+def build_roster_after_exit() -> AgentRoster:
+    """Build a roster: in pane %5 runtime 1 with session `old` ended at 9, runtime 3 began at 10."""
+    first = add_session(build_roster(build_agent_process(1)), RuntimeId(1), "old")
     return add_agent(
         remove_agent(first, RuntimeId(1), to_ns(9), DEFAULT_THRESHOLDS), NEWCOMER, to_ns(10), DEFAULT_THRESHOLDS
     )
@@ -106,25 +112,25 @@ def after_a_death() -> AgentRoster:
 @pytest.mark.parametrize(
     ("signal", "expected"),
     [
-        (hinting(11, mux_pane=PANE, pid=103), 3),
-        (hinting(11, mux_pane=PANE, session="new"), 3),
-        (hinting(11, mux_pane=PANE, session="old", pid=103, pid_started=5003), 3),
-        (hinting(11, mux_pane=PANE, pid=101), NOBODY),
-        (hinting(11, mux_pane=PANE, session="old"), "runtime_mismatch"),
-        (hinting(11, mux_pane=PANE), "runtime_mismatch"),
-        (hinting(8, mux_pane=PANE, session="new"), "late_event"),
-        (hinting(9.9, pid=103, pid_started=5003), 3),
-        (hinting(129, mux_pane=PANE), "runtime_mismatch"),
-        (hinting(130, mux_pane=PANE), 3),
+        (build_hinted_signal(11, mux_pane=PANE, pid=103), 3),
+        (build_hinted_signal(11, mux_pane=PANE, session="new"), 3),
+        (build_hinted_signal(11, mux_pane=PANE, session="old", pid=103, pid_started=5003), 3),
+        (build_hinted_signal(11, mux_pane=PANE, pid=101), NO_MATCH),
+        (build_hinted_signal(11, mux_pane=PANE, session="old"), "runtime_mismatch"),
+        (build_hinted_signal(11, mux_pane=PANE), "runtime_mismatch"),
+        (build_hinted_signal(8, mux_pane=PANE, session="new"), "late_event"),
+        (build_hinted_signal(9.9, pid=103, pid_started=5003), 3),
+        (build_hinted_signal(129, mux_pane=PANE), "runtime_mismatch"),
+        (build_hinted_signal(130, mux_pane=PANE), 3),
     ],
 )
 def test_late_signals_of_an_exited_process_are_not_bound_to_the_next(signal, expected) -> None:
-    assert bind_signal(after_a_death(), signal, DEFAULT_THRESHOLDS) == expected
+    assert bind_signal(build_roster_after_exit(), signal, DEFAULT_THRESHOLDS) == expected
 
 
 def test_a_reported_session_belongs_to_the_new_process() -> None:
-    roster = add_session(after_a_death(), RuntimeId(3), "old")
-    assert bind_signal(roster, hinting(11, mux_pane=PANE, session="old"), DEFAULT_THRESHOLDS) == 3
+    roster = add_session(build_roster_after_exit(), RuntimeId(3), "old")
+    assert bind_signal(roster, build_hinted_signal(11, mux_pane=PANE, session="old"), DEFAULT_THRESHOLDS) == 3
 
 
 def test_tombstones_expire() -> None:
@@ -140,29 +146,34 @@ def test_tombstones_expire() -> None:
     assert [stone.runtime for stone in roster.tombstones] == [47, 48, 49]
 
 
-def by_folder(session: str, source: str = "rollout", **hint):
-    given = {"cwd": "/home/ada/src"} | hint
-    return build_signal(1, source, "running", runtime=None, hint=ProcessHint(**given), session=session, agent="codex")
+def build_folder_signal(session: str, source: str = "rollout", **hint):
+    hint_fields = {"cwd": "/home/ada/src"} | hint
+    return build_signal(
+        1, source, "running", runtime=None, hint=ProcessHint(**hint_fields), session=session, agent="codex"
+    )
 
 
-CODEX = living(build_agent_process(1, agent="codex"))
+CODEX = build_roster(build_agent_process(1, agent="codex"))
 
 
 def test_a_folder_is_proof_only_with_a_single_agent():
-    assert bind_signal(CODEX, by_folder("t1"), DEFAULT_THRESHOLDS) == 1
-    assert bind_signal(CODEX, by_folder("t1", is_doubtful=True), DEFAULT_THRESHOLDS) == SEVERAL
+    assert bind_signal(CODEX, build_folder_signal("t1"), DEFAULT_THRESHOLDS) == 1
+    assert bind_signal(CODEX, build_folder_signal("t1", is_doubtful=True), DEFAULT_THRESHOLDS) == CONFLICT
     assert (
-        bind_signal(add_session(CODEX, RuntimeId(1), "t1"), by_folder("t1", is_doubtful=True), DEFAULT_THRESHOLDS) == 1
+        bind_signal(
+            add_session(CODEX, RuntimeId(1), "t1"), build_folder_signal("t1", is_doubtful=True), DEFAULT_THRESHOLDS
+        )
+        == 1
     )
 
 
 def test_an_unattributed_session_stays_so_after_others_left():
-    roster = add_unattributed_session(CODEX, by_folder("t1", is_doubtful=True))
-    assert bind_signal(roster, by_folder("t1"), DEFAULT_THRESHOLDS) == SEVERAL
-    assert bind_signal(roster, by_folder("t2"), DEFAULT_THRESHOLDS) == 1
-    assert bind_signal(add_session(roster, RuntimeId(1), "t1"), by_folder("t1"), DEFAULT_THRESHOLDS) == 1
-    assert add_unattributed_session(roster, by_folder("t1", is_doubtful=True)) is roster
-    assert add_unattributed_session(roster, by_folder("", is_doubtful=True)) is roster
+    roster = add_unattributed_session(CODEX, build_folder_signal("t1", is_doubtful=True))
+    assert bind_signal(roster, build_folder_signal("t1"), DEFAULT_THRESHOLDS) == CONFLICT
+    assert bind_signal(roster, build_folder_signal("t2"), DEFAULT_THRESHOLDS) == 1
+    assert bind_signal(add_session(roster, RuntimeId(1), "t1"), build_folder_signal("t1"), DEFAULT_THRESHOLDS) == 1
+    assert add_unattributed_session(roster, build_folder_signal("t1", is_doubtful=True)) is roster
+    assert add_unattributed_session(roster, build_folder_signal("", is_doubtful=True)) is roster
 
 
 def test_an_unattributed_session_makes_an_agent_ambiguous_until_reported():
@@ -170,7 +181,7 @@ def test_an_unattributed_session_makes_an_agent_ambiguous_until_reported():
         build_agent_process(1, agent="codex"),
         build_agent_process(2, agent="codex", mux_pane="%6", started_at=to_ns(500)),
     )
-    two = add_unattributed_session(living(one, late), by_folder("t1", is_doubtful=True))
+    two = add_unattributed_session(build_roster(one, late), build_folder_signal("t1", is_doubtful=True))
     assert is_ambiguous(two, one)
     assert not is_ambiguous(two, late)
     for other in (build_agent_process(3, agent="codex", cwd="/else"), build_agent_process(4, agent="claude_code")):
@@ -179,22 +190,24 @@ def test_an_unattributed_session_makes_an_agent_ambiguous_until_reported():
 
 
 def test_a_reported_session_is_proof_enough():
-    told = build_signal(1, "rollout", runtime=None, hint=ProcessHint(), session="t1", agent="codex")
-    assert bind_signal(CODEX, told, DEFAULT_THRESHOLDS) == NOBODY
-    assert bind_signal(add_session(CODEX, RuntimeId(1), "t1"), told, DEFAULT_THRESHOLDS) == 1
-    assert bind_signal(add_session(CODEX, RuntimeId(1), "t2"), told, DEFAULT_THRESHOLDS) == NOBODY
+    signal = build_signal(1, "rollout", runtime=None, hint=ProcessHint(), session="t1", agent="codex")
+    assert bind_signal(CODEX, signal, DEFAULT_THRESHOLDS) == NO_MATCH
+    assert bind_signal(add_session(CODEX, RuntimeId(1), "t1"), signal, DEFAULT_THRESHOLDS) == 1
+    assert bind_signal(add_session(CODEX, RuntimeId(1), "t2"), signal, DEFAULT_THRESHOLDS) == NO_MATCH
 
 
 def test_the_delivering_process_owns_the_signal():
-    two = living(build_agent_process(1, agent="codex"), build_agent_process(2, agent="codex", mux_pane="%6"))
-    assert bind_signal(two, by_folder("t9", "hook", via=102, is_doubtful=True), DEFAULT_THRESHOLDS) == 2
-    assert bind_signal(two, by_folder("t9", "hook", via=999), DEFAULT_THRESHOLDS) == SEVERAL
+    two = build_roster(build_agent_process(1, agent="codex"), build_agent_process(2, agent="codex", mux_pane="%6"))
+    assert bind_signal(two, build_folder_signal("t9", "hook", via=102, is_doubtful=True), DEFAULT_THRESHOLDS) == 2
+    assert bind_signal(two, build_folder_signal("t9", "hook", via=999), DEFAULT_THRESHOLDS) == CONFLICT
 
 
-def test_of_two_in_a_folder_the_one_with_the_session_owns_it():
-    two = living(build_agent_process(1, agent="codex"), build_agent_process(2, agent="codex", mux_pane="%6"))
-    assert bind_signal(add_session(two, RuntimeId(2), "t2"), by_folder("t2"), DEFAULT_THRESHOLDS) == 2
+def test_of_two_processes_in_a_folder_the_one_with_the_session_owns_it():
+    two = build_roster(build_agent_process(1, agent="codex"), build_agent_process(2, agent="codex", mux_pane="%6"))
+    assert bind_signal(add_session(two, RuntimeId(2), "t2"), build_folder_signal("t2"), DEFAULT_THRESHOLDS) == 2
 
 
 def test_another_session_in_the_folder_is_not_bound():
-    assert bind_signal(add_session(CODEX, RuntimeId(1), "t1"), by_folder("t2"), DEFAULT_THRESHOLDS) == NOBODY
+    assert (
+        bind_signal(add_session(CODEX, RuntimeId(1), "t1"), build_folder_signal("t2"), DEFAULT_THRESHOLDS) == NO_MATCH
+    )

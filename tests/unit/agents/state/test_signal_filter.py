@@ -24,9 +24,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("signal", "why"), REFUSED)
-def test_rejection_reason(signal, why: str) -> None:
-    assert find_rejection_reason(signal, DEFAULT_THRESHOLDS) == why
+@pytest.mark.parametrize(("signal", "reason"), REFUSED)
+def test_an_invalid_signal_has_a_rejection_reason(signal, reason: str) -> None:
+    assert find_rejection_reason(signal, DEFAULT_THRESHOLDS) == reason
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_rejection_reason(signal, why: str) -> None:
         build_signal(1, "server", "idle", agent="some_other_agent"),
     ],
 )
-def test_accepted(signal) -> None:
+def test_a_valid_signal_is_accepted(signal) -> None:
     assert find_rejection_reason(signal, DEFAULT_THRESHOLDS) is None
 
 

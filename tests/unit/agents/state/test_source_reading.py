@@ -3,46 +3,53 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents.state.source_reading import is_compatible_state, list_source_deadlines, read_sources
+from termvisor.agents.state.source_slots import is_compatible_state, list_source_deadlines, read_sources
 from termvisor.agents.state.thresholds import Thresholds
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS, SOURCES_BY_AGENT
 from tests.unit.agents.state.signal_scene import ONE, build_knowledge, build_signal, build_working_screens, to_ns
 
-BEATING = Thresholds(
+HEARTBEAT_THRESHOLDS = Thresholds(
     sources={"claude_code": tuple(replace(one, beats=one.name == "osc") for one in SOURCES_BY_AGENT["claude_code"])}
 )
 
 
-def freshness(seconds: float, *facts, measure: Thresholds = DEFAULT_THRESHOLDS) -> dict[str, str]:
-    ledger = build_knowledge(*facts, thresholds=measure).source_slots[ONE]
-    return {one.source.name: one.freshness for one in read_sources(ledger, "claude_code", to_ns(seconds), measure)}
+def read_freshness(seconds: float, *facts, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> dict[str, str]:
+    slots = build_knowledge(*facts, thresholds=thresholds).source_slots[ONE]
+    return {one.source.name: one.freshness for one in read_sources(slots, "claude_code", to_ns(seconds), thresholds)}
 
 
 @pytest.mark.parametrize(
     ("seconds", "expected"), [(-5, "fresh"), (3, "fresh"), (3.001, "stale"), (15, "stale"), (15.001, "down")]
 )
 def test_a_source_with_heartbeats_is_rated_by_them(seconds: float, expected: str) -> None:
-    assert freshness(seconds, build_signal(0, "osc", "running"), measure=BEATING) == {"osc": expected}
+    assert read_freshness(seconds, build_signal(0, "osc", "running"), thresholds=HEARTBEAT_THRESHOLDS) == {
+        "osc": expected
+    }
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(600, "fresh"), (600.001, "stale"), (9999, "stale")])
-def test_other_sources_are_believed_for_their_trust_time(seconds: float, expected: str) -> None:
-    assert freshness(seconds, build_signal(0, "hook", "running")) == {"hook": expected}
+def test_other_sources_are_fresh_for_their_trust_time(seconds: float, expected: str) -> None:
+    assert read_freshness(seconds, build_signal(0, "hook", "running")) == {"hook": expected}
 
 
 def test_a_source_that_is_down_is_down_at_once() -> None:
-    assert freshness(1, build_signal(0, "hook", "running"), build_signal(1, "hook", kind="source_down")) == {
+    assert read_freshness(1, build_signal(0, "hook", "running"), build_signal(1, "hook", kind="source_down")) == {
         "hook": "down"
     }
 
 
 def test_an_agreeing_screen_keeps_a_stale_source_fresh() -> None:
-    assert freshness(650, build_signal(0, "hook", "running"), build_working_screens(640))["hook"] == "fresh"
-    assert freshness(650, build_signal(0, "hook", "waiting_input"), build_working_screens(640))["hook"] == "stale"
+    assert read_freshness(650, build_signal(0, "hook", "running"), build_working_screens(640))["hook"] == "fresh"
+    assert read_freshness(650, build_signal(0, "hook", "waiting_input"), build_working_screens(640))["hook"] == "stale"
 
 
 def test_a_source_with_heartbeats_is_not_kept_fresh_by_the_screen() -> None:
-    assert freshness(9, build_signal(0, "osc", "running"), build_working_screens(8), measure=BEATING)["osc"] == "stale"
+    assert (
+        read_freshness(9, build_signal(0, "osc", "running"), build_working_screens(8), thresholds=HEARTBEAT_THRESHOLDS)[
+            "osc"
+        ]
+        == "stale"
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,15 +63,15 @@ def test_a_source_with_heartbeats_is_not_kept_fresh_by_the_screen() -> None:
         ("error", "waiting_approval", False),
     ],
 )
-def test_states_that_look_alike_are_compatible(one, other, expected: bool) -> None:
+def test_states_with_similar_screens_are_compatible(one, other, expected: bool) -> None:
     assert is_compatible_state(one, other) is is_compatible_state(other, one) is expected
 
 
 def test_deadlines_are_listed() -> None:
-    ledger = build_knowledge(
-        build_signal(0, "osc", "running"), build_signal(0, "hook", "running"), thresholds=BEATING
+    slots = build_knowledge(
+        build_signal(0, "osc", "running"), build_signal(0, "hook", "running"), thresholds=HEARTBEAT_THRESHOLDS
     ).source_slots[ONE]
-    assert sorted(list_source_deadlines(ledger, "claude_code", BEATING)) == [
+    assert sorted(list_source_deadlines(slots, "claude_code", HEARTBEAT_THRESHOLDS)) == [
         to_ns(3) + 1,
         to_ns(15) + 1,
         to_ns(600) + 1,

@@ -10,25 +10,25 @@ from tests.unit.agents.state.signal_scene import build_screen_signal, build_sign
 
 
 def apply_signals(*signals) -> SourceSlots:
-    ledger = SourceSlots()
+    slots = SourceSlots()
     for signal in signals:
-        ledger, _ = apply_signal(ledger, signal, DEFAULT_THRESHOLDS)
-    return ledger
+        slots, _ = apply_signal(slots, signal, DEFAULT_THRESHOLDS)
+    return slots
 
 
-def drops(ledger: SourceSlots, signal) -> str | None:
-    after, why = apply_signal(ledger, signal, DEFAULT_THRESHOLDS)
-    assert (after == ledger) is (why is not None)
-    return why
+def find_drop_reason(slots: SourceSlots, signal) -> str | None:
+    after, reason = apply_signal(slots, signal, DEFAULT_THRESHOLDS)
+    assert (after == slots) is (reason is not None)
+    return reason
 
 
 def test_a_duplicate_changes_nothing() -> None:
     first = build_signal(1, "hook", "running", dedupe_key="x")
-    assert drops(apply_signals(first), build_signal(9, "hook", "idle", dedupe_key="x")) == "duplicate"
+    assert find_drop_reason(apply_signals(first), build_signal(9, "hook", "idle", dedupe_key="x")) == "duplicate"
 
 
 @pytest.mark.parametrize(
-    ("last", "next_", "why"),
+    ("last", "next_", "reason"),
     [
         (build_signal(5, "hook", "running"), build_signal(4, "hook", "idle"), "late_event"),
         (build_signal(5, "hook", "running"), build_signal(6, "hook", "idle"), None),
@@ -42,10 +42,10 @@ def test_a_duplicate_changes_nothing() -> None:
         (build_signal(5, "hook", "running", event_at=to_ns(9999)), build_signal(6, "hook", "idle"), None),
         (build_signal(5, "hook", "running"), build_signal(4, "registry", "idle"), None),
     ],
-    ids=["older", "newer", "lower number", "higher number", "a new life", "a clock ahead of ours", "another source"],
+    ids=["older", "newer", "lower number", "higher number", "a new life", "a clock that is ahead", "another source"],
 )
-def test_only_a_newer_signal_of_the_same_source_counts(last, next_, why: str | None) -> None:
-    assert drops(apply_signals(last), next_) == why
+def test_only_a_newer_signal_of_the_same_source_counts(last, next_, reason: str | None) -> None:
+    assert find_drop_reason(apply_signals(last), next_) == reason
 
 
 def test_a_repeated_state_keeps_its_start() -> None:
@@ -72,7 +72,7 @@ def test_a_heartbeat_refreshes_without_a_statement() -> None:
     assert (slot.heard_at, slot.statement.at) == (to_ns(5), to_ns(1))
 
 
-def test_a_clock_set_back_makes_no_source_older() -> None:
+def test_heard_at_does_not_decrease_when_the_clock_is_set_back() -> None:
     slot = apply_signals(
         build_signal(5, "hook", "running", source_seq=1), build_signal(3, "hook", "idle", source_seq=2)
     ).slots["hook"]
@@ -80,7 +80,7 @@ def test_a_clock_set_back_makes_no_source_older() -> None:
     assert (slot.heard_at, slot.statement.state) == (to_ns(5), "idle")
 
 
-def test_a_new_signal_ends_down() -> None:
+def test_a_new_signal_clears_is_down() -> None:
     down = apply_signals(build_signal(1, "hook", kind="source_down"))
     assert down.slots["hook"].is_down
     assert not apply_signals(build_signal(1, "hook", kind="source_down"), build_signal(2, "hook")).slots["hook"].is_down
@@ -91,15 +91,15 @@ def test_a_task_that_ended_long_ago_does_not_restart() -> None:
         build_signal(1, "hook", kind="task_began", task="a"),
         build_signal(2, "hook", kind="task_ended", task="a"),
     )
-    ledger = apply_signals(began, ended, build_signal(900, "hook", kind="task_began", task="b"))
-    assert drops(ledger, began) == "late_event"
+    slots = apply_signals(began, ended, build_signal(900, "hook", kind="task_began", task="b"))
+    assert find_drop_reason(slots, began) == "late_event"
 
 
 def test_a_title_stays_until_replaced() -> None:
-    ledger = apply_signals(
+    slots = apply_signals(
         build_signal(1, "hook", kind="note", title="Fix the build"), build_signal(2, "hook", "running")
     )
-    assert ledger.slots["hook"].title == "Fix the build"
+    assert slots.slots["hook"].title == "Fix the build"
 
 
 def test_consecutive_screens_without_an_agent_are_counted() -> None:

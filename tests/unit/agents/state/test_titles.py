@@ -40,12 +40,12 @@ def test_titles_are_sanitized(text: str, expected: str) -> None:
 
 
 def test_titles_come_from_the_best_source() -> None:
-    heard = [
+    signals = [
         build_signal(1, "title", kind="note", title="✳ Claude Code"),
         build_signal(2, "hook", kind="note", title="from a hook"),
         build_signal(3, "registry", kind="note", title="claude-47"),
     ]
-    assert find_session_titles(build_knowledge(*heard).source_slots[ONE], "claude_code", DEFAULT_THRESHOLDS) == (
+    assert find_session_titles(build_knowledge(*signals).source_slots[ONE], "claude_code", DEFAULT_THRESHOLDS) == (
         "claude-47",
         "✳ Claude Code",
     )

@@ -24,7 +24,7 @@ text = "he said: tool: limit reached, 3 left"
 
 
 def write_pack(folder: Path, name: str = "org.local", **files: str) -> Path:
-    """A folder of packs with one in it: a file for each rule."""
+    """Write a folder of packs with one pack: a file for each rule."""
     place = folder / "packs" / name
     place.mkdir(parents=True, exist_ok=True)
     (place / "pack.toml").write_text(f'name = "{name}"\nversion = "1"\n')
@@ -34,7 +34,7 @@ def write_pack(folder: Path, name: str = "org.local", **files: str) -> Path:
 
 
 def build_rule(pattern: str, name: str = "tool.said", **more: object) -> Rule:
-    given: dict[str, object] = {
+    defaults: dict[str, object] = {
         "id": name,
         "since": "1",
         "scope": "line",
@@ -43,4 +43,4 @@ def build_rule(pattern: str, name: str = "tool.said", **more: object) -> Rule:
         "hits": (MatchingExample(text="x"),),
         "misses": (NonMatchingExample(text="y"),),
     }
-    return Rule(pattern=pattern, **(given | more))  # type: ignore[arg-type]
+    return Rule(pattern=pattern, **(defaults | more))  # type: ignore[arg-type]

@@ -12,8 +12,8 @@ from tests.unit.detection.packs.rule_factory import build_rule
 FATAL_NAMES = {"crash", "endless"}
 
 
-class FrailWorker:
-    """Stands in for the worker process: it does not survive `crash`, and not `cat` and `dog` together."""
+class CrashingWorker:
+    """A fake worker process that crashes with `crash`, and with `cat` and `dog` together."""
 
     def __init__(self) -> None:
         self.compiled_together: list[str] = []
@@ -35,34 +35,34 @@ class FrailWorker:
         return WorkerResult(status, tried + refused)
 
 
-def frail() -> CrashTest:
-    return CrashTest(run_worker=FrailWorker())
+def build_crash_test() -> CrashTest:
+    return CrashTest(run_worker=CrashingWorker())
 
 
-def rules(*names: str):
+def build_rules(*names: str):
     return [build_rule(name, name) for name in names]
 
 
-def test_good_rules_are_not_reported(tmp_path):
-    assert frail().find_crashing(rules("one", "two")) == {}
-    assert frail().compile_surviving(rules("one", "two"), {"two"}, str(tmp_path)) == {}
+def test_rules_that_compile_are_not_reported(tmp_path):
+    assert build_crash_test().find_crashing(build_rules("one", "two")) == {}
+    assert build_crash_test().compile_surviving(build_rules("one", "two"), {"two"}, str(tmp_path)) == {}
 
 
 def test_each_crashing_or_refused_rule_is_named_and_the_rest_is_tested():
-    guilty = frail().find_crashing(rules("one", "crash", "large", "two"))
+    guilty = build_crash_test().find_crashing(build_rules("one", "crash", "large", "two"))
     assert list(guilty) == ["crash", "large"]
     assert "crashes on it (SIGABRT)" in guilty["crash"]
     assert guilty["large"] == "cannot be used: Hyperscan reports: too much"
 
 
 def test_a_rule_that_times_out_is_named():
-    assert "times out" in frail().find_crashing(rules("one", "endless"))["endless"]
+    assert "times out" in build_crash_test().find_crashing(build_rules("one", "endless"))["endless"]
 
 
 def test_the_crashing_rule_is_left_out_and_the_others_are_compiled(tmp_path):
-    worker = FrailWorker()
+    worker = CrashingWorker()
     crash_test = CrashTest(run_worker=worker)
-    crashing = crash_test.compile_surviving(rules("one", "crash", "two"), {"crash", "two"}, str(tmp_path))
+    crashing = crash_test.compile_surviving(build_rules("one", "crash", "two"), {"crash", "two"}, str(tmp_path))
     assert list(crashing) == ["crash"]
     assert worker.compiled_together[-1] == "one two"
 
@@ -72,14 +72,14 @@ def test_the_crashing_rule_is_left_out_and_the_others_are_compiled(tmp_path):
     [(("one", "dog", "two", "three"), ["dog"]), (("one", "cat", "two", "dog"), ["dog"]), ((), [])],
 )
 def test_a_rule_that_crashes_only_with_others_is_found_by_bisection(tmp_path, suspects, culprit):
-    all_rules = rules("one", "cat", "two", "dog", "three")
-    assert list(frail().compile_surviving(all_rules, set(suspects), str(tmp_path))) == culprit
+    all_rules = build_rules("one", "cat", "two", "dog", "three")
+    assert list(build_crash_test().compile_surviving(all_rules, set(suspects), str(tmp_path))) == culprit
 
 
 def test_a_process_that_cannot_start_proves_nothing(tmp_path):
     broken = CrashTest(run_worker=lambda *_, **__: WorkerResult(1, stderr="ModuleNotFoundError"))
-    assert broken.find_crashing(rules("one")) == {}
-    assert broken.compile_surviving(rules("one"), {"one"}, str(tmp_path)) == {}
+    assert broken.find_crashing(build_rules("one")) == {}
+    assert broken.compile_surviving(build_rules("one"), {"one"}, str(tmp_path)) == {}
 
 
 def test_a_crashing_pattern_is_stored_for_this_engine_version(tmp_path):

@@ -1,3 +1,5 @@
+"""Loading of packs: order, replacement, disabled rules and the cache."""
+
 import os
 from pathlib import Path
 
@@ -39,14 +41,14 @@ def test_an_invalid_rule_is_reported_and_the_others_load(tmp_path: Path) -> None
     (folder / "other" / "pack.toml").write_text("name = 3")
     packs = load_packs([str(folder)])
     assert packs.find_rule("tool.limit.reached") is not None
-    told = sorted(Path(trouble.file).name for trouble in packs.troubles)
-    assert told == ["broken.toml", "pack.toml", "slow.toml"]
+    names = sorted(Path(problem.file).name for problem in packs.troubles)
+    assert names == ["broken.toml", "pack.toml", "slow.toml"]
 
 
 def test_a_duplicate_rule_id_in_a_pack_is_a_problem(tmp_path: Path) -> None:
     packs = load_packs([str(write_pack(tmp_path, a=VALID_RULE, b=VALID_RULE))])
-    (told,) = packs.troubles
-    assert str(told).endswith("b.toml:2: id: is already defined in a.toml, which is used")
+    (problem,) = packs.troubles
+    assert str(problem).endswith("b.toml:2: id: is already defined in a.toml, which is used")
 
 
 def test_a_later_pack_replaces_a_rule_and_the_order_is_a_setting(tmp_path: Path) -> None:
@@ -55,8 +57,8 @@ def test_a_later_pack_replaces_a_rule_and_the_order_is_a_setting(tmp_path: Path)
     last = load_packs([str(folder)])
     assert last.find_rule("tool.limit.reached").pack == "org.b"  # type: ignore[union-attr]
     assert last.replaced == {"tool.limit.reached": ("org.a",)}
-    turned = load_packs([str(folder)], order=("org.b", "org.a"))
-    assert turned.find_rule("tool.limit.reached").why == "The tool halts."  # type: ignore[union-attr]
+    reordered = load_packs([str(folder)], order=("org.b", "org.a"))
+    assert reordered.find_rule("tool.limit.reached").why == "The tool halts."  # type: ignore[union-attr]
 
 
 def test_a_built_in_rule_can_be_replaced_and_is_named(tmp_path: Path) -> None:
@@ -65,7 +67,7 @@ def test_a_built_in_rule_can_be_replaced_and_is_named(tmp_path: Path) -> None:
     assert packs.replaced == {"codex.usage.reached": ("core.codex",)}
 
 
-def test_rules_are_switched_off_by_id_by_glob_and_by_pack(tmp_path: Path) -> None:
+def test_rules_are_disabled_by_id_by_glob_and_by_pack(tmp_path: Path) -> None:
     packs = load_packs(disabled=("codex.usage.reached", "shell.tests.*", "core.tmux"))
     left = {rule.id for rule in packs.rules}
     assert "codex.usage.reached" in packs.disabled
@@ -74,12 +76,12 @@ def test_rules_are_switched_off_by_id_by_glob_and_by_pack(tmp_path: Path) -> Non
 
 def test_an_order_or_a_glob_without_a_match_is_a_problem() -> None:
     packs = load_packs(order=("org.none",), disabled=("codx.*",))
-    assert [trouble.key for trouble in packs.troubles] == ["patterns_order", "patterns_disabled"]
+    assert [problem.key for problem in packs.troubles] == ["patterns_order", "patterns_disabled"]
 
 
-def test_a_pack_may_not_take_the_name_of_another(tmp_path: Path) -> None:
+def test_a_pack_with_the_name_of_another_is_a_problem(tmp_path: Path) -> None:
     packs = load_packs([str(write_pack(tmp_path, "core.codex", rule=VALID_RULE))])
-    assert [trouble.key for trouble in packs.troubles] == ["name"]
+    assert [problem.key for problem in packs.troubles] == ["name"]
     assert packs.find_rule("tool.limit.reached") is None
 
 
@@ -121,17 +123,17 @@ def test_packs_load_without_a_cache_folder(tmp_path: Path) -> None:
     assert loader.load_cached_packs(str(tmp_path), Settings(), str(tmp_path / "absent")).rules
 
 
-SIGHTS = {one.name: one.screen_classifier for one in load_adapters() if isinstance(one, ComposedAdapter)}
+CLASSIFIERS = {one.name: one.screen_classifier for one in load_adapters() if isinstance(one, ComposedAdapter)}
 LOADED = load_packs()
 RULES = [rule for rule in LOADED.rules if rule.scope == "screen"]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_a_rule_does_what_its_file_says(rule: Rule) -> None:
+def test_a_built_in_screen_rule_passes_its_examples(rule: Rule) -> None:
     assert find_problems(rule) == []
 
 
-def test_a_rule_is_found_where_its_name_says() -> None:
+def test_a_screen_rule_file_is_named_after_its_id() -> None:
     folders = {pack.name: pack.folder for pack in LOADED.packs}
     for rule in RULES:
         pack = f"core.{rule.agent}"
@@ -146,27 +148,29 @@ def test_a_screen_rule_has_a_state_and_valid_versions() -> None:
         assert not rule.event or is_event_type(rule.event), rule.id
 
 
-@pytest.mark.parametrize("agent", SIGHTS)
-def test_parts_are_those_of_the_layout_and_no_two_rules_are_tried_at_once(agent: str) -> None:
+@pytest.mark.parametrize("agent", CLASSIFIERS)
+def test_screen_rules_use_existing_regions_and_have_unique_orders(agent: str) -> None:
     rules = [rule for rule in RULES if rule.agent == agent]
     named = {part for rule in rules for part in (rule.part, *(one.part for one in (*rule.also, *rule.unless)))}
-    cut = {part for scene in load_scenes(agent) for part in SIGHTS[agent].split_regions(scene.screen)}
+    cut = {part for scene in load_scenes(agent) for part in CLASSIFIERS[agent].split_regions(scene.screen)}
     assert not cut or named <= cut
     assert len({rule.order for rule in rules}) == len(rules)
 
 
-@pytest.mark.parametrize("agent", SIGHTS)
+@pytest.mark.parametrize("agent", CLASSIFIERS)
 def test_recorded_examples_are_in_the_recordings(agent: str) -> None:
-    """A hit with a version was seen on the real program."""
+    """A hit with a version is in a recording of that version."""
     shown = [
-        "\n".join(rows) for scene in load_scenes(agent) for rows in SIGHTS[agent].split_regions(scene.screen).values()
+        "\n".join(rows)
+        for scene in load_scenes(agent)
+        for rows in CLASSIFIERS[agent].split_regions(scene.screen).values()
     ]
     versions = {scene.version for scene in load_scenes(agent)}
     hits = [hit for rule in RULES if rule.agent == agent for hit in rule.hits if hit.version in versions]
     assert [hit.text for hit in hits if not any(hit.text in text for text in shown)] == []
 
 
-def test_no_miss_matches() -> None:
+def test_misses_of_screen_rules_do_not_match() -> None:
     assert [
         (rule.id, miss.text) for rule in RULES for miss in rule.misses if find_match(rule, miss.text) is not None
     ] == []
@@ -179,7 +183,7 @@ def test_screen_rules_are_loaded_in_order_without_examples() -> None:
     assert load_builtin_screen_rules("nobody") == ()
 
 
-def test_a_users_rule_is_used_and_may_disable_a_built_in_one(tmp_path) -> None:
+def test_a_user_rule_is_used_and_may_disable_a_built_in_one(tmp_path) -> None:
     folder = tmp_path / "packs" / "mine"
     folder.mkdir(parents=True)
     (folder / "done.toml").write_text(USER_RULE.format(name="mine.screen.done"))
@@ -188,10 +192,10 @@ def test_a_users_rule_is_used_and_may_disable_a_built_in_one(tmp_path) -> None:
     rules = list_screen_rules(packs, "codex")
     assert rules[0].id == "mine.screen.done"
     assert "codex.screen.menu_open" not in {rule.id for rule in rules}
-    sight = SIGHTS["codex"].with_rules(lambda agent: list_screen_rules(packs, agent))
+    sight = CLASSIFIERS["codex"].with_rules(lambda agent: list_screen_rules(packs, agent))
     assert isinstance(sight, ScreenClassifier)
     shown = build_screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
-    assert (sight.classify_screen(shown).rule, SIGHTS["codex"].classify_screen(shown).rule_name) == (
+    assert (sight.classify_screen(shown).rule, CLASSIFIERS["codex"].classify_screen(shown).rule_name) == (
         "mine.screen.done",
         "text_without_an_end",
     )

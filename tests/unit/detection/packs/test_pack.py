@@ -1,3 +1,5 @@
+"""Text of a rule problem, and the order of rules."""
+
 from termvisor.detection.packs.pack import RulePacks, RuleProblem
 from tests.unit.detection.packs.rule_factory import build_rule
 

@@ -1,3 +1,5 @@
+"""Checks of a rule against its examples and limits."""
+
 import pytest
 
 from termvisor.detection.packs.rule_checks import find_backtracking_risk, find_problems
@@ -6,7 +8,7 @@ from tests.unit.detection.packs.rule_factory import build_rule
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(?:a|b*)*c", "(?:x+y)+", r"(\s*,\s*){9,}", "(?:(?:a*)b){1,900}"])
-def test_a_repeat_of_a_repeat_is_refused(pattern: str) -> None:
+def test_a_nested_repeat_is_refused(pattern: str) -> None:
     assert "repeats a repeat" in find_backtracking_risk(pattern)
 
 
@@ -20,12 +22,12 @@ def test_other_patterns_are_accepted(pattern: str) -> None:
     assert find_backtracking_risk(pattern) == ""
 
 
-def told(one: Rule) -> str:
-    return "; ".join(f"{key}: {why}" for key, why, _ in find_problems(one))
+def describe_problems(one: Rule) -> str:
+    return "; ".join(f"{key}: {reason}" for key, reason, _ in find_problems(one))
 
 
 @pytest.mark.parametrize(
-    ("pattern", "hit", "miss", "why"),
+    ("pattern", "hit", "miss", "reason"),
     [
         ("(", "a", "b", "pattern: cannot be used"),
         ("a*", "a", "b", "matches the empty text"),
@@ -39,14 +41,16 @@ def told(one: Rule) -> str:
         ("a", "a\nb", "c", "has 2 lines"),
     ],
 )
-def test_a_rule_that_fails_its_examples_is_a_problem(pattern: str, hit: str, miss: str, why: str) -> None:
-    assert why in told(build_rule(pattern, hits=(MatchingExample(text=hit),), misses=(NonMatchingExample(text=miss),)))
+def test_a_rule_that_fails_its_examples_is_a_problem(pattern: str, hit: str, miss: str, reason: str) -> None:
+    assert reason in describe_problems(
+        build_rule(pattern, hits=(MatchingExample(text=hit),), misses=(NonMatchingExample(text=miss),))
+    )
 
 
 def test_a_stream_rule_sees_four_lines() -> None:
     texts = ["a\nb\nc\nd", "a\nb\nc\nd\ne"]
     wrong = [
-        told(
+        describe_problems(
             build_rule("a", scope="stream", hits=(MatchingExample(text=text),), misses=(NonMatchingExample(text="x"),))
         )
         for text in texts
@@ -55,13 +59,15 @@ def test_a_stream_rule_sees_four_lines() -> None:
     assert "has 5 lines" in wrong[1]
 
 
-def test_a_hit_without_an_anchor_says_so() -> None:
-    assert "none of the anchors" in told(build_rule("a", anchors=("zz",), hits=(MatchingExample(text="a"),)))
+def test_a_hit_without_an_anchor_is_a_problem() -> None:
+    assert "none of the anchors" in describe_problems(
+        build_rule("a", anchors=("zz",), hits=(MatchingExample(text="a"),))
+    )
 
 
 def test_a_rule_that_passes_its_examples_has_no_problem() -> None:
     assert (
-        told(
+        describe_problems(
             build_rule(
                 "(?P<x>a)",
                 hits=(MatchingExample(text="a", captures={"x": "a"}),),

@@ -1,3 +1,5 @@
+"""Parsing of rule files, with the line and key of each problem."""
+
 import os
 from pathlib import Path
 
@@ -18,20 +20,20 @@ from termvisor.model.detection.rule import Rule
 from tests.unit.detection.packs.rule_factory import VALID_RULE
 
 
-def read(tmp_path: Path, text: str) -> Rule | RuleProblem:
+def read_text(tmp_path: Path, text: str) -> Rule | RuleProblem:
     file = tmp_path / "rule.toml"
     file.write_text(text)
     return read_rule(str(file), "org.local")
 
 
 def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
-    rule = read(tmp_path, VALID_RULE)
+    rule = read_text(tmp_path, VALID_RULE)
     assert isinstance(rule, Rule)
     assert (rule.id, rule.pack, rule.hits[0].captures) == ("tool.limit.reached", "org.local", {"left": "3"})
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "key", "why"),
+    ("old", "new", "line", "key", "reason"),
     [
         ('why = "The tool stops."', 'wy = "The tool stops."', 9, "wy", "is unknown; did you mean why?"),
         ('why = "The tool stops."', "", None, "why", "is missing"),
@@ -50,7 +52,7 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
         ('why = "The tool stops."', 'why = "x"\nhits = []', 10, "hits", "[[hit]] tables"),
         ('why = "The tool stops."', 'why = "x"\npack = "core.codex"', 10, "pack", "pack.toml"),
         ("captures = {", "capture = {", 13, "hit", "`capture` is unknown; did you mean captures?"),
-        ("captures = {", "zzz = {", 13, "hit", "known are text, captures, version"),
+        ("captures = {", "zzz = {", 13, "hit", "expected one of: text, captures, version"),
         ('captures = { left = "3" }', "captures = { left = 3 }", 11, "hit", "a value of `captures` is a number"),
         ("[[hit]]", "[hit]", 11, "hit", "write [[hit]], with two brackets"),
         ('text = "he said', 'txt = "he said', 16, "miss", "`txt` is unknown; did you mean text?"),
@@ -63,60 +65,60 @@ def test_a_file_becomes_a_rule(tmp_path: Path) -> None:
     ],
 )
 def test_a_problem_has_its_line_and_key(
-    tmp_path: Path, old: str, new: str, line: int | None, key: str, why: str
+    tmp_path: Path, old: str, new: str, line: int | None, key: str, reason: str
 ) -> None:
-    trouble = read(tmp_path, VALID_RULE.replace(old, new, 1))
-    assert isinstance(trouble, RuleProblem)
-    assert why in trouble.why
-    assert (trouble.line, trouble.key) == (line, key)
-    assert str(trouble).startswith(f"{tmp_path}/rule.toml")
+    problem = read_text(tmp_path, VALID_RULE.replace(old, new, 1))
+    assert isinstance(problem, RuleProblem)
+    assert reason in problem.why
+    assert (problem.line, problem.key) == (line, key)
+    assert str(problem).startswith(f"{tmp_path}/rule.toml")
 
 
 @pytest.mark.parametrize("name", ["hit", "miss"])
-def test_a_rule_without_proof_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_rule_without_examples_is_refused(tmp_path: Path, name: str) -> None:
     head, _, rest = VALID_RULE.partition(f"[[{name}]]")
-    trouble = read(tmp_path, head + rest.partition("\n\n")[2])
-    assert isinstance(trouble, RuleProblem)
-    assert (trouble.key, "is missing" in trouble.why) == (name, True)
+    problem = read_text(tmp_path, head + rest.partition("\n\n")[2])
+    assert isinstance(problem, RuleProblem)
+    assert (problem.key, "is missing" in problem.why) == (name, True)
 
 
 def test_a_binary_file_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"why = '\xe9'")
     (tmp_path / "large.toml").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
-    told = [str(read_rule(str(tmp_path / f"{name}.toml"), "p")) for name in ("latin", "large", "absent")]
-    assert ["UTF-8" in told[0], "larger" in told[1], "cannot be read" in told[2]] == [True, True, True]
+    problems = [str(read_rule(str(tmp_path / f"{name}.toml"), "p")) for name in ("latin", "large", "absent")]
+    assert ["UTF-8" in problems[0], "larger" in problems[1], "cannot be read" in problems[2]] == [True, True, True]
 
 
-def test_endless_nesting_is_a_problem(tmp_path: Path) -> None:
-    assert isinstance(read(tmp_path, "a = " + "[" * 5000), RuleProblem)
+def test_too_deep_nesting_is_a_problem(tmp_path: Path) -> None:
+    assert isinstance(read_text(tmp_path, "a = " + "[" * 5000), RuleProblem)
 
 
-def test_keys_are_found_in_every_spelling() -> None:
+def test_the_line_of_a_key_is_found_in_every_spelling() -> None:
     text = 'a = 1\n"b" = 2\n[[hit]]\n[details.x]'
     assert [find_line(key, text) for key in ("a", "b", "hit", "details", "c")] == [1, 2, 3, 4, None]
 
 
 def test_the_invalid_one_of_several_tables_is_named(tmp_path: Path) -> None:
-    """Which of them, not only that one is."""
+    """The problem names the table, not only that one is invalid."""
     more = VALID_RULE + "\n[[miss]]\ntext = 3\n"
-    trouble = read(tmp_path, more)
-    assert isinstance(trouble, RuleProblem)
-    assert (trouble.line, trouble.why) == (18, "`text` is a number, and must be a text in quotes")
+    problem = read_text(tmp_path, more)
+    assert isinstance(problem, RuleProblem)
+    assert (problem.line, problem.why) == (18, "`text` is a number, and must be a text in quotes")
 
 
 def test_a_named_pipe_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
-    told = str(read_rule(str(tmp_path / "pipe.toml"), "p"))
-    assert told.endswith("pipe.toml: cannot be read: not a regular file")
+    problem = str(read_rule(str(tmp_path / "pipe.toml"), "p"))
+    assert problem.endswith("pipe.toml: cannot be read: not a regular file")
     assert "not a regular file" in str(read_rule("/dev/zero", "p"))
 
 
 def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
-    assert isinstance(read(tmp_path, "\ufeff" + VALID_RULE), Rule)
+    assert isinstance(read_text(tmp_path, "\ufeff" + VALID_RULE), Rule)
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (
             "Expected `str`, got `int` - at `$.hits[1].text`",
@@ -146,11 +148,11 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
         ("Something else - at `$.id`", DecodeProblem("id", "Something else", "id")),
     ],
 )
-def test_decode_errors_are_translated(error: str, told: DecodeProblem) -> None:
-    assert describe_decode_error(error) == told
+def test_decode_errors_are_translated(error: str, message: DecodeProblem) -> None:
+    assert describe_decode_error(error) == message
 
 
-def test_a_fresh_file_is_refused_until_it_is_filled_in(tmp_path: Path) -> None:
+def test_a_new_rule_template_is_refused_until_it_is_filled_in(tmp_path: Path) -> None:
     (tmp_path / "pack.toml").write_text(render_pack_file("org.local"))
     file = tmp_path / "rule.toml"
     file.write_text(render_rule_file("deploy.rollout.stuck"))

@@ -126,7 +126,7 @@ def test_ordinary_text_hides_nothing(text: str) -> None:
     assert not has_hidden_text(text)
 
 
-def test_a_control_character_ends_a_line_and_nothing_moves() -> None:
+def test_a_control_character_ends_a_line_and_keeps_positions() -> None:
     assert replace_control_chars("ls\x03rm\r\x1bx\ud800\ue000") == "ls\nrm\n\nx\ufffd\ufffd"
 
 

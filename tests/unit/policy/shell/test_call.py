@@ -33,11 +33,11 @@ def test_a_program_has_one_name(text: str, name: str) -> None:
     assert get_program_name(ShellWord(text)) == name
 
 
-def test_a_pattern_is_no_known_program() -> None:
+def test_a_pattern_is_not_a_known_program() -> None:
     assert get_program_name(ShellWord("/bin/r?", is_pattern=True)) == ""
 
 
-def test_a_call_shows_what_it_would_run() -> None:
+def test_a_call_has_name_and_readable_text() -> None:
     call = ProgramCall(words=(ShellWord("rm"), ShellWord(f"{UNKNOWN_TEXT}/x")))
     assert (call.name, call.text, call.arguments[0].is_known) == ("rm", "rm …/x", False)
     assert ProgramCall().name == ""
@@ -56,7 +56,7 @@ def test_argv_cannot_contain_the_unknown_text_mark() -> None:
     )
 
 
-def test_effects_add_up_and_a_class_counts_once() -> None:
+def test_effects_are_merged_and_classes_are_unique() -> None:
     both = merge_effects(
         CommandEffect(classes=("disk",), writes=(ShellWord("a"),), hosts=("x",)),
         CommandEffect(classes=("disk", "delete"), writes=(ShellWord("b"),), moves_to=(ShellWord("c"),)),

@@ -40,12 +40,12 @@ def test_every_call_is_extracted(text: str, expected: list[str]) -> None:
     assert sorted(lines(text)) == sorted(expected)
 
 
-def test_a_part_of_a_pipeline_is_fed_by_all_before_it() -> None:
+def test_a_pipeline_part_gets_input_from_all_before_it() -> None:
     third = extract("a | b | c")[2]
     assert [call.name for call in third.fed_by] == ["a", "b"]
 
 
-def test_a_here_document_is_given_to_its_command_and_what_that_prints_to_the_next() -> None:
+def test_a_here_document_is_input_of_its_command_and_output_goes_on_in_the_pipe() -> None:
     cat, sh = extract("cat <<EOF | sh\nrm $X\nEOF")
     assert (cat.input_text and cat.input_text.text.replace("\ue00f", "…"), [call.name for call in sh.fed_by]) == (
         "rm …\n",
@@ -53,13 +53,13 @@ def test_a_here_document_is_given_to_its_command_and_what_that_prints_to_the_nex
     )
 
 
-def test_a_here_string_is_given() -> None:
+def test_a_here_string_is_the_input_of_its_command() -> None:
     (call,) = extract("sh <<< 'a b'")
     assert call.input_text is not None
     assert call.input_text.text == "a b"
 
 
-def test_redirections_hold_for_every_call_of_a_statement_and_descriptors_are_no_files() -> None:
+def test_redirections_apply_to_every_call_of_a_statement() -> None:
     one, two = extract("{ a; b; } > f 2>&1 < g")
     assert [(each.direction, each.word.text) for each in one.redirects] == [("out", "f"), ("in", "g")]
     assert two.redirects == one.redirects

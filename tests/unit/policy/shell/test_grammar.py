@@ -26,7 +26,7 @@ def test_syntax_error_is_reported() -> None:
     assert root.has_error
 
 
-def test_what_is_too_large_is_not_parsed() -> None:
+def test_too_large_text_is_not_parsed() -> None:
     assert grammar.parse_script("x" * (grammar.MAX_TEXT_CHARS + 1)) is None
     assert grammar.parse_script("|" * (grammar.MAX_SIGNS + 1)) is None
 

@@ -4,14 +4,14 @@ from termvisor.policy.shell import call_extractor, grammar
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord, decode_ansi_c, decode_double_quoted
 
 
-def words(text: str) -> list[ShellWord]:
+def parse_words(text: str) -> list[ShellWord]:
     root = grammar.parse_script(text)
     assert root is not None
     return list(call_extractor.extract_calls(root)[0][-1].words)
 
 
-def texts(text: str) -> list[str]:
-    return [word.text for word in words(text)]
+def list_texts(text: str) -> list[str]:
+    return [word.text for word in parse_words(text)]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def texts(text: str) -> list[str]:
     ],
 )
 def test_word_is_what_the_program_receives(text: str, word: str) -> None:
-    assert texts(f"echo {text}") == ["echo", word]
+    assert list_texts(f"echo {text}") == ["echo", word]
 
 
 @pytest.mark.parametrize(
@@ -58,22 +58,22 @@ def test_word_is_what_the_program_receives(text: str, word: str) -> None:
     ],
 )
 def test_braces_make_several_words(text: str, found: list[str]) -> None:
-    assert texts(f"echo {text}")[1:] == found
+    assert list_texts(f"echo {text}")[1:] == found
 
 
 def test_too_many_brace_words_are_unknown() -> None:
-    assert texts("echo " + "{a,b}" * 10)[1:] == [UNKNOWN_TEXT]
+    assert list_texts("echo " + "{a,b}" * 10)[1:] == [UNKNOWN_TEXT]
 
 
 @pytest.mark.parametrize(
     ("text", "is_pattern"), [("*", True), ("a?", True), ("[ab]", True), ("'*'", False), ("\\*", False), ('"?"', False)]
 )
 def test_only_unquoted_signs_make_a_pattern(text: str, is_pattern: bool) -> None:
-    assert words(f"echo {text}")[1].is_pattern is is_pattern
+    assert parse_words(f"echo {text}")[1].is_pattern is is_pattern
 
 
 def test_escape_cannot_produce_mask_characters() -> None:
-    assert texts("echo $'\\ue00f\\ue000'") == ["echo", "\ufffd\ufffd"]
+    assert list_texts("echo $'\\ue00f\\ue000'") == ["echo", "\ufffd\ufffd"]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_escape_cannot_produce_mask_characters() -> None:
         ("\\Uffffffff", "\ufffd"),
     ],
 )
-def test_ansi_escapes_are_read_as_bash_reads_them(text: str, meaning: str) -> None:
+def test_ansi_escapes_are_decoded_as_in_bash(text: str, meaning: str) -> None:
     assert decode_ansi_c(text) == meaning
 
 
-def test_in_double_quotes_a_backslash_counts_before_few_signs() -> None:
+def test_in_double_quotes_a_backslash_escapes_only_some_characters() -> None:
     assert decode_double_quoted('\\"\\$\\`\\\\\\a\\\nb') == '"$`\\\\ab'

@@ -78,19 +78,19 @@ def test_toml_gives_the_same_workflow():
     assert [step.split()[0] for step in read(TOML, "w.toml").steps] == ["send", "wait_for"]
 
 
-def test_another_content_is_another_version_and_the_same_is_the_same():
+def test_the_version_depends_on_the_content_only():
     assert read(EXAMPLE).version == read(EXAMPLE + "# a comment\n").version
     assert read(EXAMPLE).version != read(EXAMPLE.replace("2s", "3s")).version
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (
             "name: x\nsteps:\n  - send: a\n  - wait_stabel: 2s\n",
             "w.yaml:4: unknown step 'wait_stabel'; did you",
         ),
-        ("name: x\nsteps:\n  - zzz: 2s\n", "w.yaml:3: unknown step 'zzz'; known are wait_stable"),
+        ("name: x\nsteps:\n  - zzz: 2s\n", "w.yaml:3: unknown step 'zzz'; expected one of: wait_stable"),
         ("name: x\n", "w.yaml:1: `steps` is missing"),
         ("steps: [{send: a}]\n", "w.yaml:1: `name` is missing"),
         ("name: X Y\nsteps: [{send: a}]\n", "w.yaml:1: a name has lower-case letters"),
@@ -111,7 +111,7 @@ def test_another_content_is_another_version_and_the_same_is_the_same():
             "name: x\nsteps:\n  - ask: {question: a, choices: [b]}\n",
             "w.yaml:3: at least two different choices are required",
         ),
-        ("name: x\nmode: maybe\nsteps: [{send: a}]\n", "w.yaml:2: unknown value 'maybe'; known are off, ask, on"),
+        ("name: x\nmode: maybe\nsteps: [{send: a}]\n", "w.yaml:2: unknown value 'maybe'; expected one of: off, ask"),
         ("name: x\nsteps:\n  - send: [a]\n", "w.yaml:3: a text is required here"),
         ("name: x\npriority: high\nsteps: [{send: a}]\n", "w.yaml:2: a number is required here"),
         ("", "w.yaml:1: the file is empty; allowed names: name, summary"),
@@ -142,10 +142,10 @@ def test_another_content_is_another_version_and_the_same_is_the_same():
         ("name: x\nname: y\n", "w.yaml:2: duplicate name name"),
     ],
 )
-def test_an_error_names_file_and_line(text, told):
+def test_an_error_names_file_and_line(text, expected):
     with pytest.raises(ConfigError) as error:
         read(text)
-    assert told in error.value.message
+    assert expected in error.value.message
 
 
 def test_an_error_in_toml_names_the_line_of_the_step():
@@ -158,7 +158,7 @@ def test_an_unreadable_file_is_an_error(tmp_path):
         load_workflow_file(str(tmp_path / "none.yaml"))
 
 
-def test_a_file_of_too_many_steps_is_refused():
+def test_a_file_with_too_many_steps_is_rejected():
     with pytest.raises(ConfigError, match="at most 200 steps"):
         read("name: x\nsteps:\n" + "  - send: a\n" * 201)
 

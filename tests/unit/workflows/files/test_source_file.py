@@ -8,20 +8,20 @@ from termvisor.errors import ConfigError
 from termvisor.workflows.files.source_file import parse_source, read_source
 
 
-def test_values_of_yaml_are_plain_and_their_lines_are_known():
+def test_yaml_values_are_plain_and_have_line_numbers():
     found = parse_source("w.yaml", "a: 1\nb:\n  - true\n  - 2s\nc: 'off'\n")
     assert found.value == {"a": 1, "b": [True, "2s"], "c": "off"}
     assert found.build_error(("b", 1), "wrong").message == "w.yaml:4: wrong"
     assert found.build_error(("b", 7, "x"), "wrong").message == "w.yaml:2: wrong"
 
 
-def test_keys_of_toml_have_lines_too():
+def test_toml_keys_have_line_numbers():
     found = parse_source("w.toml", 'name = "x"\n\n[[steps]]\nsend = "a"\n')
     assert found.build_error(("steps", 0, "send"), "wrong").message == "w.toml:4: wrong"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "expected"),
     [
         ("w.toml", "\na =", "w.toml:2: invalid TOML: Invalid value"),
         ("w.yaml", "a: [", "w.yaml:1: invalid YAML"),
@@ -29,12 +29,12 @@ def test_keys_of_toml_have_lines_too():
         ("w.yaml", "[" * 1000, "nested too deep|w.yaml:1"),
     ],
 )
-def test_invalid_syntax_is_an_error(name, text, told):
-    with pytest.raises(ConfigError, match=told):
+def test_invalid_syntax_is_an_error(name, text, expected):
+    with pytest.raises(ConfigError, match=expected):
         parse_source(name, text)
 
 
-def test_a_list_of_toml_that_is_written_in_place_has_lines_too():
+def test_inline_toml_lists_have_line_numbers():
     found = parse_source("w.toml", 'name = "x"\nsteps = [\n  {note = "a"},\n  {sned = "b"},\n]\n')
     assert found.format_location(("steps", 1, "sned")) == "w.toml:4"
 
@@ -56,7 +56,7 @@ def test_an_unreadable_file_says_why(tmp_path):
         read_source(str(tmp_path / "none.yaml"))
 
 
-def test_an_endless_file_is_refused(tmp_path):
+def test_an_endless_file_is_rejected(tmp_path):
     path = tmp_path / "w.yaml"
     path.write_text("a: " + "x" * 300_000)
     with pytest.raises(ConfigError, match="longer than"):

@@ -13,8 +13,8 @@ from termvisor.workflows.results import Observation
 from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 
-async def played(steps: str, scene: WorkflowScene | None = None, trigger: str = "", **facts):
-    """What came of these steps."""
+async def run_steps(steps: str, scene: WorkflowScene | None = None, trigger: str = "", **facts):
+    """Run the steps and return the ended run and the scene."""
     scene = scene or WorkflowScene()
     head = f"name: mine\nmode: 'on'\n{trigger}"
     scene.registry = WorkflowScene(
@@ -29,15 +29,15 @@ async def played(steps: str, scene: WorkflowScene | None = None, trigger: str = 
 EVENT = "trigger: {event: session.compaction}\n"
 
 
-async def test_the_steps_are_taken_in_their_order():
+async def test_steps_are_executed_in_order():
     steps = "  - wait_stable: 2s\n  - send: hello\n  - keys: C-c Enter\n  - notify: 'at {{ when }}'\n  - note: x\n"
-    run, scene = await played(steps, trigger=EVENT, when="noon")
+    run, scene = await run_steps(steps, trigger=EVENT, when="noon")
     assert (run.status, run.why) == ("completed", "5 steps done")
     text, keys, notice = scene.gate.executed
     assert (text.text, keys.keys, notice.text, notice.title) == ("hello", ("C-c", "Enter"), "at noon", "mine")
 
 
-async def test_a_run_steps_back_when_its_event_is_over():
+async def test_a_run_is_cancelled_when_its_event_is_over():
     scene = WorkflowScene()
     head = "name: mine\nmode: 'on'\ntrigger: {event: session.compaction}\nsteps: [{send: hello}]"
     scene.registry = WorkflowScene(WorkflowFileParser(parse_source("w.yaml", head)).parse_workflow()).registry
@@ -53,7 +53,7 @@ async def test_a_run_steps_back_when_its_event_is_over():
 async def test_an_uncertain_action_ends_the_run(step):
     scene = WorkflowScene()
     scene.gate.outcome = Outcome(status="unknown", why="interrupted")
-    run, _ = await played(f"  - {step}\n  - keys: C-c\n", scene, EVENT)
+    run, _ = await run_steps(f"  - {step}\n  - keys: C-c\n", scene, EVENT)
     assert (run.status, len(scene.gate.executed)) == ("failed", 1)
 
 
@@ -61,7 +61,7 @@ async def test_an_uncertain_action_ends_the_run(step):
 async def test_a_failed_notification_does_not_stop_the_run(errors, status):
     scene = WorkflowScene()
     scene.gate.errors, scene.gate.outcome = errors, Outcome(status="failed", why="nobody_attached")
-    run, _ = await played("  - notify: hello\n  - note: x\n", scene, EVENT)
+    run, _ = await run_steps("  - notify: hello\n  - note: x\n", scene, EVENT)
     assert run.status == status
 
 
@@ -69,32 +69,32 @@ async def test_a_failed_notification_does_not_stop_the_run(errors, status):
 async def test_an_uncertain_text_ends_the_run(status):
     scene = WorkflowScene()
     scene.gate.outcome = Outcome(status=status)
-    run, _ = await played("  - send: hello\n  - keys: C-c\n", scene, EVENT)
+    run, _ = await run_steps("  - send: hello\n  - keys: C-c\n", scene, EVENT)
     assert (run.status, len(scene.gate.executed)) == ("failed", 1)
 
 
 @pytest.mark.parametrize(("shown", "done"), [("error: x", ["then"]), ("fine", ["else"])])
-async def test_a_branch_goes_by_what_the_pane_shows(shown, done):
+async def test_a_branch_depends_on_the_text_in_the_pane(shown, done):
     scene = WorkflowScene()
     scene.services.print_lines(scene.pane, shown)
     steps = "  - branch: {if: {pattern: '^error'}, then: [{send: then}], else: [{send: else}]}\n"
-    _, scene = await played(steps, scene, EVENT)
+    _, scene = await run_steps(steps, scene, EVENT)
     assert [action.text for action in scene.gate.executed] == done
 
 
 async def test_the_answer_to_a_question_decides_a_branch():
     steps = "  - ask: {question: 'which?', choices: [a, b], goes_on: true}\n"
     steps += "  - branch: {if: {answer: a}, then: [{send: first}], else: [{send: other}]}\n"
-    _, scene = await played(steps, trigger=EVENT)
+    _, scene = await run_steps(steps, trigger=EVENT)
     assert [getattr(action, "text", "") for action in scene.gate.executed] == ["", "first"]
 
 
 async def test_a_program_is_started_in_a_window_beside_the_pane():
-    _, scene = await played("  - run: make test\n  - sleep: 2s\n", trigger=EVENT)
+    _, scene = await run_steps("  - run: make test\n  - sleep: 2s\n", trigger=EVENT)
     assert scene.gate.executed[0].command == ("make", "test")
 
 
-def test_all_of_a_condition_must_hold():
+def test_all_parts_of_a_condition_must_hold():
     seen = Observation(at=1, pane=PaneId(1), lines=("abc",), agent="codex", state="idle")
     assert is_condition_met(BranchCondition(text="ab", agent="codex", state=("idle",)), seen)
     assert not is_condition_met(BranchCondition(text="ab", agent="gemini"), seen)

@@ -1,10 +1,10 @@
 """Declare the adapter for Claude Code, by Anthropic: its evidence sources, its process and the files it writes.
 
-Evidence sources: a registry file for each process (the best one, without any setup), hooks, the transcript, OSC 7501 if
+Evidence sources: a registry file for each process (the best source; needs no setup), hooks, the transcript, OSC 7501 if
 the terminal requested it, and its screens as independent evidence.
 
-The process is a native program `claude`; the npm package starts it by a node script, or is one. A file named `claude`,
-and a subcommand that holds no conversation (`claude mcp list`), is not an agent.
+The process is the native program `claude`; the npm package starts it with a node script, or is itself one. A file named
+`claude`, or a subcommand without a conversation (`claude mcp list`), is not an agent.
 """
 
 import posixpath
@@ -22,29 +22,29 @@ PROGRAM_NAME = "claude"
 _SCRIPT_PATTERN = r"/@anthropic-ai/claude-code(?:-[a-z0-9-]+)?/(?:cli|cli-wrapper|bin/claude)\S*$|/\.?bin/claude$"
 # The native installer names the program after its version.
 _INSTALLED_PATH = re.compile(r"/claude/versions/[\w.+-]+$|/@anthropic-ai/claude-code[\w-]*/\S*claude(?:\.exe)?$")
-# Subcommands that start no conversation.
+# Subcommands that do not start a conversation.
 NON_AGENT_COMMANDS = split_words(
     "agents auth auto-mode config daemon doctor gateway import install kill login logout logs mcp "
     "migrate-installer plugin plugins purge respawn rm setup-token stop ultrareview update upgrade"
 )
 _INFO_OPTIONS = frozenset({"-h", "--help", "-v", "--version"})
 _PRINT_OPTIONS = frozenset({"-p", "--print"})
-# Works only in the folder in which the session was started.
+# Works only in the folder where the session was started.
 SESSION_RESUME = SessionResume(("claude", "--resume", "{}"))
-# Longest folder name; Claude Code appends a checksum to a longer one.
+# Maximum length of a folder name. Claude Code appends a checksum to longer ones.
 _MAX_FOLDER_NAME_CHARS = 200
 _NON_ALPHANUMERIC = re.compile(r"[^a-zA-Z0-9]")
 
 
 def find_process(processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-    """Return the agent process: interactive rather than printing, the program rather than its start script."""
+    """Return the agent process, preferring an interactive one, and the program over the script that starts it."""
     agents = [process for process in processes if _is_claude(process) and _is_agent(get_arguments(process))]
-    # The script of the npm package only starts the program and waits for it.
+    # The npm package's script only starts the program and waits for it.
     return min(agents, key=lambda process: (_is_unattended(process), _is_script(process)), default=None)
 
 
 def get_arguments(process: ProcessInfo) -> tuple[str, ...]:
-    """Return the arguments without the program, or without the runtime and the script."""
+    """Return the arguments after the program, or after the runtime and its script."""
     arguments = get_script_arguments(process, _SCRIPT_PATTERN)
     return process.argv[1:] if arguments is None else arguments
 
@@ -54,7 +54,7 @@ def find_resumed_session(process: ProcessInfo) -> str:
 
 
 def _is_script(process: ProcessInfo) -> bool:
-    """Return True if a script runtime such as node runs it."""
+    """Return True if the process is a script run by node or a similar runtime."""
     return get_script_arguments(process, _SCRIPT_PATTERN) is not None
 
 
@@ -63,7 +63,7 @@ def _is_claude(process: ProcessInfo) -> bool:
 
 
 def _is_native(process: ProcessInfo) -> bool:
-    """Return True by the kernel's process name; argv, which a process may change, counts only if both agree."""
+    """Return True for a process named `claude`. argv, which a process may change, must agree with its name."""
     path = process.argv[0].removesuffix(" (deleted)") if process.argv else ""
     name = posixpath.basename(path)
     is_named = name in (PROGRAM_NAME, f"{PROGRAM_NAME}.exe") or _INSTALLED_PATH.search(path) is not None
@@ -113,7 +113,7 @@ def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
 
 
 def _list_transcript_paths(folder: str, project: str, cwd: str) -> list[WatchedPath]:
-    """Return the transcripts of all sessions in this directory, without a process: `/clear` changes the session.
+    """Return the transcripts of all sessions in this directory, tied to no process: `/clear` changes the session.
 
     Sub-agents write their own files in a subfolder of the session.
     """

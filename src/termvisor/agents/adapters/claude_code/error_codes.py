@@ -1,4 +1,4 @@
-"""Map error codes of Claude Code to flags."""
+"""Map Claude Code error codes to flags."""
 
 import re
 
@@ -10,9 +10,9 @@ from termvisor.model.agent.signal import FlagUpdate
 _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "account_on_hold"})
 _LOGIN_ERRORS |= {"verification_required", "cloud_credential_error"}
 """Errors that the user resolves by logging in or contacting the vendor."""
-# Errors of authenticated requests: they prove that the user is logged in.
+# Errors of authenticated requests, which prove that the user is logged in.
 _AUTHENTICATED_ERRORS = frozenset({"rate_limit", "invalid_request", "model_not_found", "max_output_tokens"})
-# `You've hit your 5-hour limit`. Status 429 alone is no usage limit: the request may be retried at once.
+# `You've hit your 5-hour limit`. Status 429 alone is not a usage limit: the request may be retried at once.
 _LIMIT_MESSAGE = re.compile(
     r"\b(?:hit|reached) your (?!fast\b).{0,40}\b(?:limit|shared budget)\b|\busage limit reached\b"
     r"|\bout of (?:extra usage|usage)\b",
@@ -21,7 +21,7 @@ _LIMIT_MESSAGE = re.compile(
 
 
 def build_error_flags(error: str, message: str, now: int) -> FlagUpdate:
-    """Return the flags for an error. ``error`` is its code; empty if only the message is known."""
+    """Return the flags for an error. ``error`` is the error code; empty if only the message is known."""
     flags = error_classifier.build_error_flags(
         _classify_error(error, message), message, now, error_classifier.find_zoned_reset_time
     )

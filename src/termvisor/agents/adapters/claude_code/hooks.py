@@ -1,10 +1,10 @@
 """Read Claude Code hook events, and the input of its status line command.
 
-Hooks do not report everything: no hook fires for an interrupt or a denial with Escape. Events inside a sub-agent have
-its id and do not change the state of the agent, except for permission requests.
+Hooks do not report everything: none fires for an interrupt or a denial with Escape. Events inside a sub-agent have
+its id and, except for permission requests, do not change the state of the agent.
 
-If the user has set up the status line, its input arrives in the hook spool as the event `StatusLine` after every
-message. It has the model, the cost and the context usage, but not the state.
+If the user has set up the status line, its input arrives in the hook spool as a `StatusLine` event after every
+message. It contains the model, the cost and the context usage, but not the state.
 """
 
 import re
@@ -34,7 +34,7 @@ STATELESS_EVENTS = frozenset({"Setup", "InstructionsLoaded", "UserPromptExpansio
 STATELESS_EVENTS |= {"TaskCreated", "TaskCompleted", "TeammateIdle", "ConfigChange", "CwdChanged", "DirectoryAdded"}
 STATELESS_EVENTS |= {"FileChanged", "WorktreeCreate", "WorktreeRemove", "PreModelSwitch"}
 _MANUAL_END_REASONS = frozenset({"prompt_input_exit", "logout", "clear", "resume"})
-# Notifications that name what the agent waits for. `permission_prompt` does not: it comes for questions, too, and six
+# Notifications that name what the agent waits for. `permission_prompt` does not: it is sent for questions, too, and six
 # seconds late.
 _STATES_BY_NOTIFICATION: dict[str, StateName] = {
     "worker_permission_prompt": "waiting_approval",
@@ -43,7 +43,7 @@ _STATES_BY_NOTIFICATION: dict[str, StateName] = {
     "elicitation_url_dialog": "waiting_input",
 }
 _SUMMARY_FIELDS = ("command", "file_path", "notebook_path", "url", "query", "description")
-# The event name is within this many characters of a spool line.
+# The event name is within this many characters from the start of a spool line.
 _EVENT_NAME_CHARS = 64
 _TASK_NOTIFICATION = re.compile(r"\A\s*<task-notification>\s*<task-id>([\w-]{1,64})</task-id>")
 
@@ -54,7 +54,7 @@ class ClaudeBackgroundTask(Struct, frozen=True):
 
 
 class ClaudeHookPayload(Struct, frozen=True):
-    """The payload fields of all events; each event has some of them."""
+    """The payload fields of all events, of which each event has some."""
 
     session_id: str = ""
     transcript_path: str = ""
@@ -129,14 +129,14 @@ def _read_session_start(event: ClaudeHookPayload, _: int) -> Sequence[AgentState
 
 
 def _read_session_end(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
-    # Not an exit: after `/clear` the process continues with another session.
+    # Not an exit, because after `/clear` the process continues with another session.
     end_reason = "manual" if event.reason in _MANUAL_END_REASONS else ""
     return [AgentStatement(kind="note", payload=build_payload(end_reason=end_reason, left_by=event.reason))]
 
 
 def _read_prompt(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
     transcript = event.transcript_path
-    # A background task that ends sends a prompt to the agent by itself.
+    # A background task that ends sends a prompt to the agent on its own.
     if match := _TASK_NOTIFICATION.match(event.prompt):
         payload = build_payload(prompted_by="task", transcript=transcript)
         return [AgentStatement(kind="task_ended", task=match[1]), AgentStatement(state="running", payload=payload)]
@@ -161,7 +161,7 @@ def _read_permission_request(event: ClaudeHookPayload, _: int) -> Sequence[Agent
 
 
 def _read_permission_denied(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
-    # No state: the agent continues without the tool.
+    # Reports no state, because the agent continues without the tool.
     return [AgentStatement(kind="note", payload=build_payload(tool=event.tool_name, denied=event.reason))]
 
 
@@ -180,7 +180,7 @@ def _read_elicitation(event: ClaudeHookPayload, _: int) -> Sequence[AgentStateme
 
 def _read_stop(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
     tasks = None
-    # Background work that is left starts another turn by itself when it ends, so the agent is not done.
+    # Remaining background work starts another turn when it ends, so the agent is not done.
     if event.background_tasks is not None:
         tasks = tuple(task.id for task in event.background_tasks if task.status in ("running", "pending"))
     payload = build_payload(last_message=event.last_assistant_message)
@@ -199,14 +199,10 @@ def _read_subagent_start(event: ClaudeHookPayload, _: int) -> Sequence[AgentStat
 
 
 def _read_subagent_stop(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
-    # A compaction uses a sub-agent without a type whose start is not reported; ignore its end, too.
+    # A compaction uses a sub-agent without a type. Its start is not reported, so ignore its end, too.
     is_task = event.agent_id and event.agent_type
     payload = build_payload(agent_type=event.agent_type)
     return [AgentStatement(kind="task_ended", task=event.agent_id, payload=payload)] if is_task else []
-
-
-def _read_pre_compact(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
-    return [replace(COMPACTION_START, payload=build_payload(trigger=event.trigger))]
 
 
 def _read_post_compact(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
@@ -217,7 +213,7 @@ def _read_post_compact(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatem
 
 
 def _summarize_tool_input(tool_input: Any) -> str:
-    """Return a tool call in one line: its command, or the file or URL it uses."""
+    """Summarize a tool call in one line: its command, or the file or URL it uses."""
     if not isinstance(tool_input, Mapping):
         return ""
     values = (tool_input.get(name) for name in _SUMMARY_FIELDS)
@@ -246,7 +242,7 @@ EVENT_READERS: dict[str, Callable[[ClaudeHookPayload, int], Sequence[AgentStatem
     "StopFailure": _read_stop_failure,
     "SubagentStart": _read_subagent_start,
     "SubagentStop": _read_subagent_stop,
-    "PreCompact": _read_pre_compact,
+    "PreCompact": lambda event, _: [replace(COMPACTION_START, payload=build_payload(trigger=event.trigger))],
     "PostCompact": _read_post_compact,
     "PostModelSwitch": lambda event, now: [AgentStatement(kind="note", payload=build_payload(model=event.to_model))],
 }

@@ -1,7 +1,7 @@
 """Claude Code keyboard: the keys and hook output that answer, interrupt or exit Claude Code. Pure.
 
-Never a bare Enter: the option that is selected first differs, and in two dialogs it is the denial. A dialog that has
-just appeared ignores keys, so the gate checks whether it closed and calls these functions again if not.
+Never a bare Enter: the preselected option varies, and in two dialogs it is the denial. A dialog that has
+just appeared ignores keys, so the gate checks whether it closed, and if not calls these functions again.
 """
 
 import re
@@ -19,7 +19,7 @@ from termvisor.agents.adapters.keyboard import (
 from termvisor.agents.adapters.keyboard import format_permission_hook_answer as format_hook_answer  # noqa: F401
 from termvisor.model.terminal.screen import Screen
 
-# By rule name, the option that allows this once and nothing later. A plan has none: accepting it changes the mode.
+# By rule name, the option that allows just this once. A plan has none, because accepting it changes the mode.
 _ALLOW_LABELS = {"permission": "Yes", "trust_folder": "Yes, I trust this folder", "use_api_key": "Yes"}
 _INTERRUPT_HINT = "esc to interrupt"
 _OPTION_ROW = re.compile(r" {0,6}(❯ )? *(?:\d{1,2}\. )?(\S.*)")
@@ -31,7 +31,7 @@ def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
 
 
 def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
-    """Return the keys that choose this option of a question; None if it is not offered exactly once."""
+    """Return the keys that choose this option of a question; None unless it is offered exactly once."""
     reading, rows = classify_screen(screen), parse_layout(screen).dialog
     is_question = reading.rule_name == "question"
     return build_option_press(reading, rows, parse_pointed_options(rows), label) if is_question else None
@@ -40,7 +40,7 @@ def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
     """Return the interrupt key while the agent is working.
 
-    When idle, the same key goes back in the conversation, and in a dialog it denies.
+    When the agent is idle, the same key goes back in the conversation; in a dialog it denies.
     """
     reading = classify_screen(screen)
     rows = (_INTERRUPT_HINT,) if any(_INTERRUPT_HINT in row for row in parse_layout(screen).footer) else ()
@@ -48,7 +48,7 @@ def find_interrupt_keys(screen: Screen) -> KeyPress | None:
 
 
 def find_exit_keys(screen: Screen) -> KeyPress | None:
-    # Both keys within a second; the first one alone clears the composer or interrupts the turn.
+    # Both keys must come within a second. The first alone clears the composer or interrupts the turn.
     return build_exit_press(classify_screen(screen), read_composer(screen), ("C-c", "C-c"))
 
 

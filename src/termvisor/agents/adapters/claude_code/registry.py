@@ -1,9 +1,9 @@
 """Read the Claude Code session registry: one file per process, ``~/.claude/sessions/<pid>.json``.
 
-It is rewritten at every change of state, but shows errors and completed turns as idle. The first version has no status
-and no time; it counts as old as the process, because the first status may be written while it is read. A killed process
+The file is rewritten whenever the state changes, but shows errors and completed turns as idle. Its first version has no
+status or time and is dated to the process start, since a status may be written while it is read. A killed process
 leaves its file behind, so the start time of the process must match as well as the pid. A process that exits normally
-removes its file shortly before.
+removes its file shortly before it exits.
 """
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from termvisor.agents.adapters.statements import AgentStatement, add_context, bu
 from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.agent.state import StateName
 
-# ``shell``: the turn has ended, but a background command is running whose end starts another turn.
+# ``shell``: the turn has ended, but a background command is still running, and its end will start another turn.
 _STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "busy": "running", "shell": "running"}
 # Values of ``waitingFor`` that need an approval; all others need input.
 _APPROVAL_WAITS = frozenset({"permission prompt", "sandbox request"})
@@ -38,7 +38,7 @@ class ClaudeRegistryEntry(Struct, frozen=True, rename="camel"):
 
 
 def read_registry(record: SourceRecord) -> list[AgentStatement]:
-    """Parse a registry file; an empty text means that it was removed."""
+    """Parse a registry file. An empty text means that the file was removed."""
     if not record.text:
         return [AgentStatement(kind="source_down")]
     entry = decode_json(record.text, ClaudeRegistryEntry)

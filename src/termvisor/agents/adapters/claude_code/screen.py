@@ -7,7 +7,7 @@
     ──────────────────────────────
       ⏸ manual mode on · esc to interrupt     the footer: indented rows, and nothing below them
 
-A copy of such a screen in another program has rows of that program below it, so it has no regions. A dialog counts only
+A copy of such a screen in another program has that program's rows below it, so it has no regions. A dialog counts only
 if it replaces the composer and nothing is below it, so that quoted text, a transcript in a pager, or the last screen of
 an exited agent above a shell prompt is not mistaken for one.
 """
@@ -22,7 +22,7 @@ from termvisor.agents.adapters.screen_classifier import ScreenClassifier, Screen
 from termvisor.model.terminal.screen import Screen
 
 HORIZONTAL_RULE = re.compile(r"─{12}")
-# First row of a dialog; the line may contain hints in its middle.
+# First row of a dialog. The line may contain hints in the middle.
 DIALOG_EDGE = re.compile(r"[─▔]{7}")
 OPTION_POINTER = re.compile(r" {0,6}❯ ")
 _EXIT_HINT = re.compile(r" {1,4}(?:\S.* · )?Esc to (?:cancel|exit|close)$")
@@ -36,7 +36,7 @@ _HINT_INDENT = 8
 
 
 class ClaudeScreenLayout(Struct, frozen=True, kw_only=True):
-    """The rows of each region, without blank ones. If ``composer`` is None, a ``dialog`` may be in its place."""
+    """The non-blank rows of each region. If ``composer`` is None, a ``dialog`` may be in its place."""
 
     composer: tuple[str, ...] | None = None
     footer: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def split_regions(screen: Screen) -> ScreenRegions:
 
 
 def _find_outcome_blocks(blocks: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
-    """Return the blocks of the last turn only: those before its prompt belong to the previous turn."""
+    """Return only the blocks of the last turn. Those before its prompt belong to the previous turn."""
     if not blocks or not _TURN_END_ROW.match(blocks[0][0]):
         return blocks[:1]
     is_prompt = len(blocks) > 1 and blocks[1][0].startswith("❯")
@@ -89,7 +89,7 @@ def _find_question(rows: Sequence[str]) -> Sequence[str]:
 
 
 def _find_lower_rule(rows: Sequence[str]) -> int | None:
-    """Return the index of the rule below the composer, which has only indented rows below it."""
+    """Return the index of the rule below the composer; only indented rows may follow it."""
     for index in range(len(rows) - 1, max(-1, len(rows) - 2 - _MAX_FOOTER_ROWS), -1):
         if HORIZONTAL_RULE.match(rows[index]):
             return index
@@ -99,7 +99,7 @@ def _find_lower_rule(rows: Sequence[str]) -> int | None:
 
 
 def _find_upper_rule(rows: Sequence[str], lower: int) -> int | None:
-    """Return the index of the rule above the composer: its first row has the prompt sign, the others are indented."""
+    """Return the index of the rule above the composer, whose first row has the prompt sign; the others are indented."""
     for index in range(lower - 1, max(-1, lower - 2 - _MAX_COMPOSER_ROWS), -1):
         if _COMPOSER_SIGN.match(rows[index]):
             return index - 1 if index > 0 and HORIZONTAL_RULE.match(rows[index - 1]) else None

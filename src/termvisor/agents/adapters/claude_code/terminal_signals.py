@@ -1,7 +1,7 @@
-"""Read what Claude Code writes to its terminal apart from the screen: OSC 7501 and pane titles.
+"""Read what Claude Code writes to its terminal besides the screen: OSC 7501 and pane titles.
 
 OSC 7501 is the program status: ``state=blocked:app=claude-code:kind=permission:msg=<base64>``. Claude Code prints it
-only in a terminal that has confirmed support for it at the start; tmux does not. A title is `✳ Claude Code`, or `✳` and
+only if the terminal confirmed support at the start, which tmux does not. A title is `✳ Claude Code`, or `✳` and
 the session title; it does not show the state.
 """
 
@@ -21,7 +21,7 @@ _STATES_BY_OSC: dict[str, StateName] = {"idle": "idle", "working": "running", "d
 
 
 def read_osc(record: SourceRecord) -> list[AgentStatement]:
-    """Parse one mark; those of other programs are ignored."""
+    """Parse one mark, ignoring those of other programs."""
     fields = dict(part.partition("=")[::2] for part in record.text.split(":"))
     if "state" not in fields or fields.get("app", _APP_NAME) != _APP_NAME:
         return []
@@ -46,7 +46,7 @@ def _build_statement(fields: dict[str, str], message: str, now: int) -> AgentSta
 
 def _decode_message(text: str) -> str:
     try:
-        # The message is only an addition: a malformed one must not hide the state.
+        # The message is optional, so a malformed one must not hide the state.
         return binascii.a2b_base64(text).decode("utf-8", "replace")
     except ValueError:
         return ""
@@ -57,7 +57,7 @@ def matches_title(title: str) -> bool:
 
 
 def read_title(record: SourceRecord) -> list[AgentStatement]:
-    """Return the session title; empty if the pane title is only the product name."""
+    """Return the session title; nothing if the pane title is just the product name."""
     match = _TITLE_PATTERN.fullmatch(record.text.strip())
     title = redact_text(match[1]) if match else ""
     return [AgentStatement(kind="note", title="" if title == _PRODUCT_NAME else title)]

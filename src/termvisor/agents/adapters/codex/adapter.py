@@ -1,10 +1,10 @@
 """Declare the adapter for Codex, by OpenAI: its evidence sources, its process and the files it writes.
 
-Evidence sources: OSC marks in its own pane; the app-server that all Codex processes share, which reports every change
-of every thread; hooks, a notify program and rollout files, which name only the thread. See `threads` for how the pane
-of a thread is proven.
+Evidence sources: OSC marks in its own pane; the app-server shared by all Codex processes, which reports every change
+of every thread; and hooks, a notify program and rollout files, which name only the thread. `threads` proves which pane
+a thread belongs to.
 
-The shared app-server that the first Codex starts is a child process named `codex` as well; it is not an agent.
+The shared app-server, started by the first Codex as a child process, is also named `codex` but is not an agent.
 """
 
 import posixpath
@@ -17,13 +17,7 @@ from termvisor.agents.adapters.codex import hooks, screen, server_messages, term
 from termvisor.agents.adapters.command_line import SessionResume, get_script_arguments, split_words
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
 from termvisor.agents.adapters.transcript_text import build_hook_transcript_reader
-from termvisor.model.agent.evidence import (
-    HEURISTIC_SOURCES,
-    OSC_SOURCE,
-    PRINTED_SOURCE,
-    EvidenceSource,
-    build_native_source,
-)
+from termvisor.model.agent import evidence
 from termvisor.model.agent.signal import ProcessHint
 
 PROGRAM_NAME = "codex"
@@ -50,22 +44,22 @@ class CodexCommandLine(Struct, frozen=True, kw_only=True):
     """The relevant parts of a command line."""
 
     subcommand: str = ""
-    """Empty if there is none, or a prompt in its place."""
+    """Empty if there is none, or if a prompt is in its place."""
     arguments: tuple[str, ...] = ()
     """Positional arguments after the subcommand."""
     folder: str = ""
     """Value of `--cd`."""
     uses_own_server: bool = False
-    """An option selects a private or remote server instead of the shared one."""
+    """True if an option selects a private or remote server instead of the shared one."""
     prints_json: bool = False
     """`--json` was given."""
 
 
 def find_process(processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
-    """Return the agent process: the program itself, or else the node script that starts it."""
+    """Return the agent process: the program itself or, without one, the node script that starts it."""
     programs = [process for process in processes if _is_native(process) or _is_wrapper(process)]
     agents = [process for process in programs if _is_agent(_get_arguments(process))]
-    # The script only waits for the program that it has started.
+    # The script only waits for the program that it started.
     return min(agents, key=_is_wrapper, default=None)
 
 
@@ -82,12 +76,12 @@ def find_codex_home(process: ProcessInfo) -> str:
 
 
 def find_working_folder(process: ProcessInfo) -> str:
-    """Return the folder in which it starts threads."""
+    """Return the folder in which the process starts threads."""
     return posixpath.normpath(posixpath.join(process.cwd, parse_command_line(process).folder)) if process.cwd else ""
 
 
 def find_resumed_session(process: ProcessInfo) -> str:
-    """Return the thread that its command line resumes; empty if none. A forked thread gets a new id."""
+    """Return the thread that the command line resumes; empty if there is none. A forked thread gets a new id."""
     command_line = parse_command_line(process)
     arguments, is_resume = command_line.arguments, command_line.subcommand == "resume"
     if command_line.subcommand in ("exec", "e") and arguments[:1] == ("resume",):
@@ -96,7 +90,7 @@ def find_resumed_session(process: ProcessInfo) -> str:
 
 
 def uses_shared_server(process: ProcessInfo) -> bool:
-    """Return False if its command line rules that out. A setting may do so as well, which is not visible here."""
+    """Return False if the command line rules out the shared server. A setting, not visible here, may do so as well."""
     command_line = parse_command_line(process)
     return not command_line.uses_own_server and command_line.subcommand not in _BATCH_COMMANDS
 
@@ -170,13 +164,13 @@ ADAPTER = ComposedAdapter(
     name="codex",
     capabilities=FULL_CAPABILITIES | {"native_approve", "native_send"},
     sources=(
-        build_native_source("app_server", 1, blind_to=("completed",)),
-        OSC_SOURCE,
-        EvidenceSource(name="hook", tier="deterministic", rank=3, has_holes=True, is_shared=True),
-        EvidenceSource(name="notify", tier="deterministic", rank=3, has_holes=True, is_shared=True),
-        EvidenceSource(name="rollout", tier="deterministic", rank=4, has_holes=True, is_shared=True),
-        PRINTED_SOURCE,
-        *HEURISTIC_SOURCES,
+        evidence.build_native_source("app_server", 1, blind_to=("completed",)),
+        evidence.OSC_SOURCE,
+        evidence.EvidenceSource(name="hook", tier="deterministic", rank=3, has_holes=True, is_shared=True),
+        evidence.EvidenceSource(name="notify", tier="deterministic", rank=3, has_holes=True, is_shared=True),
+        evidence.EvidenceSource(name="rollout", tier="deterministic", rank=4, has_holes=True, is_shared=True),
+        evidence.PRINTED_SOURCE,
+        *evidence.HEURISTIC_SOURCES,
     ),
     env_names=("HOME", "CODEX_HOME"),
     process_finder=find_process,
@@ -188,7 +182,7 @@ ADAPTER = ComposedAdapter(
         "hook": hooks.read_hook,
         "notify": hooks.read_hook,
         "rollout": transcript.read_rollout,
-        PRINTED_SOURCE.name: terminal_signals.read_exec_line,
+        evidence.PRINTED_SOURCE.name: terminal_signals.read_exec_line,
         "title": terminal_signals.read_title,
     },
     transcript_readers={

@@ -1,4 +1,4 @@
-"""Map error codes of Codex to error kinds. Codex has two spellings, and reports some errors only by HTTP status."""
+"""Map Codex error codes to error kinds. Codex spells them in two ways and reports some errors only by HTTP status."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
 """Codex keyboard: the keys and hook output that answer, interrupt or exit Codex. Pure.
 
-Keys are a last resort, and only valid while the screen shows the dialog they were made for. Never a bare Enter: after a
-usage limit a dialog opens whose first option switches the model.
+Keys are a last resort and valid only while the screen shows the dialog they were made for. Never a bare Enter: after a
+usage limit, a dialog opens whose first option switches the model.
 """
 
 from termvisor.agents.adapters.codex.screen import classify_screen, parse_layout
@@ -16,7 +16,7 @@ from termvisor.agents.adapters.keyboard import format_permission_hook_answer as 
 from termvisor.model.terminal.screen import Screen
 
 _COMPOSER_PLACEHOLDER = "Ask Codex to do anything"
-# The option for each decision, and its key; never Enter, which takes whatever option is selected.
+# The option for each decision and its key. Never Enter, which takes whatever option is selected.
 _ANSWERS: dict[Decision, tuple[str, str]] = {
     "allow": ("Yes, proceed (y)", "y"),
     "deny": ("No, and tell Codex what to do differently (esc)", "Escape"),
@@ -37,7 +37,7 @@ def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
 
 
 def find_exit_keys(screen: Screen) -> KeyPress | None:
-    """Return the key that exits Codex at once; a turn on its shared server continues."""
+    """Return the key that exits Codex at once. A turn on its shared server continues."""
     return build_exit_press(classify_screen(screen), read_composer(screen), ("C-c",))
 
 
@@ -47,7 +47,7 @@ def read_composer(screen: Screen) -> str | None:
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
-    """Return the interrupt key while Codex is working; when idle, the same key goes back in the conversation."""
+    """Return the interrupt key while Codex is working. When idle, the same key goes back in the conversation."""
     reading = classify_screen(screen)
     is_working = bool(parse_layout(screen.rows).work)
     return KeyPress(keys=("Escape",), rule=reading.rule, rows=("esc to interrupt",)) if is_working else None

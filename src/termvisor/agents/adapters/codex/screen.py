@@ -1,7 +1,7 @@
 """Split Codex screens into regions: conversation, work row, composer, or a dialog in its place.
 
-The region gives a text its meaning: an agent may print the text of a dialog without showing one. Streamed text has no
-mark of its own: it means work until the row that ends a turn appears, and only changes of the pane prove it (see
+The region gives text its meaning: an agent may print the text of a dialog without showing one. Streamed text has no
+marker: it means work until the row that ends a turn appears, and only changes in the pane prove it (see
 `termvisor.agents.state.hysteresis`).
 """
 
@@ -35,7 +35,7 @@ class CodexScreenLayout(Struct, frozen=True, kw_only=True):
     conversation: tuple[str, ...] = ()
     """Rows that are not blank, the newest last."""
     work: str = ""
-    """The row that shows how long it has been working."""
+    """The row that shows how long Codex has been working."""
     composer: str | None = None
     """The text in the composer; None if there is no composer."""
     dialog: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class CodexScreenLayout(Struct, frozen=True, kw_only=True):
 
     @property
     def last_paragraph(self) -> str:
-        """The newest paragraph of the conversation, from the last row that begins with a paragraph sign."""
+        """The newest paragraph of the conversation, starting at the last row with a paragraph sign."""
         starts = (index for index, row in enumerate(self.conversation) if row.startswith(_PARAGRAPH_SIGNS))
         return "\n".join(self.conversation[max(starts, default=0) :])
 
@@ -88,7 +88,7 @@ def split_regions(screen: Screen) -> ScreenRegions:
 
 
 def _parse_dialog_layout(rows: list[str]) -> CodexScreenLayout:
-    """Split off the dialog, whose rows are indented or options, from the conversation above it."""
+    """Separate the dialog, whose rows are indented or options, from the conversation above it."""
     start = len(rows)
     while start and (not rows[start - 1] or rows[start - 1].startswith(" ") or _POINTED_OPTION.match(rows[start - 1])):
         start -= 1

@@ -1,7 +1,7 @@
 """Turn app-server messages into records, each with the process that its thread provably belongs to. Pure.
 
-In: messages and answers, in order, with the running Codex processes. Out: records; none for a thread whose process is
-not proven. An unchanged status is repeated only once a minute, to keep it from becoming stale.
+In: messages and answers, in order, and the running Codex processes. Out: records, none for a thread whose process is
+not proven. An unchanged status is repeated once a minute, to keep it from becoming stale.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _TURN_ENDS_BY_STATUS = {"idle": "completed", "systemError": "failed"}
 _IGNORED_METHODS = frozenset(
     {"item/agentMessage/delta", "item/commandExecution/outputDelta", "item/reasoning/textDelta", "hook/started"}
 )
-# The other fields are long, or contain the user's text.
+# The other fields are long or contain the user's text.
 _KEPT_THREAD_FIELDS = ("id", "cwd", "status", "path", "name", "model", "cliVersion", "originator", "parentThreadId")
 
 
@@ -35,14 +35,14 @@ class CodexEventRelay:
         self.pending_requests: dict[int | str, JsonObject] = {}
         """Unanswered requests of the server by request id."""
         self.needs_thread_list = False
-        """A message named an unknown thread, so the thread list must be fetched."""
+        """True if a message named an unknown thread, so that the thread list must be fetched."""
         self.ended_turn: tuple[str, str] | None = None
         """The thread whose turn ended with the last message, and the expected status of that turn."""
         self._reported_statuses: dict[str, tuple[object, int]] = {}
         """By thread, the status that was reported last, and when."""
 
     def process_message(self, message: JsonObject, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
-        """Return the records for a notification or request of the server."""
+        """Return the records for a notification or request from the server."""
         self.ended_turn = None
         method, params = get_str(message, "method"), get_object(message, "params")
         if method in _IGNORED_METHODS:
@@ -63,7 +63,7 @@ class CodexEventRelay:
         return records
 
     def process_listed_thread(self, thread: JsonObject, agents: Sequence[ServedAgent], at: int) -> list[SourceRecord]:
-        """Return the record for a thread of a list, if its status has changed."""
+        """Return the record for a thread in the list if its status has changed."""
         thread_id = self.threads.add_thread(thread).id
         status = thread.get("status")
         is_active = get_str(get_object(thread, "status"), "type") == "active"
@@ -119,14 +119,14 @@ class CodexEventRelay:
             self.pending_requests.pop(resolved_id, None)
 
     def _find_ended_turn(self, thread: str, status: JsonObject) -> tuple[str, str] | None:
-        """Return the ended turn of a thread that was active; a resumed thread reports idle without a turn."""
+        """Return the ended turn of a thread that was active. A resumed thread reports idle without a turn."""
         last_status, _ = self._reported_statuses.get(thread, (None, 0))
         end = _TURN_ENDS_BY_STATUS.get(get_str(status, "type"))
         was_active = isinstance(last_status, dict) and last_status.get("type") == "active"
         return (thread, end) if end is not None and was_active else None
 
     def _repeat_parent_status(self, thread: str, parent: str, hint: ProcessHint, at: int) -> list[SourceRecord]:
-        """Return the parent's own status after its sub-agent has stopped waiting, which was reported for the parent."""
+        """Return the parent's own status after the end of its sub-agent's wait, which was reported for the parent."""
         last_status, _ = self._reported_statuses.get(thread, (None, 0))
         status, _ = self._reported_statuses.get(parent, (None, 0))
         if not isinstance(last_status, dict) or not last_status.get("activeFlags") or status is None:

@@ -1,7 +1,7 @@
-"""Read messages of the Codex app-server: notifications, requests to subscribers, and answers to our requests.
+"""Read messages from the Codex app-server: notifications, requests to subscribers, and answers to our requests.
 
-A message has the id of its thread; the process was found before (see `threads`). Threads that Codex starts by itself to
-generate a title are filtered out before.
+A message has the id of its thread; its process has already been found (see `threads`). Threads that Codex starts to
+generate a title have been filtered out.
 """
 
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ from termvisor.model.agent.state import StateName
 
 # Our own method name: the connection to the server was lost.
 CONNECTION_LOST = "connection/lost"
-# Our own method names for one thread, or its last turn, from the answer to the request of that name.
+# Our own method names for one thread or its last turn, taken from the answer to the request of that name.
 THREAD_LISTED, TURN_LISTED_METHOD = "thread/list", "thread/turns/list"
 
 _STATES_BY_STATUS: dict[str, StateName] = {"idle": "idle", "active": "running", "systemError": "error"}
@@ -78,10 +78,6 @@ def _find_session(params: JsonObject) -> str:
     return (
         get_str(params, "parentThreadId") or get_str(params, "threadId") or get_str(get_object(params, "thread"), "id")
     )
-
-
-def _read_status_changed(params: JsonObject, now: int) -> AgentStatement | None:
-    return _build_status_statement(params, get_object(params, "status"))
 
 
 def _read_thread(params: JsonObject, now: int) -> AgentStatement | None:
@@ -170,14 +166,10 @@ def _read_rate_limits(params: JsonObject, now: int) -> AgentStatement:
     return AgentStatement(kind="note", flags=build_window_flags(limits), payload=build_window_payload(limits))
 
 
-def _read_thread_name(params: JsonObject, now: int) -> AgentStatement:
-    return AgentStatement(kind="note", title=get_str(params, "threadName"))
-
-
 _APPROVAL_INTERPRETER = build_interpreter(WAITING_APPROVAL, command="command", question="reason")
 # Other messages do not contain the state.
 _MESSAGE_INTERPRETERS: EventTable = {
-    "thread/status/changed": _read_status_changed,
+    "thread/status/changed": lambda params, now: _build_status_statement(params, get_object(params, "status")),
     "thread/started": _read_thread,
     THREAD_LISTED: _read_thread,
     TURN_LISTED_METHOD: _read_turn,
@@ -189,7 +181,7 @@ _MESSAGE_INTERPRETERS: EventTable = {
     "thread/compacted": COMPACTION_END,
     "thread/tokenUsage/updated": _read_token_usage,
     "account/rateLimits/updated": _read_rate_limits,
-    "thread/name/updated": _read_thread_name,
+    "thread/name/updated": lambda params, now: AgentStatement(kind="note", title=get_str(params, "threadName")),
     "item/commandExecution/requestApproval": _APPROVAL_INTERPRETER,
     "item/fileChange/requestApproval": _APPROVAL_INTERPRETER,
     "item/permissions/requestApproval": _APPROVAL_INTERPRETER,

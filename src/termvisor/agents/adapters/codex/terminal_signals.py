@@ -1,7 +1,7 @@
-"""Read what Codex writes to its terminal apart from the screen: OSC 7501, pane titles, and the lines of `exec --json`.
+"""Read what Codex writes to its terminal besides the screen: OSC 7501, pane titles, and the lines of `exec --json`.
 
-Codex prints OSC 7501 at every change: ``state=blocked:app=codex:kind=permission``. A title is a request for action, or
-the folder after a spinner. `codex exec --json` prints one JSON object per line, for one thread with one turn; any
+Codex prints OSC 7501 at every change: ``state=blocked:app=codex:kind=permission``. A title is a request for action or
+the folder after a spinner. `codex exec --json` prints one JSON object per line, for one thread with one turn. Any
 program can print such lines, so the caller must verify that Codex is in the foreground.
 """
 
@@ -42,7 +42,7 @@ _ACTION_REQUIRED_PREFIX = re.compile(r"\[ [!.] \] Action Required(?: \| |$)")
 
 
 def read_osc(record: SourceRecord) -> list[AgentStatement]:
-    """Parse one mark; those of other programs are ignored."""
+    """Parse one mark, ignoring those of other programs."""
     fields = dict(field.partition("=")[::2] for field in record.text.split(":"))
     state = fields.get("state", "")
     # `clear`, the last mark, names no program.
@@ -54,12 +54,12 @@ def read_osc(record: SourceRecord) -> list[AgentStatement]:
 
 
 def matches_title(title: str) -> bool:
-    """Return True for a title that names Codex; most of its titles contain only the folder."""
+    """Return True if a title names Codex. Most of its titles contain only the folder."""
     return _ACTION_REQUIRED_PREFIX.match(title) is not None or "codex" in title.lower().split()
 
 
 def read_title(record: SourceRecord) -> list[AgentStatement]:
-    """Return the waiting state for a request for action, or only the title without the spinner."""
+    """Return the waiting state if the title requests action, or else just the title without the spinner."""
     text = record.text.strip()
     if not text:
         return []
@@ -71,7 +71,7 @@ def read_title(record: SourceRecord) -> list[AgentStatement]:
 
 
 def read_exec_line(record: SourceRecord) -> list[AgentStatement]:
-    """Parse one line of `exec --json`; lines of other programs, which may print below it, are ignored."""
+    """Parse one line of `exec --json`, ignoring lines of other programs, which may print below it."""
     line = parse_json_object(record.text) or EMPTY_OBJECT
     kind = get_str(line, "type")
     interpreter = _LINE_INTERPRETERS.get(kind) or (_read_item if kind.startswith("item.") else None)
@@ -102,6 +102,6 @@ _LINE_INTERPRETERS: EventTable = {
     "turn.started": RUNNING,
     "turn.completed": _read_turn_completed,
     "turn.failed": _read_turn_failed,
-    # Codex prints `error` for failures that it retries as well; only `turn.failed` is final.
+    # Codex also prints `error` for failures that it retries. Only `turn.failed` is final.
     "error": build_interpreter(NOTE, message="message"),
 }

@@ -1,12 +1,12 @@
-"""Find the process that owns a Codex thread. The app-server knows threads and folders, but no panes or processes.
+"""Find the process that owns a Codex thread. The app-server reports threads and folders, but no panes or processes.
 
 A process owns a thread if its command line names it, or if it is the only Codex in the thread's folder that was started
 before the thread. If two processes match, the thread gets no owner, now or later, and its folder is reported as a
-conflict. If none matches, nothing is reported, not even the folder. An owner never changes: a process that starts later
-takes over no thread.
+conflict. If none matches, nothing is reported, not even the folder. Owners never change: a process that starts later
+does not take over any thread.
 
-A process may own several threads, because `/new` leaves the old one behind. Its pane shows the thread that was started
-last, or that last started a turn.
+A process may own several threads, because `/new` leaves the old one behind. Its pane shows the thread that started
+last or was the last to start a turn.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,19 +19,19 @@ from termvisor.agents.adapters.json_access import NS_PER_MS, NS_PER_SECOND, Json
 from termvisor.agents.adapters.server_contract import ProcessKey, ServedAgent
 from termvisor.model.agent.signal import ProcessHint
 
-# The start of a process is only known to about a second.
+# The start time of a process is accurate only to about a second.
 _START_TOLERANCE_NS = 2 * 10**9
 
 
 class CodexThread(Struct, frozen=True, kw_only=True):
-    """One thread, as far as its owner depends on it."""
+    """The properties of a thread on which its owner depends."""
 
     id: str
     cwd: str = ""
     created_at: int = 0
     parent: str = ""
     is_hidden: bool = False
-    """It is internal to Codex, or belongs to a program that is not an interactive Codex."""
+    """True if it is internal to Codex or belongs to a program other than an interactive Codex."""
 
 
 class ThreadRegistry:
@@ -49,7 +49,7 @@ class ThreadRegistry:
         return thread in self._threads_by_id
 
     def is_owner_known(self, thread: str) -> bool:
-        """Return True if the search for the owner is finished: found, ambiguous, or not needed."""
+        """Return True if the search for the owner is finished: it was found, is ambiguous or is not needed."""
         known = self._threads_by_id.get(thread)
         return known is not None and (known.is_hidden or thread in self._owner_keys)
 
@@ -65,13 +65,13 @@ class ThreadRegistry:
         self._active_threads.discard(thread)
 
     def mark_shown(self, thread: str, agents: Sequence[ServedAgent]) -> None:
-        """Record that its owner now shows a thread that is new or has started a turn; never one of a sub-agent."""
+        """Record that a thread, which is new or has started a turn, is now shown by its owner; never a sub-agent's."""
         owner = None if self.get_parent(thread) else self._find_owner(thread, agents)
         if isinstance(owner, ServedAgent):
             self._shown_threads[owner.process_key] = thread
 
     def update_status(self, thread: str, agents: Sequence[ServedAgent], *, is_active: bool) -> None:
-        """Record the status of a thread; one that becomes active is shown by its owner."""
+        """Record the status of a thread. A thread that becomes active is shown by its owner."""
         if is_active and thread not in self._active_threads:
             self.mark_shown(thread, agents)
         (self._active_threads.add if is_active else self._active_threads.discard)(thread)
@@ -82,7 +82,7 @@ class ThreadRegistry:
         return known.parent if known is not None and known.parent in self._threads_by_id else ""
 
     def build_hint(self, thread: str, agents: Sequence[ServedAgent]) -> ProcessHint | None:
-        """Return the process of a thread for its records; None if nothing must be reported about this thread."""
+        """Return the process for a thread's records; None if nothing may be reported about this thread."""
         root = self.get_parent(thread) or thread
         known = self._threads_by_id.get(root)
         if known is None or known.is_hidden:
@@ -154,7 +154,7 @@ def parse_thread(fields: JsonObject) -> CodexThread:
 
 
 def _parse_creation_time(thread: str) -> int:
-    """Return the time in a thread id, which is a UUID of version 7; 0 if it is another id."""
+    """Return the time in a thread id that is a version 7 UUID; 0 for any other id."""
     digits = thread.replace("-", "")
     is_version_7 = len(digits) == 32 and digits[12] == "7"
     try:

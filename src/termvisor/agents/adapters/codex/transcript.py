@@ -1,8 +1,8 @@
 """Read Codex rollout files: one file per thread, one line per event.
 
 The file name contains the thread id, but nothing names the process. So a line counts only if the command line of the
-process proves that it resumed the thread. From other threads only the first line, which has the folder, and the token
-usage are read; they apply to an agent that another source has connected with the thread.
+process proves that it resumed the thread. For other threads only the first line, which has the folder, and the token
+usage are read. They apply to an agent that another source has linked to the thread.
 """
 
 import posixpath
@@ -30,7 +30,7 @@ from termvisor.agents.adapters.statements import (
 )
 from termvisor.model.agent.signal import ProcessHint
 
-# Originators of interactive threads; other programs store threads in the same folder.
+# Originators of interactive threads. Other programs store threads in the same folder.
 INTERACTIVE_ORIGINATORS = ("codex-tui", "codex_cli_rs")
 _FILE_NAME = re.compile(rf"rollout-[\dT:-]+-({UUID_PATTERN})\.jsonl")
 
@@ -65,12 +65,6 @@ def _read_session_meta(record: SourceRecord, fields: JsonObject) -> list[AgentSt
     return [AgentStatement(kind="note", session=session, hint=hint, at=min(at, record.at), payload=payload)]
 
 
-def _read_task_started(fields: JsonObject, now: int) -> AgentStatement:
-    return AgentStatement(
-        state="running", payload=build_payload(context_size=get_int(fields, "model_context_window") or None)
-    )
-
-
 def _read_task_complete(fields: JsonObject, now: int) -> AgentStatement:
     error = get_object(fields, "error")
     if not error:
@@ -97,7 +91,9 @@ _UNOWNED_LINE_INTERPRETERS: EventTable = {"token_count": _read_token_count, "tur
 # Other types of lines contain the conversation, not the state.
 _LINE_INTERPRETERS: EventTable = {
     **_UNOWNED_LINE_INTERPRETERS,
-    "task_started": _read_task_started,
+    "task_started": lambda fields, now: AgentStatement(
+        state="running", payload=build_payload(context_size=get_int(fields, "model_context_window") or None)
+    ),
     "task_complete": _read_task_complete,
     "turn_aborted": AgentStatement(state="idle"),
     "compacted": COMPACTION_END,

@@ -1,4 +1,4 @@
-"""Parse token counts and usage limits of Codex. Its server and its files spell the same fields differently."""
+"""Parse Codex token counts and usage limits. The server and the files spell the same fields differently."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ def build_usage_payload(total: JsonObject, last: JsonObject, window: int | None)
 
 
 def build_thread_usage_payload(usage: JsonObject) -> dict[str, Scalar]:
-    """Return the token totals of a thread whose report has no sum."""
+    """Return the token totals of a thread whose report contains no sum."""
     input_tokens, output_tokens = _get_token_count(usage, "input_tokens"), _get_token_count(usage, "output_tokens")
     if input_tokens is None or output_tokens is None:
         return {}
@@ -53,14 +53,14 @@ def build_request_usage_payload(message_id: str, usage: JsonObject) -> dict[str,
 
 
 def _get_token_count(usage: JsonObject, name: str) -> int | None:
-    """Return a count by its name in snake case or camel case."""
+    """Return the count with this name, spelled in snake case or camel case."""
     head, *rest = name.split("_")
     count = get_int(usage, name)
     return get_int(usage, head + "".join(map(str.capitalize, rest))) if count is None else count
 
 
 def build_window_flags(limits: object) -> FlagUpdate:
-    """Return whether a usage limit is reached, from a report on the limit windows of the account."""
+    """Return the usage-limit flag derived from a report on the account's limit windows."""
     if not isinstance(limits, Mapping):
         return NO_FLAG_UPDATE
     windows = [window for name in ("primary", "secondary") if isinstance(window := limits.get(name), Mapping)]

@@ -1,7 +1,7 @@
 """Declare the adapter for GitHub Copilot CLI: its evidence sources, its process and the files it writes.
 
-Evidence sources: a complete event log of each session, without any setup, with a lock file that names the process; and
-hooks, which report less but earlier than the log of the first prompt, and can answer permission requests.
+Evidence sources: a complete event log of each session, which needs no setup, with a lock file naming the process; and
+hooks, which report less but start before the log (created with the first prompt) and can answer permission requests.
 """
 
 import posixpath
@@ -39,7 +39,7 @@ def list_watched_paths(process: ProcessInfo) -> list[WatchedPath]:
         pattern="events.jsonl",
         required_sibling=f"inuse.{process.pid}.lock",
         is_deep=True,
-        # The log is created with the first prompt, so its first lines exist before it can be watched.
+        # The log is created with the first prompt, so its first lines are written before it can be watched.
         from_start=True,
         hint=ProcessHint(pid=process.pid, pid_started=process.pid_started),
     )

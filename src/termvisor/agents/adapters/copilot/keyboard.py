@@ -13,12 +13,12 @@ from termvisor.agents.adapters.keyboard import (
 )
 from termvisor.model.terminal.screen import Screen
 
-# By rule name, the option that allows this once and nothing later.
+# By rule name, the option that allows just this once.
 _ALLOW_LABELS = {"approval_asked": "Yes", "folder_not_trusted": "Yes"}
 
 
 def format_hook_answer(decision: Decision, message: str = "") -> str:
-    """Return the output of the `permissionRequest` hook. An empty output would leave the answer to the dialog."""
+    """Return the output of the `permissionRequest` hook. Empty output would leave the answer to the dialog."""
     answer = {"behavior": decision} | ({"message": message} if decision == "deny" and message else {})
     return msgspec.json.encode(answer).decode()
 
@@ -43,7 +43,7 @@ def read_composer(screen: Screen) -> str | None:
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
-    """Return Ctrl-C while the agent is working; when idle it would be the first of two that exit."""
-    # Not Escape, which must be pressed twice: Copilot ignores two that come at once, and two that are 0.7 s apart.
+    """Return Ctrl-C while the agent is working. When idle, pressing it twice would exit."""
+    # Not Escape, which must be pressed twice: Copilot ignores two at once, and two that are 0.7 s apart.
     reading = classify_screen(screen)
     return KeyPress(keys=("C-c",), rule=reading.rule) if reading.state == "running" else None

@@ -1,6 +1,6 @@
 """Read the Copilot event log of a session (`session-state/<session>/events.jsonl`).
 
-The end of a model turn is not the end of the task, because it may have requested a tool. The task is completed by a
+The end of a model turn is not the end of the task, because the turn may have requested a tool. A task is completed by a
 message without tool requests. A background command is a sub-task until a notification ends it. Events with the id of a
 sub-agent do not change the state, except for permission requests.
 """
@@ -46,7 +46,7 @@ from termvisor.model.agent.session import MessageRole
 from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
-# The log of a resumed session begins with old events; those older than this are ignored.
+# The log of a resumed session begins with old events. Those older than this are ignored.
 _MAX_EVENT_AGE_NS = 3600 * NS_PER_SECOND
 _KINDS_BY_ERROR_TYPE = {"authentication": AUTH, "authorization": AUTH, "quota": USAGE_LIMIT, "rate_limit": RATE_LIMIT}
 _QUESTION_TOOLS = frozenset({"ask_user", "exit_plan_mode"})
@@ -76,7 +76,7 @@ def read_session_event(record: SourceRecord) -> list[AgentStatement]:
 
 
 def read_transcript_text(record: SourceRecord) -> Iterator[TranscriptText]:
-    """Extract prompts and answers from the event log, without sub-agents."""
+    """Extract prompts and answers from the event log, except those of sub-agents."""
     line = parse_json_object(record.text)
     role = _ROLES_BY_EVENT.get(get_str(line, "type")) if line is not None else None
     session = _parse_session(record)

@@ -1,7 +1,7 @@
 """Declare the adapter for Cursor CLI (`cursor-agent`, also started as `agent`), by Anysphere.
 
 Written from the vendor's documentation, not yet tested with the real program. Evidence sources: hooks, and the screen,
-because no hook reports an approval dialog in the terminal. The process is a script that a bundled node runs under the
+because no hook reports an approval dialog in the terminal. The process is a script, run by a bundled node under the
 name of the command.
 """
 
@@ -19,7 +19,6 @@ PROGRAM_MATCHER = ProgramMatcher(
     ),
 )
 SESSION_RESUME = SessionResume(("cursor-agent", "--resume={}"))
-
 
 ADAPTER = ComposedAdapter(
     name="cursor",

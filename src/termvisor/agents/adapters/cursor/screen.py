@@ -1,6 +1,6 @@
-"""Classify Cursor screens by few rules of low confidence, written from documentation and not from recordings.
+"""Classify Cursor screens with a few rules of low confidence, written from documentation instead of recordings.
 
-The only documented region is the foot, the last rows that are not blank.
+The only documented region is the foot, which consists of the last non-blank rows.
 """
 
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRegions, trim_rows

@@ -1,9 +1,9 @@
 """Declare the adapter for Gemini CLI, by Google: its evidence sources and its process.
 
 Evidence sources: the pane title, which has a symbol for each state and needs no setup, and hooks. Both are incomplete:
-the title does not distinguish ends of turns or kinds of questions, hooks do not report a denial, and neither reports
+the title does not distinguish how turns end or kinds of questions, hooks do not report a denial, and neither reports
 the end of a compression or dialogs that belong to no tool (folder trust, usage limit, menus). They have the same rank,
-and the later one counts. Notifications come if the user has enabled them. Session files name no process and several
+and the later one counts. Notifications are sent if the user enabled them. Session files name no process, and several
 sessions share a folder, so they are not read.
 
 The process is a node script that starts itself again; the inner process is the agent.
@@ -21,9 +21,8 @@ PROGRAM_MATCHER = ProgramMatcher(
     script_pattern=r"/@google/gemini-cli/(?:bundle/|dist/)\S*\.js$|/\.?bin/gemini$",
     non_agent_commands=frozenset({"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}),
 )
-# Works only in the folder in which the session was started.
+# Works only in the folder where the session was started.
 SESSION_RESUME = SessionResume(("gemini", "--resume", "{}"))
-
 
 ADAPTER = ComposedAdapter(
     name="gemini",

@@ -1,6 +1,6 @@
 """Gemini keyboard: the keys and hook output that answer, interrupt or exit Gemini CLI. Pure.
 
-A hook can deny a tool but not allow it: the dialog is shown all the same. So an approval needs keys.
+A hook can deny a tool but not allow it, because the dialog is shown anyway. So an approval needs keys.
 """
 
 import msgspec
@@ -17,7 +17,7 @@ from termvisor.agents.adapters.keyboard import (
 from termvisor.model.terminal.screen import Screen
 
 _PLACEHOLDER_ROW = " >   Type your message"
-# By rule name, the option that allows this once and nothing later.
+# By rule name, the option that allows just this once.
 _ALLOW_LABELS = {"approval_asked": "Allow once"}
 
 

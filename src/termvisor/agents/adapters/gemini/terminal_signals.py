@@ -1,4 +1,4 @@
-"""Read what Gemini CLI writes to its terminal apart from the screen: pane titles and notifications."""
+"""Read what Gemini CLI writes to its terminal besides the screen: pane titles and notifications."""
 
 import re
 
@@ -24,7 +24,7 @@ def read_title(record: SourceRecord) -> list[AgentStatement]:
 
 
 def read_notification(record: SourceRecord) -> list[AgentStatement]:
-    """Parse a notification. It has the lowest rank, because none is sent when a question is answered."""
+    """Parse a notification. Notifications have the lowest rank, because none is sent when a question is answered."""
     heading, _, message = record.text.partition(" | ")
     state = _STATES_BY_HEADING.get(heading)
     return [AgentStatement(state=state, payload=build_payload(message=message))] if state is not None else []

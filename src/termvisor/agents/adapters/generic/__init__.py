@@ -1,3 +1,3 @@
-"""Adapter for any other program, by the user's rules. `adapter.py` declares it."""
+"""Adapter for any other program, based on the user's rules. `adapter.py` declares it."""
 
 from termvisor.agents.adapters.generic.adapter import ADAPTER as ADAPTER

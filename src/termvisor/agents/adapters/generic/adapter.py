@@ -1,24 +1,16 @@
 """Declare the adapter for any other program, defined by the user's rules (setting `agent_programs`).
 
-A rule is one text: a pattern of the command line, a state, and a pattern of a screen row.
+A rule is a single text: a pattern for the command line, a state, and a pattern for a screen row.
 
     aider :: waiting_input :: ^[a-z]*> $
     aider :: waiting_approval :: \\(Y\\)es/\\(N\\)o
 
-The first rule whose program runs and whose row is shown determines the state. Without a match it is unknown.
+The first rule whose program is running and whose row is shown determines the state. Without a match it is unknown.
 """
 
 from collections.abc import Iterable, Sequence
 
-from termvisor.agents.adapters.adapter import (
-    CONTRACT_VERSION,
-    EVENT_DRIVEN_CAPABILITIES,
-    Capability,
-    ProcessInfo,
-    ScreenReading,
-    SourceRecord,
-    WatchedPath,
-)
+from termvisor.agents.adapters import adapter
 from termvisor.agents.adapters.screen_classifier import trim_rows
 from termvisor.model.agent.evidence import HEURISTIC_SOURCES, EvidenceSource
 from termvisor.model.agent.program_rule import ProgramRule, parse_program_rule
@@ -29,12 +21,12 @@ _RULE_CONFIDENCE = 0.6
 
 
 class GenericAdapter:
-    """Implement the adapter contract (see `adapter.Adapter`) with user rules."""
+    """Implementation of the adapter contract (`adapter.Adapter`) by user rules."""
 
     name = "generic"
-    contract_version = CONTRACT_VERSION
-    capabilities: frozenset[Capability] = frozenset(
-        {*EVENT_DRIVEN_CAPABILITIES, "recognise", "look", "polling_required"}
+    contract_version = adapter.CONTRACT_VERSION
+    capabilities: frozenset[adapter.Capability] = frozenset(
+        {*adapter.EVENT_DRIVEN_CAPABILITIES, "recognise", "look", "polling_required"}
     ) - {"event_driven"}
     sources: tuple[EvidenceSource, ...] = HEURISTIC_SOURCES
     env_names: tuple[str, ...] = ()
@@ -42,7 +34,7 @@ class GenericAdapter:
     def __init__(self, rules: Iterable[ProgramRule] = ()):
         self.rules = tuple(rules)
 
-    def find_process(self, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
+    def find_process(self, processes: Sequence[adapter.ProcessInfo]) -> adapter.ProcessInfo | None:
         return next(
             (process for process in processes if any(rule.is_for_program(process.argv) for rule in self.rules)), None
         )
@@ -50,19 +42,19 @@ class GenericAdapter:
     def matches_title(self, title: str) -> bool:
         return False
 
-    def list_watched_paths(self, process: ProcessInfo) -> Sequence[WatchedPath]:
+    def list_watched_paths(self, process: adapter.ProcessInfo) -> Sequence[adapter.WatchedPath]:
         return ()
 
-    def read_record(self, record: SourceRecord) -> Sequence[Signal]:
+    def read_record(self, record: adapter.SourceRecord) -> Sequence[Signal]:
         return ()
 
-    def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
-        """Return the state of the first rule with a matching row; a screen does not tell which program is running."""
+    def classify_screen(self, screen: Screen, version: str = "") -> adapter.ScreenReading:
+        """Return the state of the first rule with a matching row. The screen does not show which program is running."""
         rows = trim_rows(screen.rows)
         rule = next((rule for rule in self.rules if any(rule.is_row_match(row) for row in rows)), None)
         if rule is None:
-            return ScreenReading()
-        return ScreenReading(state=rule.state, rule=rule.row, confidence=_RULE_CONFIDENCE)
+            return adapter.ScreenReading()
+        return adapter.ScreenReading(state=rule.state, rule=rule.row, confidence=_RULE_CONFIDENCE)
 
     def build_resume_command(self, session: str) -> tuple[str, ...]:
         return ()

@@ -25,7 +25,7 @@ _PORT_NUMBER = re.compile(r"[1-9]\d{0,4}")
 
 
 def find_requested_port(process: ProcessInfo) -> int:
-    """Return the port on its command line; 0 if there is none or the system chooses it."""
+    """Return the port on the command line; 0 if there is none or the system chooses it."""
     port = get_option_value(("--port",), PROGRAM_MATCHER.get_arguments(process) or ())
     return int(port) if _PORT_NUMBER.fullmatch(port) else 0
 

@@ -1,6 +1,6 @@
 """Read opencode events from our plugin (`plugin.js`) and from its server (see `server_events`), in the same format.
 
-The end of a turn has its outcome. A sub-agent has its own session with a parent and counts as a sub-task; its
+The end of a turn includes its outcome. A sub-agent has its own session with a parent and counts as a sub-task. Its
 permission requests and questions appear on the same screen, so they set the state of the agent.
 """
 
@@ -69,7 +69,7 @@ def _read_status(fields: JsonObject, now: int) -> AgentStatement | None:
     if get_str(status, "type") != "retry":
         return None
     message = get_str(status, "message")
-    # opencode retries without end, so the agent is still working.
+    # opencode retries indefinitely, so the agent is still working.
     kind = classify_error(message)
     payload = build_payload(error=kind, message=message, attempt=get_int(status, "attempt"))
     return AgentStatement(state="running", flags=build_error_flags(kind, message, now), payload=payload)
@@ -102,10 +102,6 @@ def _read_question(fields: JsonObject, now: int) -> AgentStatement:
     return AgentStatement(state="waiting_input", payload=payload)
 
 
-def _read_compaction_start(fields: JsonObject, now: int) -> AgentStatement | None:
-    return COMPACTION_START if fields.get("compacting") is True else None
-
-
 def _build_subtask_interpreter(kind: SignalKind) -> EventInterpreter:
     return lambda fields, now: AgentStatement(kind=kind, task=get_str(fields, "sessionID") or "unnamed")
 
@@ -127,7 +123,7 @@ EVENT_INTERPRETERS: EventTable = {
     "session.status": _read_status,
     "session.idle": _read_idle,
     "session.error": _read_error,
-    "message.updated": _read_compaction_start,
+    "message.updated": lambda fields, now: COMPACTION_START if fields.get("compacting") is True else None,
     "session.compacted": COMPACTION_END,
     "server.instance.disposed": AgentStatement(kind="note", payload={"end_reason": "manual"}),
     **_REQUEST_INTERPRETERS,

@@ -20,7 +20,7 @@ def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
-    """Return Escape twice: the first one only arms the second. Once if it is armed already."""
+    """Return Escape twice, because the first only arms the second; once if it is already armed."""
     reading = classify_screen(screen)
     is_armed = "esc again to interrupt" in " ".join(split_regions(screen).get("below", ()))
     keys = ("Escape",) if is_armed else ("Escape", "Escape")

@@ -1,7 +1,7 @@
 """Reduce events of an opencode server to those that change the state, in the format of our plugin. Pure.
 
 In: events and lists, in order. Out: events for `signals`, without the user's text or file contents, and with the
-outcome of each turn. Several sessions may be active in one process: a wait of one session takes precedence over the
+outcome of each turn. Several sessions may be active in one process. If one is waiting, that takes precedence over the
 work, or the end, of another.
 """
 
@@ -58,7 +58,7 @@ class OpencodeEventRelay:
 
     def __init__(self) -> None:
         self.titles: dict[str, str] = {}
-        """Titles by session, without those of sub-agents."""
+        """Titles by session, except those of sub-agents."""
         self.statuses: dict[str, JsonObject] = {}
         """Status of each working session."""
         self.permissions: dict[str, JsonObject] = {}
@@ -71,7 +71,7 @@ class OpencodeEventRelay:
         self._reported_sessions: dict[str, JsonObject] = {}
         self._summary_messages: dict[str, str] = {}
         self._ended_messages: dict[str, str] = {}
-        """Completed messages; a dict because its order allows dropping the oldest."""
+        """Completed messages, in a dict so that the oldest can be dropped."""
         self._is_first_report = True
         self._event_readers: dict[str, Callable[[JsonObject], JsonObject | None]] = {
             "session.created": self._read_session,
@@ -89,7 +89,7 @@ class OpencodeEventRelay:
             "message.updated": self._read_message,
             "server.instance.disposed": _read_session_id,
         }
-        """Other events do not contain the state."""
+        """Readers by event type. Other events do not contain the state."""
 
     @property
     def busy_sessions(self) -> list[str]:
@@ -110,7 +110,7 @@ class OpencodeEventRelay:
         return [OpencodeEvent(kind, self._add_parent(payload, session), at) if other is None else replace(other, at=at)]
 
     def process_server_state(self, server_state: OpencodeServerState) -> list[OpencodeEvent]:
-        """Replace the state by that of the lists, and return it as one event; a heartbeat if it is still idle."""
+        """Replace the state with that in the lists and return it as one event, or a heartbeat if it is still idle."""
         is_news = self._is_first_report or bool(self.statuses or self.permissions or self.questions)
         self._is_first_report = False
         for info in server_state.sessions:
@@ -148,7 +148,7 @@ class OpencodeEventRelay:
         return other if is_stronger else None
 
     def _build_process_event(self, excluded_session: str = "") -> OpencodeEvent | None:
-        """Return the state of the whole process, without the work of one session; None if it is idle."""
+        """Return the state of the whole process, ignoring the work of one session; None if it is idle."""
         for kind, requests in zip(_WAITING_EVENTS, (self.permissions, self.questions), strict=True):
             for fields in requests.values():
                 return OpencodeEvent(kind, self._add_parent(_strip_request(fields), get_str(fields, "sessionID")))
@@ -247,7 +247,7 @@ class OpencodeEventRelay:
     def _read_message(self, fields: JsonObject) -> JsonObject | None:
         """Report only the start of a summary (a compaction), and record that the turn has an answer.
 
-        An aborted message is no answer, and a message that is repeated in the next turn does not answer that one.
+        An aborted message is no answer, and a message repeated in the next turn does not answer that turn.
         """
         info = get_object(fields, "info")
         message_id, session = get_str(info, "id"), get_str(info, "sessionID")
@@ -270,7 +270,7 @@ def parse_event_time(event_id: str, now_ms: int) -> int:
         low = int(digits, 16) if len(digits) == 9 else -1
     except ValueError:
         return 0
-    # The id lacks the high bits of the time: take those that bring it nearest to now.
+    # The id lacks the high bits of the time, so use those that bring it closest to now.
     span = 1 << _ID_TIME_BITS
     time = now_ms - now_ms % span + low
     nearest = min((time - span, time, time + span), key=lambda at: abs(now_ms - at))
@@ -288,7 +288,7 @@ def _strip_request(fields: JsonObject) -> JsonObject:
 
 
 def _remember(table: dict[str, ValueT], key: str, value: ValueT) -> None:
-    """Store a value and drop the oldest one above the limit."""
+    """Store a value, dropping the oldest one if the limit is exceeded."""
     table[key] = value
     if len(table) > _MAX_KNOWN:
         del table[next(iter(table))]

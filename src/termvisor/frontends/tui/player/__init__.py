@@ -1,1 +1,1 @@
-"""The player of `visor replay`: fetch frames (`frame_buffer`), step through them (`playback`), paint (`frame_view`)."""
+"""The player of `visor replay`: fetches frames (`frame_buffer`), steps through (`playback`), paints (`frame_view`)."""

@@ -1,6 +1,6 @@
-"""Fetch the frames of one pane from the daemon without blocking and with a limited read-ahead.
+"""Fetch one pane's frames from the daemon without blocking, with limited read-ahead.
 
-The daemon disconnects clients that do not read their answers, so a full buffer disconnects and later continues from the
+The daemon disconnects clients that do not read their answers, so a full buffer disconnects and later resumes after the
 last frame.
 """
 
@@ -19,10 +19,10 @@ from termvisor.ops.events._event_item import EventItem
 from termvisor.ops.history.replay import FrameItem
 from termvisor.settings import Paths
 
-# Keys are handled between two pulls.
+# Limited, because keys are handled between two pulls.
 _MAX_FRAMES_PER_PULL = 64
 _MAX_FAILURES = 2
-"""Consecutive failures before giving up: the daemon is gone, or cannot render this."""
+"""Consecutive failures before giving up: the daemon is gone or cannot render these frames."""
 
 
 class FrameBuffer:
@@ -35,12 +35,12 @@ class FrameBuffer:
         self.is_complete = False
 
     def seek(self, at: int | None) -> None:
-        """Continue with the frames from ``at`` on; None is the beginning."""
+        """Continue with the frames from ``at`` on. None means the beginning."""
         self.disconnect()
         self._next_at, self.is_complete = at, False
 
     def fileno(self) -> int | None:
-        """Return the descriptor that becomes readable when more frames arrive."""
+        """Return the file descriptor that becomes readable when more frames arrive."""
         return self._connection.fileno() if self._connection else None
 
     def pull_frames(self) -> list[ReplayFrame]:
@@ -55,16 +55,16 @@ class FrameBuffer:
         except VisorError as error:
             self.disconnect()
             self._failures += 1
-            # Only a daemon that went away may come back; other errors would repeat.
+            # Retry only if the daemon went away, because other errors would repeat.
             if not isinstance(error, Unavailable) or self._failures > _MAX_FAILURES:
                 raise
         if frames:
-            # Times are sent in milliseconds: continue one millisecond later, not one nanosecond.
+            # Times are sent in milliseconds, so continue one millisecond later instead of one nanosecond.
             self._failures, self._next_at = 0, frames[-1].at + 1_000_000
         return frames
 
     def disconnect(self) -> None:
-        """Close the connection, which stops the rendering in the daemon."""
+        """Close the connection, which stops rendering in the daemon."""
         if self._connection:
             self._connection.close()
         self._connection = None

@@ -1,6 +1,6 @@
 """Paint a replay frame and a status bar on the user's terminal. Pure.
 
-Invariant: only sanitized text and SGR colours of a recording are painted, within the terminal's rows and columns; the
+Invariant: only sanitized text and SGR colours from a recording are painted, within the terminal's rows and columns. The
 last row is the status bar.
 """
 
@@ -19,24 +19,25 @@ _KEY_HELP = (
     "space pause  ←→↑↓ seek  . e +- i  q quit",
     "space ←→ q",
 )
-"""The first of these that fits is shown."""
+"""Key help from longest to shortest. The first that fits is shown."""
 
 
 class FrameView(Struct, frozen=True):
-    """The rows on the terminal and the cursor position, None if it is hidden."""
+    """The rows on the terminal, and the cursor position (None if hidden)."""
 
     rows: tuple[str, ...]
     cursor: tuple[int, int] | None = None
 
 
 def build_view(playback: Playback, size: tuple[int, int], now: int, message: str = "") -> FrameView:
-    """Return the view of the current frame; ``size`` is columns and rows, ``message`` is shown in the status bar."""
+    """Build the view of the current frame. ``size`` is (columns, rows); ``message`` is shown in the status bar."""
     width, height = size
     room = max(0, height - 1)
     frame = playback.frame
     if frame is None:
         return FrameView((*([""] * room), _render_status_bar(message or "rendering …", width)))
-    top = _find_first_row(frame, room)
+    # Of a frame taller than the terminal, show the rows around the cursor.
+    top = max(0, min(frame.cursor_y - room + 1, frame.height - room))
     rows = [cut_row(sanitize_keep_colours(row), width) for row in frame.rows[top : top + room]]
     rows += [""] * (room - len(rows))
     cut_note = f"cut from {frame.width}×{frame.height}" if frame.width > width or frame.height > room else ""
@@ -48,7 +49,7 @@ def build_view(playback: Playback, size: tuple[int, int], now: int, message: str
 
 
 def encode_changes(old_view: FrameView | None, new_view: FrameView) -> bytes:
-    """Return the bytes that paint the changed rows, or all rows without an old view."""
+    """Return the bytes that paint the changed rows, or all rows if there is no old view."""
     old_rows = old_view.rows if old_view else ()
     parts = ["\x1b[?2026h\x1b[?25l", "" if old_view else "\x1b[0m\x1b[2J"]
     for index, row in enumerate(new_view.rows):
@@ -60,7 +61,7 @@ def encode_changes(old_view: FrameView | None, new_view: FrameView) -> bytes:
 
 
 def cut_row(row: str, width: int) -> str:
-    """Cut a row to ``width`` columns and keep its colours."""
+    """Cut a row to ``width`` columns, keeping its colours."""
     if measure_width(_COLOUR_ESCAPE.sub("", row)) <= width:
         return row
     result, used = "", 0
@@ -74,11 +75,6 @@ def cut_row(row: str, width: int) -> str:
     return result
 
 
-def _find_first_row(frame: ReplayFrame, visible_rows: int) -> int:
-    """Return the first visible row of a frame taller than the terminal, so that the cursor's row is visible."""
-    return max(0, min(frame.cursor_y - visible_rows + 1, frame.height - visible_rows))
-
-
 def _render_position(playback: Playback, frame: ReplayFrame, now: int) -> str:
     sign = "❚❚" if playback.is_paused else "■" if playback.is_at_end else "▶"
     idle = "" if playback.shortens_idle else " with idle time"
@@ -87,7 +83,7 @@ def _render_position(playback: Playback, frame: ReplayFrame, now: int) -> str:
 
 
 def _render_status_bar(state: str, width: int) -> str:
-    """Return the status bar in reverse video; the key help is dropped first if it does not fit."""
+    """Return the status bar in reverse video. If it does not fit, the key help is dropped first."""
     text = shorten(f" {state} ", width)
     room = width - measure_width(text)
     keys = next((f"{keys} " for keys in _KEY_HELP if measure_width(keys) < room), "")

@@ -1,6 +1,6 @@
-"""The state of a replay: current frame, speed, seeking and key commands. Pure; time passes only in `advance`.
+"""The state of a replay: current frame, speed, seeking and key commands. Pure: time passes only in `advance`.
 
-Invariant: the position never passes a frame that was not shown, and never runs ahead of the fetched frames.
+Invariant: the position never skips a frame that was not shown, and never runs ahead of the fetched frames.
 """
 
 from bisect import bisect_right
@@ -14,9 +14,9 @@ from termvisor.frontends.tui.raw_terminal import NAVIGATION_KEYS
 from termvisor.model.terminal.screen import ReplayFrame
 
 MAX_IDLE_NS = 2 * NS
-"""Longer pauses are shortened to this."""
+"""Longer idle times are shortened to this."""
 MAX_FRAMES = 4000
-"""Frames kept in memory; seeking back to an older one fetches it again."""
+"""Maximum frames kept in memory. Seeking back to an older frame fetches it again."""
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 SEEK_SECONDS = {"left": -10, "right": 10, "down": -60, "up": 60, "page_down": -600, "page_up": 600}
 
@@ -43,7 +43,7 @@ PLAYER_COMMANDS: dict[str, PlayerCommand] = {command: command for command in get
 
 
 class SeekRequest(Struct, frozen=True):
-    """A position that is not in memory: frames must be fetched from there on."""
+    """A position that is not in memory. Frames must be fetched from there on."""
 
     at: int
 
@@ -64,7 +64,7 @@ class Playback:
 
     @property
     def frame(self) -> ReplayFrame | None:
-        """The frame to show; after a seek the old one until the first new one arrives."""
+        """The frame to show; after a seek, the old frame until the first new one arrives."""
         return self._frames[self._index] if self._frames else self._frame_before_seek
 
     @property
@@ -81,7 +81,7 @@ class Playback:
         return self.has_all and self.frames_ahead == 0
 
     def add_frames(self, frames: Sequence[ReplayFrame]) -> None:
-        """Append later frames, in order; drop the oldest beyond MAX_FRAMES."""
+        """Append later frames in order, and drop the oldest ones beyond MAX_FRAMES."""
         if frames and not self._frames:
             self.position = frames[0].at
         self._frames += frames
@@ -94,7 +94,7 @@ class Playback:
             self._is_from_start = False
 
     def restart_at(self, at: int | None) -> None:
-        """Drop all frames; the next ones start at ``at``."""
+        """Drop all frames. The next frames start at ``at``."""
         self._frame_before_seek = self.frame
         self._frames, self._times, self._index = [], [], 0
         self._is_from_start, self.has_all = at is None, False
@@ -106,14 +106,14 @@ class Playback:
         self.position += int(seconds * self.speed * NS)
         while self.frames_ahead and (due := self._find_next_time()) <= self.position:
             self._index += 1
-            # After shortened idle time the position jumps to the frame's own time.
+            # After shortened idle time, jump to the frame's own time.
             self.position = max(self._times[self._index], self.position if due == self._times[self._index] else 0)
         if not self.frames_ahead:
-            # While more frames are on their way the position may run a little ahead, but not past unseen output.
+            # While more frames are being fetched, the position may run slightly ahead, but not past unseen output.
             self.position = min(self.position, self._times[-1] + (0 if self.has_all else MAX_IDLE_NS))
 
     def compute_delay(self) -> float | None:
-        """Return the seconds until the next frame is due; None if none is."""
+        """Return the seconds until the next frame is due; None if there is none."""
         if self.is_paused or not self.frames_ahead:
             return None
         return max(0.0, (self._find_next_time() - self.position) / NS / self.speed)
@@ -136,7 +136,7 @@ class Playback:
         return None
 
     def seek_to(self, at: int) -> SeekRequest | None:
-        """Go to a time; return a SeekRequest if its frames must be fetched."""
+        """Go to a time. Return a SeekRequest if its frames must be fetched."""
         if not self._frames:
             return None
         is_before = at < self._times[0] and not self._is_from_start
@@ -148,7 +148,7 @@ class Playback:
         return None
 
     def _find_next_time(self) -> int:
-        """Return the time at which the next frame is due; earlier than its own if idle time is shortened."""
+        """Return when the next frame is due, which is before its own time if idle time is shortened."""
         due = self._times[self._index + 1]
         return min(due, self._times[self._index] + MAX_IDLE_NS) if self.shortens_idle else due
 

@@ -1,4 +1,4 @@
-"""Run `visor replay` on a terminal: fetch frames, advance, paint, and wait for a key, the next frame or more data."""
+"""Run `visor replay` in a terminal: fetch frames, advance, paint, and wait for a key, the next frame or more data."""
 
 from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import NS, SystemClock
@@ -14,9 +14,9 @@ from termvisor.settings import resolve_paths
 
 _PREFETCH_FRAMES = 600
 _IDLE_DISCONNECT_S = 5.0
-"""Disconnect from the daemon after this time without need for more frames."""
+"""Disconnect from the daemon if no more frames were needed for this long."""
 _SAME_POSITION_NS = NS // 2
-"""An event this close before the position is the current one, not the previous one."""
+"""An event this close before the position counts as the current one, not the previous one."""
 
 
 def run_player(args: ReplayArgs) -> int:
@@ -91,7 +91,7 @@ class _ReplayPlayer:
         self._shown_view = view
 
     def _handle_key(self, key: str) -> bool:
-        """Handle a key; return True if it quits."""
+        """Handle a key press; return True if it quits the player."""
         self._message = ""
         command: PlayerCommand | SeekRequest | None = self._playback.handle_key(key)
         if command in ("next_event", "previous_event"):
@@ -113,7 +113,7 @@ class _ReplayPlayer:
 
 
 def find_nearest_event(events: list[Event], position: int, *, is_next: bool) -> Event | None:
-    """Return the next or previous event from a position; an event at the position itself is neither."""
+    """Return the event after or before a position. An event at the position itself is neither."""
     if is_next:
         return next((event for event in events if event.at > position + 1_000_000), None)
     return next((event for event in reversed(events) if event.at < position - _SAME_POSITION_NS), None)

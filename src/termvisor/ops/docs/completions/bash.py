@@ -3,14 +3,7 @@
 from shlex import quote
 
 from termvisor.ops.api.operation import COMMAND_GROUPS
-from termvisor.ops.docs.completions.completion_command import (
-    GLOBAL_FLAGS,
-    fill_template,
-    list_commands,
-    list_first_words,
-    list_group_members,
-    list_robot_words,
-)
+from termvisor.ops.docs.completions import completion_command
 
 _SCRIPT_TEMPLATE = r"""# Completion of visor for bash. Load it with: source <(visor completion bash)
 
@@ -94,12 +87,14 @@ complete -F _visor visor
 
 
 def render_script() -> str:
-    commands = list(list_commands())
+    commands = list(completion_command.list_commands())
     values = [(f"{command.name} {flag}", spec) for command in commands for flag, spec in command.flags.items() if spec]
-    groups = [(group, " ".join(list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
+    groups = [(group, " ".join(completion_command.list_group_members(group))) for group in sorted(COMMAND_GROUPS)]
     parts = {
         "values": _render_cases(values, "return"),
-        "everywhere": _render_cases([(flag, spec) for flag, spec in GLOBAL_FLAGS.items() if spec], "return"),
+        "everywhere": _render_cases(
+            [(flag, spec) for flag, spec in completion_command.GLOBAL_FLAGS.items() if spec], "return"
+        ),
         "flags": _render_cases([(command.name, " ".join(command.flags)) for command in commands if command.flags]),
         "places": _render_cases(
             [*groups, *((command.name, command.positional) for command in commands if command.positional)]
@@ -110,11 +105,11 @@ def render_script() -> str:
             for alias in command.aliases
         ),
         "groups": " ".join(sorted(COMMAND_GROUPS)),
-        "all": " ".join(GLOBAL_FLAGS),
-        "first_words": quote(" ".join(list_first_words())),
-        "robot_words": quote(" ".join(list_robot_words())),
+        "all": " ".join(completion_command.GLOBAL_FLAGS),
+        "first_words": quote(" ".join(completion_command.list_first_words())),
+        "robot_words": quote(" ".join(completion_command.list_robot_words())),
     }
-    return fill_template(_SCRIPT_TEMPLATE, parts)
+    return completion_command.fill_template(_SCRIPT_TEMPLATE, parts)
 
 
 def _render_cases(pairs: list[tuple[str, str]], end: str = "") -> str:

@@ -102,7 +102,7 @@ def list_robot_words() -> dict[str, str]:
 
 
 def fill_template(template: str, parts: dict[str, str]) -> str:
-    """Replace each ``@name@`` in a script by its part."""
+    """Replace each ``@name@`` in a script with its part."""
     for name, part in parts.items():
         template = template.replace(f"@{name}@", part)
     return template

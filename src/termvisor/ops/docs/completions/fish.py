@@ -3,16 +3,7 @@
 from collections.abc import Iterator
 
 from termvisor.ops.api.operation import COMMAND_GROUPS
-from termvisor.ops.docs.completions.completion_command import (
-    ANY_VALUE,
-    PANE_VALUE,
-    PATH_VALUE,
-    CompletionCommand,
-    list_commands,
-    list_first_words,
-    list_group_members,
-    list_robot_words,
-)
+from termvisor.ops.docs.completions import completion_command
 
 _SCRIPT_HEAD = r"""# Completion of visor for fish. Load it with: visor completion fish | source
 
@@ -65,7 +56,7 @@ complete -c visor -s h -l help -d 'Show help.'
 
 
 def render_script() -> str:
-    commands = list(list_commands())
+    commands = list(completion_command.list_commands())
     names = "\n".join(
         f"                case {_quote(alias)}\n                    set key {_quote(command.name)}"
         for command in commands
@@ -77,31 +68,31 @@ def render_script() -> str:
 
 
 def _render_words() -> Iterator[str]:
-    for word, doc in list_first_words().items():
+    for word, doc in completion_command.list_first_words().items():
         yield f"complete -c visor -n '__visor_at \"\"; and not __visor_is_robot' -a {_quote(word)} -d {_quote(doc)}"
-    for word, doc in list_robot_words().items():
+    for word, doc in completion_command.list_robot_words().items():
         yield f"complete -c visor -n '__visor_at \"\"; and __visor_is_robot' -a {_quote(word)} -d {_quote(doc)}"
     for group in sorted(COMMAND_GROUPS):
-        for word, doc in list_group_members(group).items():
+        for word, doc in completion_command.list_group_members(group).items():
             yield f"complete -c visor -n '__visor_at {group}' -a {_quote(word)} -d {_quote(doc)}"
 
 
-def _render_command(command: CompletionCommand) -> Iterator[str]:
+def _render_command(command: completion_command.CompletionCommand) -> Iterator[str]:
     at = f"complete -c visor -n '__visor_at {command.name}'"
     for flag, spec in command.flags.items():
         name = f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
         yield f"{at} {name}{_render_value_options(spec)} -d {_quote(command.docs.get(flag, ''))}"
-    if command.positional not in ("", ANY_VALUE):
+    if command.positional not in ("", completion_command.ANY_VALUE):
         yield f"{at}{_render_value_options(command.positional).replace(' -x', '').replace(' -r -F', ' -F')}"
 
 
 def _render_value_options(values: str) -> str:
     """Return the options of `complete` for possible values."""
-    if values in ("", ANY_VALUE):
+    if values in ("", completion_command.ANY_VALUE):
         return "" if values == "" else " -x"
-    if values == PATH_VALUE:
+    if values == completion_command.PATH_VALUE:
         return " -r -F"
-    return " -x -a '(__visor_panes)'" if values == PANE_VALUE else f" -x -a {_quote(values)}"
+    return " -x -a '(__visor_panes)'" if values == completion_command.PANE_VALUE else f" -x -a {_quote(values)}"
 
 
 def _quote(text: str) -> str:

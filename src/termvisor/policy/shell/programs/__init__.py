@@ -1,4 +1,4 @@
-"""Analyzers of known programs, one module for each topic with a table ANALYZERS from program to analyzer."""
+"""Analyzers of known programs, one module per topic, each with a table ANALYZERS from program to analyzer."""
 
 from termvisor.policy.shell.call import EffectAnalyzer
 from termvisor.policy.shell.programs import (
@@ -14,7 +14,7 @@ from termvisor.policy.shell.programs import (
     wrapper,
 )
 
-# The order is that of the findings of a program that several modules know, such as rsync.
+# This order determines the order of findings for programs in several modules, such as rsync.
 PROGRAM_MODULES = (wrapper, interpreter, files, git, system, network, database, container, terminal, secret)
 
 

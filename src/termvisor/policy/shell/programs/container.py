@@ -1,11 +1,10 @@
-"""Analyze container, cluster and cloud tools: commands run inside them, and changes of resources."""
+"""Analyze container, cluster and cloud tools: commands run inside them, and changes to resources."""
 
 import re
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects, parse_options
 from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 from termvisor.policy.shell.word import ShellWord
 
@@ -47,7 +46,7 @@ _ENGINE_GROUPS = ("compose", "container", "image", "volume", "network", "system"
 
 
 def _analyze_engine(call: ProgramCall) -> CommandEffect:
-    """Analyze docker and podman: the words after the container or image are the program that runs inside."""
+    """Analyze docker and podman. The words after the container or image are the program that runs inside."""
     options = parse_options(call.arguments, _ENGINE_OPTIONS, stops_at_operand=True)
     words = list(options.rest)
     if words and words[0].text in _ENGINE_GROUPS:
@@ -65,7 +64,7 @@ def _analyze_engine(call: ProgramCall) -> CommandEffect:
 def _analyze_inside(call: ProgramCall, words: tuple[ShellWord, ...]) -> CommandEffect:
     options = parse_options(words, _RUN_OPTIONS, stops_at_operand=True)
     inner = options.rest[1:]
-    # The entry point is the program, and the words after the image are its arguments.
+    # The entry point is the program; the words after the image are its arguments.
     entry = options.find_value("--entrypoint")
     inner = (entry, *inner) if entry else inner
     is_privileged = options.has("--privileged", "--cap-add") or any(
@@ -85,7 +84,7 @@ def _analyze_cluster(call: ProgramCall) -> CommandEffect:
         return classify("dynamic")
     if verb in ("exec", "run", "debug"):
         cut = texts.index("--") + 1 if "--" in texts else len(texts)
-        # Without `--` the first operand is the pod, and the words after it are the command.
+        # Without `--`, the first operand is the pod and the words after it are the command.
         inner = (
             call.arguments[cut:] or parse_options(options.rest[1:], _CLUSTER_OPTIONS, stops_at_operand=True).rest[1:]
         )
@@ -107,7 +106,7 @@ def _analyze_cloud(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_terraform(call: ProgramCall) -> CommandEffect:
-    """Analyze terraform and tofu, which also destroy by options such as `plan -destroy`."""
+    """Analyze terraform and tofu, which can also destroy through options such as `plan -destroy`."""
     verbs = [word.text for word in parse_options(call.arguments, _VERB_OPTIONS).operands[:1]]
     changes = ("destroy", "apply", "import", "taint", "untaint", "state", "force-unlock")
     has_destroy = any("destroy" in word.text for word in call.arguments)

@@ -5,8 +5,7 @@ from itertools import dropwhile, pairwise, takewhile
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects, parse_options
 from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
@@ -14,7 +13,7 @@ _FIND_TEST_NAMES = (
     "-name -iname -path -ipath -regex -iregex -mtime -mmin -ctime -atime -newer -size -empty -user -group -perm"
     " -inum -maxdepth -amin -cmin -wholename"
 )
-# Tests of find that limit what `-delete` removes.
+# `find` tests that limit what `-delete` removes.
 _FIND_TESTS = frozenset(_FIND_TEST_NAMES.split())
 _READERS = "cat less more head tail tac nl bat xxd od strings base64 hexdump sort cut wc diff md5sum sha256sum"
 _WIDE_MODE = re.compile(
@@ -67,7 +66,7 @@ def _analyze_find(call: ProgramCall) -> CommandEffect:
 
 
 def _find_executed_calls(call: ProgramCall, roots: tuple[ShellWord, ...]) -> list[ProgramCall]:
-    """Return the calls of `-exec`, with the searched paths in place of `{}`."""
+    """Return the calls made by `-exec`, with the searched paths in place of `{}`."""
     calls: list[ProgramCall] = []
     current: list[ShellWord] | None = None
     for word in call.arguments:
@@ -82,7 +81,7 @@ def _find_executed_calls(call: ProgramCall, roots: tuple[ShellWord, ...]) -> lis
 
 
 def _substitute_found_path(words: list[ShellWord], root: ShellWord) -> list[ShellWord]:
-    """Replace `{}` by everything below the root; inside a longer text (`sh -c 'rm {}'`) it is unknown."""
+    """Replace `{}` with everything below the root; within a longer text (`sh -c 'rm {}'`) it is unknown."""
     inside = replace(root, text=f"{root.text.rstrip('/')}/*", is_pattern=True)
     return [
         inside if word.text == "{}" else replace(word, text=word.text.replace("{}", UNKNOWN_TEXT)) for word in words
@@ -95,7 +94,7 @@ def _find_print_files(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
 
 
 def _analyze_mode(call: ProgramCall) -> CommandEffect:
-    """Analyze chmod: recursive, set-user-id and world-writable changes count, `chmod +x script` does not."""
+    """Analyze chmod. Recursive, set-user-id and world-writable changes count; `chmod +x script` does not."""
     options = parse_options([word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference")
     mode = options.operands[0].text if options.operands else ""
     is_wide = options.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or UNKNOWN_TEXT in mode
@@ -103,7 +102,7 @@ def _analyze_mode(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_search(call: ProgramCall) -> CommandEffect:
-    """Analyze grep: the first operand is a pattern, unless an option contains it."""
+    """Analyze grep. The first operand is the pattern, unless an option holds it."""
     options = parse_options(call.arguments, "-e -f -m -A -B -C -g -t --regexp --file --include --exclude --glob --type")
     return CommandEffect(
         reads=options.operands if options.find_value("-e", "-f", "--regexp", "--file") else options.operands[1:]

@@ -1,13 +1,19 @@
-"""Analyze git: commands that rewrite history or discard uncommitted changes."""
+"""Analyze git commands that rewrite history or discard uncommitted changes."""
 
 from collections.abc import Callable, Iterator
 
-from termvisor.policy.shell.call import CommandEffect, ProgramCall, classify, merge_effects
-from termvisor.policy.shell.getopt import ParsedOptions, parse_options
+from termvisor.policy.shell.call import (
+    CommandEffect,
+    ParsedOptions,
+    ProgramCall,
+    classify,
+    merge_effects,
+    parse_options,
+)
 from termvisor.policy.shell.word import ShellWord
 
 _GLOBAL_OPTIONS = "-C -c --git-dir --work-tree --namespace --config-env --exec-path"
-# Prefixes of settings that make git run a program.
+# Prefixes of git settings that make git run a program.
 _CODE_SETTINGS = (
     "alias. core.pager core.editor core.sshcommand core.hookspath core.fsmonitor pager. diff.external gpg.program"
     " sequence.editor credential.helper protocol.ext filter. include."
@@ -29,16 +35,12 @@ def _match_first_operand(*verbs: str) -> Callable[[ParsedOptions], bool]:
 
 
 def _is_checkout_discard(options: ParsedOptions) -> bool:
-    """Return True for `checkout .`, `checkout ref path` and `checkout -f`; switching to a branch is harmless."""
+    """Return True for `checkout .`, `checkout ref path` and `checkout -f`. Switching branches is harmless."""
     if options.has("-f", "--force", "-p", "--patch", "--ours", "--theirs"):
         return True
     paths = [word.text for word in options.operands]
     is_new = options.has("-b", "-B", "--orphan", "-t", "--track")
     return not is_new and (len(paths) > 1 or paths[:1] in (["."], ["*"], ["./"], [":/"]))
-
-
-def _is_restore_discard(options: ParsedOptions) -> bool:
-    return not options.has("--staged", "-S") or options.has("--worktree", "-W")
 
 
 REWRITE_CHECKS: dict[str, Callable[[ParsedOptions], bool]] = {
@@ -59,7 +61,7 @@ DISCARD_CHECKS: dict[str, Callable[[ParsedOptions], bool]] = {
     "reset": lambda options: options.has("--hard", "--merge", "--keep"),
     "clean": lambda options: not options.has("-n", "--dry-run"),
     "checkout": _is_checkout_discard,
-    "restore": _is_restore_discard,
+    "restore": lambda options: not options.has("--staged", "-S") or options.has("--worktree", "-W"),
     "switch": lambda options: options.has("-f", "--force", "--discard-changes", "-C"),
     "stash": _match_first_operand("drop", "clear"),
     "worktree": lambda options: _match_first_operand("remove")(options) and options.has("-f", "--force"),

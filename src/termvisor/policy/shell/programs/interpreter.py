@@ -1,17 +1,16 @@
-"""Analyze programs that run a text: shells and other interpreters, with scripts from arguments, pipes and files."""
+"""Analyze shells and other interpreters, which run scripts from arguments, pipes and files."""
 
 import re
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects, parse_options
 from termvisor.policy.shell.programs.program_table import build_analyzers, split_names
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 DOWNLOADERS = ("curl", "wget", "fetch", "aria2c", "lwp-request", "http", "https", "xh", "lynx", "ftp")
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "elvish", "nu")
-# The options of each language that contain code.
+# Options whose value is code, by interpreter.
 CODE_FLAGS_BY_LANGUAGE = split_names(
     {
         "python pypy ipython expect ex": "-c",
@@ -34,7 +33,7 @@ _AWK_EXECUTE = re.compile(r"\bsystem\s*\(|\|\s*[\"&]|\|\s*getline|\"\s*\|")
 
 
 def analyze_input(call: ProgramCall, unknown_class: str = "dynamic") -> CommandEffect:
-    """Analyze the input of a program that runs it: literal texts are scripts, anything else is ``unknown_class``."""
+    """Analyze the input that a program runs: literal text is a script, anything else is ``unknown_class``."""
     if any(is_download(source) for source in (*call.fed_by, *call.substituted)):
         return classify("remote_code")
     if call.input_text:
@@ -53,17 +52,17 @@ def is_download(call: ProgramCall) -> bool:
 
 
 def _find_printed_text(call: ProgramCall) -> ShellWord | None:
-    """Return the text that a call prints if its own words contain it."""
+    """Return the text that a call prints, if its own words contain it."""
     if call.name in ("echo", "printf"):
         texts = [word.text for word in call.arguments if word.text not in ("-e", "-n", "-E", "--")]
         text = " ".join(texts).replace("\\n", "\n").replace("%s", " ").replace("\\t", " ")
-        # Escapes of printf and echo differ between shells, so a text with others than these is unknown.
+        # printf and echo escapes differ between shells, so a text with any other escape counts as unknown.
         return ShellWord(UNKNOWN_TEXT if "\\" in text else text, call.start, call.end)
     return call.input_text if call.name == "cat" and not call.arguments else None
 
 
 def _analyze_shell(call: ProgramCall) -> CommandEffect:
-    """Analyze a shell; options that start with `+` are skipped."""
+    """Analyze a shell, skipping options that start with `+`."""
     arguments = [word for word in call.arguments if not word.text.startswith("+")]
     options = parse_options(arguments, "-o -O --rcfile --init-file -C --init-command", stops_at_operand=True)
     words = options.rest
@@ -128,7 +127,7 @@ def _analyze_trap(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_command_option(call: ProgramCall) -> CommandEffect:
-    """Analyze programs whose option `-c` is a command line."""
+    """Analyze programs whose `-c` option is a command line."""
     classes = ("privilege",) if call.name in ("su", "runuser") else ()
     options = parse_options(call.arguments, "-c --command -s -g --shell --run --session-command")
     texts = options.find_values("-c", "--command", "--run", "--session-command")
@@ -160,7 +159,7 @@ def _analyze_sed(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_arithmetic(call: ProgramCall) -> CommandEffect:
-    """Analyze arithmetic: `let 'a[$(b)]=1'` runs b although it is quoted."""
+    """Analyze arithmetic. `let 'a[$(b)]=1'` runs b although it is quoted."""
     return classify("dynamic", when=any("$(" in word.text or "`" in word.text for word in call.arguments))
 
 

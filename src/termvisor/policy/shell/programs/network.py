@@ -4,8 +4,16 @@ import re
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, get_program_name, merge_effects
-from termvisor.policy.shell.getopt import ParsedOptions, parse_options
+from termvisor.policy.shell.call import (
+    NO_EFFECT,
+    CommandEffect,
+    ParsedOptions,
+    ProgramCall,
+    classify,
+    get_program_name,
+    merge_effects,
+    parse_options,
+)
 from termvisor.policy.shell.programs.interpreter import SHELLS, analyze_input
 from termvisor.policy.shell.programs.program_table import build_analyzers
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
@@ -30,7 +38,7 @@ _UPLOAD = CommandEffect(classes=("network_exfiltration",), hosts=(UNKNOWN_HOST,)
 
 
 def parse_host(text: str) -> str:
-    """Return the host of an address; `?` if it is unknown, empty for this machine."""
+    """Return the host of an address; `?` if unknown, empty for this machine."""
     if not text or UNKNOWN_TEXT in re.split(r"[/?#]", text.partition("://")[2] or text)[0]:
         return UNKNOWN_HOST
     rest = text.partition("://")[2] or text
@@ -60,7 +68,7 @@ def _analyze_curl(call: ProgramCall) -> CommandEffect:
 
 
 def _has_sent_data(call: ProgramCall, options: ParsedOptions, words: tuple[ShellWord, ...]) -> bool:
-    """Return True if files, input or the output of another program are sent; a literal text does not count."""
+    """Return True if the call sends files, its input or another program's output. Literal text does not count."""
     values = options.find_values(*_DATA_OPTIONS)
     has_file = any("@" in word.text or not word.is_known for word in values) or options.find_values(*_FILE_OPTIONS)
     address = (*words, *options.find_values("-H", "--header"))
@@ -68,7 +76,7 @@ def _has_sent_data(call: ProgramCall, options: ParsedOptions, words: tuple[Shell
 
 
 def _analyze_ssh(call: ProgramCall) -> CommandEffect:
-    """Analyze ssh: the words after the host are a command line for the other machine."""
+    """Analyze ssh. The words after the host are a command line for the remote machine."""
     options = parse_options(call.arguments, _SSH_OPTIONS, stops_at_operand=True)
     words = parse_options(options.rest[1:], _SSH_OPTIONS, stops_at_operand=True).rest if options.rest else ()
     text = " ".join(word.text for word in words)
@@ -89,7 +97,7 @@ def _analyze_ssh(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_remote_copy(call: ProgramCall) -> CommandEffect:
-    """Analyze scp and rsync: files are sent to a remote last operand, and fetched from other remote operands."""
+    """Analyze scp and rsync: a remote last operand receives files, other remote operands are downloaded from."""
     options = parse_options(
         call.arguments, f"{_SSH_OPTIONS} --exclude --include --rsh -T -M --files-from --bwlimit --backup-dir"
     )
@@ -105,11 +113,11 @@ def _analyze_remote_copy(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_raw_connection(call: ProgramCall) -> CommandEffect:
-    """Analyze nc, socat, telnet and ftp: bytes to another machine; `-e` gives it a shell."""
+    """Analyze nc, socat, telnet and ftp, which send bytes to another machine. `-e` gives it a shell."""
     options = parse_options(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
     runs = options.has("-e", "-c", "--exec", "--sh-exec") or any("exec:" in w.text.casefold() for w in call.arguments)
     hosts = _parse_hosts([word.text for word in options.operands[:1]] or [UNKNOWN_HOST])
-    # Its addresses have their own syntax, with the host anywhere in them.
+    # socat addresses have their own syntax, with the host anywhere in them.
     if call.name == "socat":
         hosts = (UNKNOWN_HOST,)
     effect = CommandEffect(hosts=hosts, classes=("remote_code",) if runs else ())
@@ -117,17 +125,13 @@ def _analyze_raw_connection(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_name_lookup(call: ProgramCall) -> CommandEffect:
-    """Analyze DNS lookups: the name can carry the output of another program."""
+    """Analyze DNS lookups. The name can carry another program's output."""
     is_computed = call.substituted and not all(word.is_known for word in call.arguments)
     return classify("network_exfiltration", when=is_computed)
 
 
-def _analyze_mail(call: ProgramCall) -> CommandEffect:
-    return _UPLOAD if call.reads_stdin or call.arguments else NO_EFFECT
-
-
 def _analyze_object_store(call: ProgramCall) -> CommandEffect:
-    """Analyze object store clients: the last operand of a copy is its target."""
+    """Analyze object store clients. The last operand of a copy is its target."""
     words = [word.text for word in parse_options(call.arguments, "--profile --region --exclude --include").operands]
     verbs = ("cp", "mv", "sync", "rsync", "copy", "copyto", "move", "rcp", "put", "upload")
     is_copy = any(verb in words[:2] for verb in verbs)
@@ -142,7 +146,7 @@ ANALYZERS = build_analyzers(
         "scp rsync sftp": _analyze_remote_copy,
         "nc socat telnet ftp lftp": _analyze_raw_connection,
         "dig nslookup host ping drill": _analyze_name_lookup,
-        "mail mailx sendmail mutt msmtp": _analyze_mail,
+        "mail mailx sendmail mutt msmtp": lambda call: _UPLOAD if call.reads_stdin or call.arguments else NO_EFFECT,
         "aws gsutil rclone s3cmd mc azcopy": _analyze_object_store,
     }
 )

@@ -1,4 +1,4 @@
-"""The table format of known programs: a name, or several, and a rule or a function that analyzes their calls."""
+"""The table format for known programs: one or more names, and a rule or function that analyzes their calls."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,16 +6,15 @@ from typing import Literal, TypeVar
 
 from msgspec import Struct
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, EffectAnalyzer, ProgramCall
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, EffectAnalyzer, ProgramCall, parse_options
 
 T = TypeVar("T")
 OperandUse = Literal["none", "all", "rest", "sources", "target"]
-"""``rest``: all but the first. ``target``: the value of `-t`, else the last operand; ``sources``: all before it."""
+"""``rest``: all but the first. ``target``: the value of `-t` or the last operand. ``sources``: all before it."""
 
 
 class ProgramEffectRule(Struct, frozen=True, kw_only=True):
-    """The effect of a simple program. It has none unless every condition that is set holds; lists are in one text."""
+    """The effect of a simple program, if all conditions that are set hold. Lists are space-separated text."""
 
     classes: tuple[str, ...] = ()
     options_with_value: str = ""
@@ -34,7 +33,7 @@ class ProgramEffectRule(Struct, frozen=True, kw_only=True):
 
 
 def build_analyzers(table: Mapping[str, ProgramEffectRule | EffectAnalyzer]) -> dict[str, EffectAnalyzer]:
-    """Return the analyzer of each program; a key of the table holds the names of one or more."""
+    """Return the analyzer of each program. Each key of the table holds one or more program names."""
     return {
         name: partial(_analyze_by_rule, entry) if isinstance(entry, ProgramEffectRule) else entry
         for name, entry in split_names(table).items()
@@ -42,7 +41,7 @@ def build_analyzers(table: Mapping[str, ProgramEffectRule | EffectAnalyzer]) -> 
 
 
 def split_names(table: Mapping[str, T]) -> dict[str, T]:
-    """Return a table with one name in each key, from one whose keys hold one or more."""
+    """Expand a table whose keys hold one or more names into a table with one name per key."""
     return {name: entry for names, entry in table.items() for name in names.split()}
 
 

@@ -1,9 +1,8 @@
-"""Analyze programs that print secrets, and recognize the paths of secret files."""
+"""Analyze programs that print secrets, and recognize paths of secret files."""
 
 import re
 
-from termvisor.policy.shell.call import CommandEffect, ProgramCall, classify
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import CommandEffect, ProgramCall, classify, parse_options
 from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 from termvisor.policy.shell.word import ShellWord
 
@@ -26,7 +25,7 @@ _NAMING_PROGRAMS = frozenset(_NAMING_PROGRAM_NAMES.split())
 
 
 def has_secret_path(call: ProgramCall) -> bool:
-    """Return True if a word that the program may open is a secret path; some programs only name paths."""
+    """Return True if the program may open a secret path. Some programs only name paths without opening them."""
     words = [redirect.word for redirect in call.redirects if redirect.direction != "out"]
     if call.name not in _NAMING_PROGRAMS:
         words += _find_openable_words(call)
@@ -34,19 +33,19 @@ def has_secret_path(call: ProgramCall) -> bool:
 
 
 def is_naming_program(program: str) -> bool:
-    """Return True for a program that does not open its paths, or is classified by what it does to them."""
+    """Return True if the program does not open the paths it names, or is classified by its effect on them."""
     return program in _NAMING_PROGRAMS
 
 
 def is_secret_path(path: str) -> bool:
-    """Return True for the path of a secret, or a pattern that may match one."""
+    """Return True if the path names a secret file, or is a pattern that may match one."""
     if _SECRET_FILE.search(path) or _SECRET_FOLDER.search(path):
         return True
     return bool(re.search(r"[*?\[]", path)) and bool(re.search(r"\.(?:ssh|gnupg|aws|password-store)/", path))
 
 
 def _find_openable_words(call: ProgramCall) -> list[ShellWord]:
-    """Return the arguments without the key that scp logs in with and the pattern that grep searches for."""
+    """Return the arguments, except scp's login key and grep's search pattern."""
     if call.name in ("scp", "sftp", "rsync"):
         return list(parse_options(call.arguments, "-i -e -o -F -P -J --rsh --exclude --include").operands)
     if call.name in ("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk"):
@@ -55,7 +54,7 @@ def _find_openable_words(call: ProgramCall) -> list[ShellWord]:
 
 
 def _analyze_password_store(call: ProgramCall) -> CommandEffect:
-    """Analyze pass and gopass, which print the secret of a name that is not a verb."""
+    """Analyze pass and gopass, which print the secret named by an operand that is not a verb."""
     texts = [word.text for word in call.arguments]
     shows = ("show", "-c") if call.name == "pass" else ("show", "cat")
     is_bare = texts[:1] and texts[0] not in ("ls", "find", "git", "help", "insert")

@@ -1,7 +1,6 @@
 """Analyze programs that manage packages, services, processes, accounts, disks and the machine."""
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects, parse_options
 from termvisor.policy.shell.programs.interpreter import analyze_input
 from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers, split_names
 
@@ -88,7 +87,7 @@ def _analyze_machine(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_schedule(call: ProgramCall) -> CommandEffect:
-    """Analyze crontab and at, which schedule a later run unless they only list."""
+    """Analyze crontab and at, which schedule commands unless they only list them."""
     if parse_options(call.arguments, "-u").has("-l"):
         return NO_EFFECT
     return merge_effects(classify("service_change"), analyze_input(call) if call.name != "crontab" else NO_EFFECT)
@@ -101,7 +100,7 @@ def _analyze_kill(call: ProgramCall) -> CommandEffect:
 
 
 def _analyze_service_script(call: ProgramCall) -> CommandEffect:
-    """Analyze `service`, whose first operand is the service and the second the verb."""
+    """Analyze `service`, whose first operand is the service and whose second is the verb."""
     texts = [word.text for word in parse_options(call.arguments, _SERVICE_OPTIONS).operands[1:]]
     return classify("service_change", when=texts and texts[0] not in _STATUS_VERBS.split())
 

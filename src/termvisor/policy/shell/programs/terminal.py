@@ -1,8 +1,7 @@
 """Analyze programs that bypass the gate: terminal multiplexers, Termvisor itself, input injection, shell history."""
 
 from termvisor.policy.request import TEXT_BY_KEY
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects, parse_options
 from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
 from termvisor.policy.shell.word import ShellWord
 

@@ -3,15 +3,14 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, merge_effects
-from termvisor.policy.shell.getopt import parse_options
+from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, merge_effects, parse_options
 from termvisor.policy.shell.programs.interpreter import analyze_input
 from termvisor.policy.shell.programs.program_table import build_analyzers, split_names
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 
 class WrapperProgram(Struct, frozen=True):
-    """``skipped_operands`` is the number of operands before the program."""
+    """``skipped_operands`` is the number of operands before the wrapped program."""
 
     options_with_value: str = ""
     skipped_operands: int = 0
@@ -67,7 +66,7 @@ _PLAIN_WRAPPERS = (
 )
 WRAPPERS |= {name: WrapperProgram() for name in _PLAIN_WRAPPERS.split()}
 
-# Options with a value, by program and by the subcommand that runs another program.
+# Options that take a value, by program and by the subcommand that runs another program.
 _OPTIONS_BY_SUBCOMMAND = split_names(
     {
         "uv": {"run": "-p --python --with --extra --group --project --directory --env-file"},
@@ -82,7 +81,7 @@ _OPTIONS_BY_SUBCOMMAND = split_names(
     }
 )
 _SUBCOMMANDS_WITH_OPERAND = ("direnv", "aws-vault")
-# The module that starts a program with an account; its arguments are a folder, the account, `--`, the program.
+# The module that starts a program with an account. Its arguments are a folder, the account, `--`, the program.
 _ACCOUNT_LAUNCHER = "termvisor.accounts.launcher"
 
 
@@ -145,22 +144,18 @@ def _analyze_subcommand(call: ProgramCall) -> CommandEffect:
     return _analyze_inner(call, _skip_dashes(words), WrapperProgram(valued))
 
 
-def _analyze_account_launch(call: ProgramCall) -> CommandEffect:
-    return _analyze_inner(call, _skip_dashes(call.arguments[2:]), WrapperProgram())
-
-
 def _skip_dashes(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return words[1:] if words and words[0].text == "--" else words
 
 
 def is_account_launch(call: ProgramCall) -> bool:
-    """Return True for a Python call of the account launcher."""
+    """Return True if the call runs the account launcher module with a Python interpreter."""
     module = parse_options(call.arguments, "-m -W -X", stops_at_operand=True).find_value("-m")
     return call.name == "python" and module is not None and module.text == _ACCOUNT_LAUNCHER
 
 
 def _analyze_xargs(call: ProgramCall) -> CommandEffect:
-    """Analyze `xargs`, whose operands come from its input and are unknown."""
+    """Analyze `xargs`, which reads unknown operands from its input."""
     valued = "-a -d -E -I -J -L -n -P -R -s --arg-file --delimiter --max-args --max-procs --replace --max-lines"
     options = parse_options(call.arguments, valued, stops_at_operand=True)
     placeholder_option = options.find_value("-I", "-J", "--replace")
@@ -170,13 +165,13 @@ def _analyze_xargs(call: ProgramCall) -> CommandEffect:
     words = list(options.rest)
     if placeholder:
         words = [replace(word, text=word.text.replace(placeholder, UNKNOWN_TEXT)) for word in words]
-    # xargs appends what it reads as operands.
+    # xargs appends the words it reads as operands.
     words.append(ShellWord(UNKNOWN_TEXT, call.start, call.end))
     return CommandEffect(calls=(replace(call, words=tuple(words), input_text=None, fed_by=()),))
 
 
 def _analyze_parallel(call: ProgramCall) -> CommandEffect:
-    """Analyze `parallel`: the words before `:::` are a command line, the others its arguments or command lines."""
+    """Analyze `parallel`. Words before `:::` are a command line; the others are its arguments or command lines."""
     texts = [
         word.text for word in parse_options(call.arguments, "-j -a -I --jobs --joblog", stops_at_operand=True).rest
     ]
@@ -197,6 +192,6 @@ ANALYZERS = build_analyzers(
         "sudo": _analyze_sudo,
         "xargs": _analyze_xargs,
         "parallel": _analyze_parallel,
-        _ACCOUNT_LAUNCHER: _analyze_account_launch,
+        _ACCOUNT_LAUNCHER: lambda call: _analyze_inner(call, _skip_dashes(call.arguments[2:]), WrapperProgram()),
     }
 )

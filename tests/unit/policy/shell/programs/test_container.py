@@ -26,7 +26,7 @@ def test_command_inside_a_container_is_analyzed(line: str) -> None:
 @pytest.mark.parametrize(
     "option", ["--privileged", "-v /:/x", "--pid=host", "-v /var/run/docker.sock:/s", "--cap-add ALL"]
 )
-def test_a_way_out_of_the_container_is_a_privilege(option: str) -> None:
+def test_container_escapes_are_classified_as_privilege(option: str) -> None:
     assert find_classes(f"docker run {option} image") == {"privilege"}
 
 

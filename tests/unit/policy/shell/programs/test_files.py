@@ -23,18 +23,18 @@ SRC = f"{HOME}/src"
         ("cat a >b 2>>c", ("b", "c")),
     ],
 )
-def test_written_paths(line: str, writes: tuple[str, ...]) -> None:
+def test_written_paths_are_listed(line: str, writes: tuple[str, ...]) -> None:
     assert analyze_text(line).writes == tuple(f"{SRC}/{name}" for name in writes)
 
 
 @pytest.mark.parametrize(
     ("line", "reads"), [("cat a b", "ab"), ("grep x a", "a"), ("grep -e x a", "a"), ("cp a b", "a"), ("wc < a", "a")]
 )
-def test_read_paths(line: str, reads: str) -> None:
+def test_read_paths_are_listed(line: str, reads: str) -> None:
     assert analyze_text(line).reads == tuple(f"{SRC}/{name}" for name in reads)
 
 
-def test_moved_and_removed_folders() -> None:
+def test_moved_and_removed_folders_are_listed() -> None:
     assert analyze_text("mv a b c").removes == (f"{SRC}/a", f"{SRC}/b")
     assert analyze_text("rm -r a").removes == (f"{SRC}/a",)
     assert analyze_text("find a b -delete").removes == (f"{SRC}/a", f"{SRC}/b")

@@ -55,7 +55,7 @@ def test_everyday_git_commands_have_no_class(line: str) -> None:
     assert find_classes(f"git {line}") == set()
 
 
-def test_a_text_that_git_would_run_is_found() -> None:
+def test_commands_run_by_git_are_analyzed() -> None:
     assert find_classes("git rebase -x 'rm -rf /' main") == {"history_rewrite", "destructive_delete", "system_delete"}
     assert find_classes("git submodule foreach 'rm -rf /'") == {"destructive_delete", "system_delete"}
     assert find_classes("git bisect run rm -rf /") == {"destructive_delete", "system_delete"}
@@ -63,7 +63,7 @@ def test_a_text_that_git_would_run_is_found() -> None:
     assert find_classes("git -c alias.x=status x") == set()
 
 
-def test_hosts_are_known() -> None:
+def test_hosts_of_git_remotes_are_listed() -> None:
     assert analyze_text("git clone git@a.example:b/c").hosts == ("a.example",)
     assert analyze_text("git fetch https://me:pw@a.example:8443/b").hosts == ("a.example",)
     assert analyze_text("git clone ../other").hosts == ()

@@ -21,7 +21,7 @@ from tests.unit.policy.policy_requests import analyze_text, find_classes
         ("http://evil.example\\@localhost", "evil.example"),
     ],
 )
-def test_the_host_of_an_address(text: str, host: str) -> None:
+def test_the_host_of_an_address_is_parsed(text: str, host: str) -> None:
     assert parse_host(text) == host
 
 

@@ -12,8 +12,8 @@ def test_analyzers_accept_calls_without_arguments_and_return_known_classes() -> 
     found = {
         name
         for program, each in collect_analyzers().items()
-        for look in each
+        for analyze in each
         for words in lines
-        for name in look(build_literal_call((program, *words))).classes
+        for name in analyze(build_literal_call((program, *words))).classes
     }
     assert found - set(COMMAND_CLASSES) == set()

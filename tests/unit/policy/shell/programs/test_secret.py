@@ -23,7 +23,7 @@ from tests.unit.policy.policy_requests import find_classes
         "~/.kube/config",
     ],
 )
-def test_secret_paths(path: str) -> None:
+def test_secret_paths_are_recognized(path: str) -> None:
     assert is_secret_path(path)
 
 
@@ -71,7 +71,7 @@ def test_naming_a_secret_path_is_not_classified(line: str) -> None:
     assert find_classes(line) == set()
 
 
-def test_a_key_to_log_in_with_is_used_and_not_read() -> None:
+def test_a_login_key_option_is_not_a_secret_read() -> None:
     assert "credential_read" not in find_classes("scp -i ~/.ssh/id_rsa a h:")
     assert "credential_read" not in find_classes("ssh -i ~/.ssh/id_rsa h")
     assert is_naming_program("ssh-add")

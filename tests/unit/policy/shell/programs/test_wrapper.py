@@ -20,7 +20,7 @@ def test_wrapper_with_an_operand_does_not_hide_what_it_runs(name: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["direnv exec . rm -rf /", "aws-vault exec me -- rm -rf /", "op run -- rm -rf /"])
-def test_subcommand_that_runs_another_program(line: str) -> None:
+def test_a_subcommand_that_runs_another_program_is_analyzed(line: str) -> None:
     assert find_classes(line) >= DELETES
 
 

@@ -1,4 +1,4 @@
-"""Client of the Codex app-server, which all Codex processes of one home share: `server.py` implements the provider."""
+"""Client of the Codex app-server, shared by all Codex processes of one home. `server.py` implements the provider."""
 
 from termvisor.agents.adapters.codex.server_client.server import create_server, get_server_key, source
 

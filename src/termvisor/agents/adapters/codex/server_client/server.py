@@ -1,7 +1,7 @@
-"""Connect to the Codex app-server, one socket for all threads of one home, and turn its messages into records.
+"""Connect to the Codex app-server (one socket for all threads of a home) and turn its messages into records.
 
-It only observes: it receives notifications and asks for threads and ended turns. It subscribes to a thread and answers
-requests only for the gate. It never connects first to a new server, because Codex labels all of its own requests with
+This client only observes: it receives notifications and fetches threads and ended turns. It subscribes to a thread and
+answers requests only for the gate. It is never the first to connect, because Codex labels all its own requests with
 the name of the first client.
 """
 
@@ -33,7 +33,7 @@ LIST_INTERVAL_S = 10.0
 _CONNECT_TIMEOUT_S = 5.0
 _REQUEST_TIMEOUT_S = 5.0
 _PAGE_SIZE = 100
-# The server reports the end of a turn before the turn list contains it.
+# The server reports that a turn ended before the turn list contains it.
 _TURN_RETRY_DELAYS_S = (0.02, 0.05, 0.1, 0.2)
 _CLIENT_INFO = {"name": "termvisor", "title": "Termvisor", "version": __version__}
 _WAKE_UP: JsonObject = {}
@@ -47,7 +47,7 @@ def create_server(server_key: str, dependencies: ServerDependencies) -> AgentSer
 
 
 class AppServer(ObservingServer[JsonObject]):
-    """The app-server of one home. It reports threads of Codex processes outside of observed panes as well."""
+    """The app-server of one home. It also reports threads of Codex processes outside observed panes."""
 
     def __init__(self, home: str, dependencies: ServerDependencies):
         super().__init__(os.path.join(home, SOCKET_PATH), dependencies)
@@ -55,7 +55,7 @@ class AppServer(ObservingServer[JsonObject]):
         self._relay = CodexEventRelay()
         self._rpc: CodexRpcClient
         self._answered_request_ids: set[int | str] = set()
-        """Requests of this connection that were answered, whether or not the answer arrived."""
+        """Requests on this connection that were answered, whether or not the answer arrived."""
 
     async def find_absence_reason(self) -> str:
         return "" if self._is_settled() else "no Codex app-server is running for this home"
@@ -68,7 +68,7 @@ class AppServer(ObservingServer[JsonObject]):
         return CodexSessionControl(self, thread, self._clock) if thread else None
 
     def refresh(self) -> None:
-        """Fetch the threads now: a Codex process was started or has exited."""
+        """Fetch the threads now, because a Codex process started or exited."""
         self._enqueue(_WAKE_UP)
 
     def find_thread(self, pid: int) -> str:
@@ -76,23 +76,23 @@ class AppServer(ObservingServer[JsonObject]):
         return self._relay.threads.find_shown_thread(pid, self._list_agents()) if self.is_connected else ""
 
     async def send_request(self, method: str, params: Mapping[str, object]) -> JsonObject:
-        """Send a request of the gate. Only the gate may change anything."""
+        """Send a request on behalf of the gate, which alone may change anything."""
         if not self.is_connected:
             raise build_not_connected_error("Codex app-server")
         return await self._rpc.send_request(method, params)
 
     async def send_reply(self, request: JsonObject, result: Mapping[str, object]) -> bool:
-        """Answer exactly this request, once. Returns False if it is not pending, unchanged, on this connection."""
+        """Answer exactly this request, once. Returns False unless it is pending, unchanged, on this connection."""
         request_id = request.get("id")
         if (
             not self.is_connected
             or not isinstance(request_id, int | str)
-            # Compared as a whole: a new connection reuses the ids for other requests.
+            # Compared as a whole, because a new connection reuses the ids for other requests.
             or self._relay.pending_requests.get(request_id) != request
             or request_id in self._answered_request_ids
         ):
             return False
-        # Before sending: after an error it is unknown whether the answer arrived, and it must not be repeated.
+        # Recorded before sending: after an error the answer may have arrived, so it must not be repeated.
         self._answered_request_ids.add(request_id)
         await self._rpc.send_reply(request_id, result)
         return True
@@ -110,7 +110,7 @@ class AppServer(ObservingServer[JsonObject]):
             raise TimedOut(f"no request is pending in the Codex thread {thread}") from error
 
     async def wait_until_resolved(self, request: JsonObject) -> bool:
-        """Return True when any client has answered the request; False if the connection is lost."""
+        """Wait and return True when any client has answered the request, or False if the connection is lost."""
         if not self.is_connected:
             return False
         request_id, rpc = request.get("id"), self._rpc
@@ -135,7 +135,7 @@ class AppServer(ObservingServer[JsonObject]):
 
     def _is_settled(self) -> bool:
         try:
-            # Without the socket no Codex of this home runs with the shared server.
+            # Without the socket, no Codex of this home uses the shared server.
             created = os.stat(self.location).st_mtime_ns
         except OSError:
             return False
@@ -172,7 +172,7 @@ class AppServer(ObservingServer[JsonObject]):
             and not self._has_dropped_messages
         ):
             message = await self._wait_for_message(remaining_s)
-            # Messages before the error are dropped with it: the next connection starts with a list of all threads.
+            # Messages before the error are dropped, because the next connection starts with a list of all threads.
             if self._connection_error is not None:
                 raise self._connection_error
             if message is None or isinstance(message, Exception) or message is _WAKE_UP:
@@ -193,7 +193,7 @@ class AppServer(ObservingServer[JsonObject]):
     async def _report_turn_end(self, thread: str, expected: str) -> None:
         """Fetch the ended turn and store its outcome, retrying until the turn list contains it.
 
-        An interrupted turn never gets the expected status; that the thread is idle was reported already.
+        An interrupted turn never gets the expected status, but its thread was already reported as idle.
         """
         for pause in _TURN_RETRY_DELAYS_S:
             turn = await self._fetch_last_turn(thread)
@@ -208,7 +208,7 @@ class AppServer(ObservingServer[JsonObject]):
         try:
             turns = filter_objects((await self._rpc.send_request(*build_last_turn_request(thread))).get("data"))
         except (BadRequest, TimedOut) as error:
-            # The outcome is only an addition: that the thread is idle was reported before.
+            # The outcome is a bonus: the thread was already reported as idle.
             log.info("%s: %s", self.location, error.message)
             return {}
         return turns[0] if turns else {}
@@ -225,7 +225,7 @@ class AppServer(ObservingServer[JsonObject]):
             await self._refresh_unwatched_agents()
         agents, now = self._list_agents(), self._clock.now()
         records = [
-            # Oldest first, because a process shows the thread that was reported last.
+            # Oldest first, because the thread reported last is the one that a process shows.
             record
             for thread in reversed(threads)
             for record in self._relay.process_listed_thread(thread, agents, now)
@@ -234,8 +234,8 @@ class AppServer(ObservingServer[JsonObject]):
         await self._store_records(records)
 
     async def _list_unlisted_threads(self, listed_ids: set[str]) -> list[str]:
-        """Return the ids of loaded threads that are not in the list yet and unknown."""
-        # A thread is not listed before its first prompt, but it is loaded.
+        """Return the ids of loaded threads that are unknown and not in the list yet."""
+        # Before its first prompt a thread is loaded but not listed.
         loaded = (await self._rpc.send_request("thread/loaded/list", {})).get("data")
         ids = [item for item in loaded if isinstance(item, str)] if isinstance(loaded, list) else []
         known = self._relay.threads

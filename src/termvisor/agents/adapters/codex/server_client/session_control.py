@@ -1,6 +1,6 @@
 """Control one Codex thread through its app-server: answer permission requests, send prompts, interrupt turns.
 
-Only the gate uses it. Every request to the app-server that changes something is built here.
+Used only by the gate. Every request to the app-server that changes something is built here.
 """
 
 import os
@@ -30,13 +30,13 @@ _TOOLS_BY_METHOD = {
 _OMITTED_FIELDS = ("threadId", "turnId", "itemId", "command", "cwd", "availableDecisions", "approvalId")
 RpcRequest = tuple[str, dict[str, object]]
 """Method and parameters of a request to the app-server."""
-# What to reply, the best first: like the dialog in the pane, a denial ends the turn if that is offered.
+# Replies in order of preference. Like the dialog in the pane, a denial ends the turn if that is offered.
 _REPLIES: dict[Decision, tuple[str, ...]] = {"allow": ("accept",), "deny": ("cancel", "decline")}
 _SHELL_PROGRAMS = frozenset({"bash", "sh", "zsh", "dash"})
 
 
 class CodexSessionControl:
-    """The thread that is proven to be shown in its pane."""
+    """Control of the thread that is proven to be shown in a pane."""
 
     def __init__(self, connection: "AppServer", thread: str, clock: Clock):
         self._connection, self.session, self._clock = connection, thread, clock
@@ -44,7 +44,7 @@ class CodexSessionControl:
 
     @asynccontextmanager
     async def wait_for_request(self, known_ids: Collection[str] = ()) -> AsyncIterator[PermissionRequest]:
-        """Subscribe to the thread while waiting: only subscribers get its requests and may answer them."""
+        """Wait for a request while subscribed to the thread: only subscribers get its requests and may answer them."""
         await self._send_request(build_follow_request(self.session))
         try:
             request = await self._connection.wait_for_request(self.session, known_ids)
@@ -66,7 +66,7 @@ class CodexSessionControl:
         return await self._connection.wait_until_resolved(self._pending_requests.get(permission_request.id, {}))
 
     def can_prompt(self, pane_title: str) -> bool:
-        """Return True for any title: the thread is proven by other means."""
+        """Return True for any title, because the thread is proven by other means."""
         return True
 
     async def send_prompt(self, prompt_text: str, pane_title: str) -> bool:
@@ -76,7 +76,7 @@ class CodexSessionControl:
     async def stop_turn(self) -> bool | None:
         try:
             turn = await self._find_running_turn()
-        except (TimedOut, Unavailable):  # nothing was changed yet, so the caller may use keys instead
+        except (TimedOut, Unavailable):  # nothing has changed yet, so the caller may use keys instead
             return None
         return await self._interrupt_turn(turn) if turn else None
 
@@ -123,7 +123,7 @@ def build_last_turn_request(thread: str) -> RpcRequest:
 
 
 def build_decision_reply(request: JsonObject, decision: Decision) -> JsonObject | None:
-    """Build the reply that allows once, or denies. None if the request is no approval or does not offer that."""
+    """Build the reply that allows once or denies. None if the request is not an approval or does not offer that."""
     params = request.get("params")
     is_approval = get_str(request, "method") in _TOOLS_BY_METHOD and isinstance(request.get("id"), int | str)
     if not is_approval or not isinstance(params, dict):
@@ -134,7 +134,7 @@ def build_decision_reply(request: JsonObject, decision: Decision) -> JsonObject 
 
 
 def build_request_id(request: JsonObject) -> str:
-    """Return an id that differs for two requests of the same number on one connection."""
+    """Return an id that differs even if two requests on one connection have the same number."""
     return f"{request.get('id')}:{get_str(get_object(request, 'params'), 'itemId')}"
 
 
@@ -154,7 +154,7 @@ def build_permission_request(request: JsonObject) -> PermissionRequest:
 
 
 def _extract_shell_script(command: str) -> str:
-    """Return the script of ``bash -lc '…'``, with which Codex runs every command: policy and user see the script."""
+    """Return the script in ``bash -lc '…'``, which Codex wraps around every command, to show the bare script."""
     try:
         words = shlex.split(command)
     except ValueError:  # unbalanced quotes

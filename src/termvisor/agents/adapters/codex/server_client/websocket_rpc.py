@@ -1,7 +1,7 @@
 """A minimal WebSocket client (RFC 6455) for text messages over a Unix socket, and JSON-RPC on top of it.
 
-The server is not trusted: a message above the size limit, or a protocol violation, ends the connection. JSON-RPC is in
-the dialect of Codex: no field ``jsonrpc``, and requests in both directions.
+The server is not trusted: a message above the size limit or a protocol violation ends the connection. JSON-RPC is in
+Codex's dialect: no field ``jsonrpc``, and requests in both directions.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class WebSocket:
         try:
             return await self._receive_message()
         except _ProtocolViolation as error:
-            # RFC 6455 wants the reason in a close frame before the connection fails.
+            # RFC 6455 requires a close frame with the reason before the connection fails.
             await self._send_close(error.status)
             raise Unavailable(f"the server violated the WebSocket protocol: {error}") from error
         except (asyncio.IncompleteReadError, OSError) as error:
@@ -115,7 +115,7 @@ async def connect_websocket(path: str, limit: int = MAX_MESSAGE_BYTES) -> WebSoc
         raise Unavailable(f"cannot connect to {path}: {error.strerror or error}") from error
     try:
         await _perform_handshake(reader, writer)
-    # Also when cancelled: until the handshake is done nothing else closes the socket.
+    # Also on cancellation, because nothing else closes the socket before the handshake is done.
     except BaseException:
         writer.close()
         raise
@@ -144,7 +144,7 @@ def _is_accepted(head: bytes, key: bytes) -> bool:
         first.split(b" ")[1:2] == [b"101"]
         and fields.get(b"upgrade", b"").lower() == b"websocket"
         and fields.get(b"sec-websocket-accept") == compute_accept_key(key)
-        # We offer no extensions, so frames of a server that selects one could not be read.
+        # We offer no extensions, so we could not read the frames of a server that selects one.
         and b"sec-websocket-extensions" not in fields
     )
 
@@ -155,7 +155,7 @@ def compute_accept_key(key: bytes) -> bytes:
 
 
 def encode_frame(frame: WebSocketFrame, mask: bytes) -> bytes:
-    """Encode a frame with a mask, which clients must use."""
+    """Encode a masked frame: clients must mask every frame."""
     size = len(frame.data)
     first = frame.opcode | (_FINAL_BIT if frame.is_final else 0)
     if size < 126:
@@ -169,13 +169,13 @@ def encode_frame(frame: WebSocketFrame, mask: bytes) -> bytes:
 
 def apply_mask(data: bytes, mask: bytes) -> bytes:
     """Mask or unmask data: the operation is its own inverse."""
-    # One XOR of large integers: a loop over the bytes would be slow in Python.
+    # One XOR of large integers, because a loop over the bytes would be slow in Python.
     key = (mask * (len(data) // 4 + 1))[: len(data)]
     return (int.from_bytes(data) ^ int.from_bytes(key)).to_bytes(len(data))
 
 
 async def read_frame(reader: asyncio.StreamReader, limit: int) -> WebSocketFrame:
-    """Read the next frame of a server, with at most ``limit`` bytes of data."""
+    """Read the next frame from a server, with at most ``limit`` bytes of data."""
     first, second = await reader.readexactly(2)
     code, size = first & 0x0F, second & 0x7F
     is_final = bool(first & _FINAL_BIT)
@@ -199,7 +199,7 @@ def _decode_text(data: bytes) -> str:
 
 
 class CodexRpcClient:
-    """One connection. ``on_message`` gets notifications and requests of the server; it must not block."""
+    """A JSON-RPC connection. ``on_message`` gets notifications and requests from the server and must not block."""
 
     def __init__(self, socket: WebSocket, on_message: Callable[[RpcMessage], None]):
         self._socket, self._on_message = socket, on_message
@@ -214,7 +214,7 @@ class CodexRpcClient:
                 self._process_message(await self._socket.receive())
         finally:
             self._is_closed = True
-            # Requests that wait for an answer would wait until their timeout otherwise.
+            # Otherwise pending requests would wait until their timeout.
             for answer in self._pending_answers.values():
                 if not answer.done():
                     answer.set_exception(Unavailable("the connection was closed"))
@@ -223,7 +223,7 @@ class CodexRpcClient:
     async def send_request(
         self, method: str, params: Mapping[str, object], seconds: float = ANSWER_TIMEOUT_S
     ) -> RpcMessage:
-        """Return the result. Raises BadRequest for an error, TimedOut, or Unavailable if the connection is closed."""
+        """Send a request and return the result. Raises BadRequest (error reply), TimedOut or Unavailable (closed)."""
         if self._is_closed:
             raise Unavailable("the connection was closed")
         request_id = next(self._request_ids)

@@ -24,10 +24,10 @@ ANSWER_TIMEOUT_S = 10.0
 MAX_BODY_BYTES = 8 << 20
 _MAX_HEADER_BYTES = 1 << 14
 _READ_CHUNK_BYTES = 1 << 16
-# Limit of one event, and of one line.
+# Size limit of an event and of a line.
 MAX_EVENT_BYTES = 4 << 20
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
-# Replaces a line that is too long: a comment, which is ignored.
+# Replaces a line that is too long; it is a comment, which is ignored.
 _OMITTED_LINE = b":"
 _EVENT_STREAM_TYPE = b"text/event-stream"
 _PROTOCOL_ERROR = "the server violated the HTTP protocol"
@@ -90,7 +90,7 @@ async def open_event_stream(
 ) -> AsyncIterator[AsyncIterator[tuple[list[str], int]]]:
     """Open a stream of server-sent events.
 
-    Yields an iterator of the events in each chunk and the number of events dropped so far. Raises Unavailable when the
+    Yields an iterator over the events of each chunk and the number dropped so far. Raises Unavailable when the
     stream ends, or when nothing arrives for ``silence_timeout_s`` seconds.
     """
     try:

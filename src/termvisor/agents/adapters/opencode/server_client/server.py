@@ -1,6 +1,6 @@
 """Connect to the HTTP server of one opencode process and turn its events into records.
 
-It only observes: it receives events and fetches lists at the start and every minute. It answers requests only for the
+This client only observes: it receives events, and fetches lists initially and every minute. It answers only for the
 gate. The port must provably belong to the process (see `system.listening_ports`).
 """
 
@@ -59,7 +59,7 @@ class EventServer(ObservingServer[str]):
         if agent is None:
             return "opencode has exited"
         requested_port = find_requested_port(agent.process)
-        # By default opencode listens on no port, and finding ports reads procfs, so it is asked less and less often.
+        # By default opencode listens on no port, and finding ports reads procfs, so this is tried less and less often.
         if now < self._next_port_check and not requested_port:
             return self._absence_reason
         self._next_port_check, self._port_check_pause_s = (
@@ -87,7 +87,7 @@ class EventServer(ObservingServer[str]):
         return OpencodeSessionControl(self, process.cwd) if is_same and self.is_connected else None
 
     async def post(self, path: str, body: Mapping[str, object]) -> HttpResponse:
-        """Send a request of the gate. Only the gate may change anything."""
+        """Send a request on behalf of the gate, which alone may change anything."""
         if not self.is_connected:
             raise build_not_connected_error("opencode server")
         await self._check_port_owner()
@@ -105,7 +105,7 @@ class EventServer(ObservingServer[str]):
 
     async def _receive(self) -> None:
         async with open_event_stream(self._port, "/event", SILENCE_TIMEOUT_S) as stream:
-            # Only now: the port could have been taken by another program before the connection was open.
+            # Checked only now, because another program could have taken the port before the connection was open.
             await self._check_port_owner()
             async for events, dropped in stream:
                 self._has_dropped_messages = self._has_dropped_messages or bool(dropped)
@@ -116,7 +116,7 @@ class EventServer(ObservingServer[str]):
         self.relay.permissions.clear()
 
     async def _observe(self) -> None:
-        """Fetch the lists after the first event: every later change is then reported by an event."""
+        """Fetch the lists after the first event, because every later change is reported by an event."""
         self._is_end_unconfirmed = False
         await self._process_event(await self._messages.get())
         await self._report_server_state()
@@ -199,6 +199,6 @@ class EventServer(ObservingServer[str]):
         ]
 
     def _set_monotonic_time(self, event: OpencodeEvent, now: int) -> OpencodeEvent:
-        """Return the event with a time not before the last one: an event may arrive after a list that is newer."""
+        """Return the event with a time not before the last one, because an event may arrive after a newer list."""
         self._last_reported_ms = max(self._last_reported_ms, event.at or now // NS_PER_MS)
         return replace(event, at=self._last_reported_ms)

@@ -1,6 +1,6 @@
 """Control one opencode process through its HTTP server: answer permission requests, send prompts, interrupt turns.
 
-Only the gate uses it. Every request to the server that changes something is built here.
+Used only by the gate. Every request to the server that changes something is built here.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from termvisor.agents.adapters.opencode.server_client.server import EventServer
 
 START_TIMEOUT_S = STOP_TIMEOUT_S = 5.0
-# Longest text of a permission request that is shown to the user; a patch may be much longer.
+# Maximum length of a permission request's text shown to the user. A patch may be much longer.
 _MAX_SHOWN_CHARS = 20_000
 _TITLE_PREFIX = "OC | "
-# opencode shows a session title of up to 40 characters in the pane title, of a longer one the first 37.
+# opencode shows session titles of up to 40 characters in the pane title, and the first 37 characters of longer ones.
 _MAX_TITLE_CHARS, _CUT_TITLE_CHARS = 40, 37
 HttpRequest = tuple[str, dict[str, object]]
 """Path and body of a POST request to opencode's server."""
@@ -57,7 +57,7 @@ class OpencodeSessionControl:
         if request is None or permission_request.id not in self._relay.permissions:
             return False
         response = await self._connection.post(*request)
-        # 404: the request was answered elsewhere since.
+        # 404: the request has been answered elsewhere.
         if not response.is_success and response.status != 404:
             raise Unavailable(f"the opencode server returned status {response.status}")
         return response.is_success
@@ -82,7 +82,7 @@ class OpencodeSessionControl:
         return await self._wait_until(lambda: session in self._relay.statuses, START_TIMEOUT_S)
 
     async def stop_turn(self) -> bool | None:
-        """Interrupt the only working session. With several, returns None: the keys interrupt the one that is shown."""
+        """Interrupt the only working session. Returns None if there are several; keys interrupt the one shown."""
         session = self._relay.busy_sessions[0] if len(self._relay.busy_sessions) == 1 else ""
         request = build_abort_request(session)
         if request is None:

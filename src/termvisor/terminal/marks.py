@@ -1,7 +1,7 @@
 """Parse marks from OSC and CSI sequences: prompts, commands, titles, notifications, screen modes.
 
-Pane output is untrusted: texts and parameters are bounded and stripped of control characters; unknown sequences give no
-mark. Whether a mark is trusted is decided elsewhere, by the nonce in its ``params``.
+Pane output is untrusted: texts and parameters are bounded and stripped of control characters. Unknown sequences give no
+mark. Whether a mark is trusted is decided elsewhere, based on the nonce in its ``params``.
 """
 
 import base64
@@ -13,7 +13,7 @@ from functools import partial
 from termvisor.model.terminal.output import Mark, MarkKind
 
 MarkBuilder = Callable[..., Mark]
-"""Build a mark at the offset of the sequence."""
+"""Builds a mark at the offset of the sequence."""
 MAX_TEXT_LENGTH = 4096
 _MAX_PARAM_LENGTH = 1024
 _MAX_PARAMS = 16
@@ -59,7 +59,7 @@ def parse_osc_mark(payload: bytes, offset: int) -> Mark | None:
 
 
 def sanitize(text: str, limit: int = MAX_TEXT_LENGTH) -> str:
-    """Remove control characters (white space becomes one blank) and cut the text to the limit."""
+    """Remove control characters, reduce white space to single blanks, and truncate the text to the limit."""
     return _CONTROLS.sub("", _SPACING.sub(" ", text))[:limit]
 
 
@@ -69,12 +69,12 @@ def _parse_parameters(fields: list[str]) -> dict[str, str]:
 
 
 def _unescape(text: str) -> str:
-    r"""Undo the escapes of OSC 633: ``\\`` and ``\x3b``."""
+    r"""Decode the escapes of OSC 633: ``\\`` and ``\x3b``."""
     return _ESCAPED_CHARACTER.sub(lambda match: "\\" if match[1] == "\\" else chr(int(match[1][1:], 16)), text)
 
 
 def _parse_semantic_prompt(rest: str, new_mark: MarkBuilder) -> Mark | None:
-    """Parse OSC 133: ``D;0;aid=7``, ``C;cmdline_url=ls%20-l``; ours carry ``nonce=<hex>``."""
+    """Parse OSC 133: ``D;0;aid=7``, ``C;cmdline_url=ls%20-l``. Our own marks have ``nonce=<hex>``."""
     letter, *fields = rest.split(";")
     if letter == "E":
         return _parse_command_line(fields, new_mark)
@@ -97,13 +97,13 @@ def decode_percent(text: str) -> str:
 
 
 def _parse_sent_command(fields: list[str]) -> str:
-    """Return the command line that fish (percent-encoded) and kitty's shells send with C."""
+    """Return the command line that fish (percent-encoded) and kitty's shell integration send with C."""
     values = dict(field.partition("=")[::2] for field in fields)
     return sanitize(decode_percent(values["cmdline_url"]) if "cmdline_url" in values else values.get("cmdline", ""))
 
 
 def _parse_command_line(fields: list[str], new_mark: MarkBuilder) -> Mark:
-    """Parse OSC 133;E. The line may contain ``;``, so only known fields at its end are split off."""
+    """Parse OSC 133;E. The command line may contain ``;``, so only known fields at its end are split off."""
     params: list[str] = []
     while fields and fields[-1].startswith(("nonce=", "aid=")):
         params.append(fields.pop())
@@ -182,7 +182,7 @@ def _decode_base64(text: str) -> str | None:
     try:
         return base64.b64decode(text, validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
-        # Pane output may be anything: no mark.
+        # Pane output may be anything; malformed data gives no mark.
         return None
 
 

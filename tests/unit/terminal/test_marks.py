@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.model.terminal.output import Mark
-from termvisor.terminal.osc_marks import MAX_TEXT_LENGTH, decode_percent, parse_csi_marks, parse_osc_mark, sanitize
+from termvisor.terminal.marks import MAX_TEXT_LENGTH, decode_percent, parse_csi_marks, parse_osc_mark, sanitize
 
 
-def mark(payload: str | bytes) -> Mark | None:
+def parse_payload(payload: str | bytes) -> Mark | None:
     return parse_osc_mark(payload.encode() if isinstance(payload, str) else payload, 7)
 
 
-def coded(text: str) -> str:
+def encode_base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
@@ -51,7 +51,7 @@ OTHERS = [
     ('9;9;"C:\\work"', Mark(kind="cwd", offset=7, text="C:\\work")),
     ("1337;CurrentDir=/srv", Mark(kind="cwd", offset=7, text="/srv")),
     (
-        f"1337;SetUserVar=visor-ready={coded('{}')}",
+        f"1337;SetUserVar=visor-ready={encode_base64('{}')}",
         Mark(kind="user_var", offset=7, text="{}", params={"name": "visor-ready"}),
     ),
     ("0;both", Mark(kind="title", offset=7, text="both")),
@@ -60,7 +60,7 @@ OTHERS = [
     ("9;4;1;50", Mark(kind="progress", offset=7, params={"state": "1", "progress": "50"})),
     ("9;4;0", Mark(kind="progress", offset=7, params={"state": "0", "progress": ""})),
     ("99;i=1:d=0;hello", Mark(kind="notification", offset=7, text="hello", params={"i": "1", "d": "0"})),
-    (f"99;e=1;{coded('héllo')}", Mark(kind="notification", offset=7, text="héllo", params={"e": "1"})),
+    (f"99;e=1;{encode_base64('héllo')}", Mark(kind="notification", offset=7, text="héllo", params={"e": "1"})),
     ("777;notify;Title;Body; more", Mark(kind="notification", offset=7, text="Body; more", params={"title": "Title"})),
     ("7501;state=idle:app=codex", Mark(kind="agent", offset=7, text="state=idle:app=codex")),
     ("7770;end;3", Mark(kind="end_of_program", offset=7, exit_code=3)),
@@ -83,30 +83,33 @@ NONE += ["1337;SetUserVar=name=not base64!", "1337;RemoteHost=me@box", "99999999
 
 @pytest.mark.parametrize(("payload", "expected"), SHELL + OTHERS)
 def test_a_payload_is_parsed_to_its_mark(payload: str, expected: Mark) -> None:
-    assert mark(payload) == expected
+    assert parse_payload(payload) == expected
 
 
 @pytest.mark.parametrize("payload", NONE)
 def test_unknown_sequences_give_no_mark(payload: str) -> None:
-    assert mark(payload) is None
+    assert parse_payload(payload) is None
 
 
 def test_a_title_loses_its_newlines_and_escapes() -> None:
-    assert mark(b"2;one\r\ntwo\x00\x7f\xc2\x9b three") == Mark(kind="title", offset=7, text="one two three")
+    assert parse_payload(b"2;one\r\ntwo\x00\x7f\xc2\x9b three") == Mark(kind="title", offset=7, text="one two three")
 
 
 def test_invalid_utf8_is_replaced() -> None:
-    assert mark(b"2;caf\xe9") == Mark(kind="title", offset=7, text="caf�")
+    assert parse_payload(b"2;caf\xe9") == Mark(kind="title", offset=7, text="caf�")
 
 
 def test_control_characters_hidden_in_an_encoding_are_removed() -> None:
-    found = mark(f"1337;SetUserVar=v={base64.b64encode(bytes([27]) + b']0;x').decode()}")
+    found = parse_payload(f"1337;SetUserVar=v={base64.b64encode(bytes([27]) + b']0;x').decode()}")
     assert found is not None
     assert found.text == "]0;x"
 
 
 def test_texts_and_parameters_are_bounded() -> None:
-    title, shell = mark("2;" + "x" * 60_000), mark("133;A;" + ";".join(f"k{n}={'v' * 2000}" for n in range(30)))
+    title, shell = (
+        parse_payload("2;" + "x" * 60_000),
+        parse_payload("133;A;" + ";".join(f"k{n}={'v' * 2000}" for n in range(30))),
+    )
     assert title is not None
     assert shell is not None
     assert (len(title.text), len(shell.params), len(shell.params["k0"])) == (MAX_TEXT_LENGTH, 16, 1024)
@@ -139,4 +142,4 @@ def test_white_space_becomes_one_blank() -> None:
     ],
 )
 def test_private_modes_are_parsed_to_marks(parameters: bytes, final: str, kinds: list[str]) -> None:
-    assert [mark.kind for mark in parse_csi_marks(parameters, final, 7)] == kinds
+    assert [parse_payload.kind for parse_payload in parse_csi_marks(parameters, final, 7)] == kinds
